@@ -1,0 +1,71 @@
+// Every error that a caller can see is a row of this table. `code` is stable for ever; statuses are the specification's
+// (Errors) or decided beside it. `retry` tells a client whether the same request can succeed later.
+
+type Retry = 'never' | 'later'
+
+export const FAILURES = {
+  invalid_json: { status: 400, title: 'Malformed JSON', retry: 'never' },
+  invalid_request: { status: 400, title: 'Invalid request', retry: 'never' },
+  authentication_required: { status: 401, title: 'Authentication required', retry: 'never' },
+  invalid_api_key: { status: 401, title: 'API key not recognized', retry: 'never' },
+  api_key_revoked: { status: 401, title: 'API key revoked', retry: 'never' },
+  api_key_expired: { status: 401, title: 'API key expired', retry: 'never' },
+  insufficient_scope: { status: 403, title: 'Insufficient scope', retry: 'never' },
+  insufficient_role: { status: 403, title: 'Insufficient role', retry: 'never' },
+  environment_mismatch: { status: 403, title: 'Environment mismatch', retry: 'never' },
+  account_key_required: { status: 403, title: 'Account key required', retry: 'never' },
+  not_found: { status: 404, title: 'Not found', retry: 'never' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', retry: 'never' },
+  conflict: { status: 409, title: 'Conflict', retry: 'never' },
+  invalid_state_transition: { status: 409, title: 'Invalid state transition', retry: 'never' },
+  payload_too_large: { status: 413, title: 'Payload too large', retry: 'never' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', retry: 'never' },
+  request_timeout: { status: 408, title: 'Request too slow', retry: 'later' },
+  internal_error: { status: 500, title: 'Internal error', retry: 'later' },
+  service_unavailable: { status: 503, title: 'Service unavailable', retry: 'later' },
+} as const satisfies Record<string, { status: number; title: string; retry: Retry }>
+
+export type FailureCode = keyof typeof FAILURES
+
+/** One finding in a request body. `pointer` is an RFC 6901 JSON pointer, or `?name` for a query parameter, or a header's name. */
+export interface FieldError {
+  pointer: string
+  code: string
+  detail: string
+}
+
+interface FailureOptions {
+  /** For the caller: what happened and what to do. Never a secret, a token or a stack. */
+  detail: string
+  errors?: FieldError[]
+  /** Additional RFC 9457 members, such as `required_scope` or `allowed`. */
+  members?: Record<string, unknown>
+  headers?: Record<string, string>
+  /** For the log only. */
+  cause?: unknown
+}
+
+/** The one error class. Throw it for what a caller did wrong or must wait out; let programmer errors crash. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: FailureCode
+  readonly status: number
+  readonly errors: FieldError[] | undefined
+  readonly members: Record<string, unknown>
+  readonly headers: Record<string, string>
+
+  constructor(code: FailureCode, options: FailureOptions | string) {
+    const given: FailureOptions = typeof options === 'string' ? { detail: options } : options
+    super(given.detail, { cause: given.cause })
+    this.code = code
+    this.status = FAILURES[code].status
+    this.errors = given.errors
+    this.members = given.members ?? {}
+    this.headers = given.headers ?? {}
+  }
+}
+
+/** A refusal of one field, for checks that a schema can't express. */
+export function invalidField(pointer: string, code: string, detail: string): Failure {
+  return new Failure('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, code, detail }] })
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { Failure } from '#src/failure.ts'
+
+export type Environment = 'sandbox' | 'live'
+
+/** The tenant boundary: every tenant row carries both, and row-level security compares both. */
+export interface Scope {
+  accountId: string
+  environment: Environment
+}
+
+/** Types whose ids carry the environment's word. */
+export type ScopedType =
+  | 'key' | 'clm' | 'att' | 'bat' | 'cap' | 'med' | 'dev' | 'rca' | 'whe' | 'whd' | 'evt'
+/** Account-level types, without the word. */
+export type AccountType = 'acc' | 'req'
+
+const WORD: Record<Environment, 'test' | 'live'> = { sandbox: 'test', live: 'live' }
+// Crockford's alphabet in lower case: no i, l, o, u, so that an id survives being read aloud.
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const ID = /^([a-z]{3})_(?:(test|live)_)?([0-7][0-9a-hjkmnp-tv-z]{25})$/
+
+/** `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id alone. */
+export function newId(type: ScopedType, environment: Environment, nowMs: number = Date.now()): string {
+  return `${type}_${WORD[environment]}_${encode(uuidv7(nowMs))}`
+}
+
+export function newAccountId(type: AccountType, nowMs: number = Date.now()): string {
+  return `${type}_${encode(uuidv7(nowMs))}`
+}
+
+/**
+ * Checks an id that a caller sent, before any look-up.
+ * @throws {Failure} `environment_mismatch` when the id's word is the other environment's, existing or not (specification,
+ * API keys 7); `not_found` when it can't be an id of this type.
+ */
+export function checkId(id: string, type: ScopedType, environment: Environment): string {
+  const match = ID.exec(id)
+  const word = match?.[2]
+  if (word !== undefined && word !== WORD[environment]) {
+    throw new Failure('environment_mismatch', `${type} ids of the ${word} environment can't be used with this key.`)
+  }
+  if (match?.[1] !== type || word === undefined) {
+    throw new Failure('not_found', `No such ${type}: an id looks like ${type}_${WORD[environment]}_ and 26 characters.`)
+  }
+  return id
+}
+
+/** RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits. */
+export function uuidv7(nowMs: number): Buffer {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes
+}
+
+function encode(bytes: Buffer): string {
+  let value = BigInt(`0x${bytes.toString('hex')}`)
+  let text = ''
+  for (let i = 0; i < 26; i += 1) {
+    text = ALPHABET[Number(value & 31n)] + text
+    value >>= 5n
+  }
+  return text
+}
