@@ -1,0 +1,181 @@
+// A route is data: method, path, who may call it, its shapes and statuses. The same object guards the request, guards the
+// response (an undeclared column can't leak) and writes the OpenAPI document.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { z } from 'zod'
+import type { Scope } from '#src/platform/ids.ts'
+import { runRoute } from './run.ts'
+
+export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
+export type Plan = 'developer' | 'growth' | 'enterprise'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Who calls: the scope of the key's own row, never anything the request says. */
+export interface Caller extends Scope {
+  keyId: string
+  /** `all` (sandbox keys only) satisfies every scope. */
+  scopes: readonly (KeyScope | 'all')[]
+  isAccountBearing: boolean
+  plan: Plan
+}
+
+export interface PublicRequest<P, Q, B> {
+  params: P
+  query: Q
+  body: B
+  /** The raw body, bounded by `maxBodyBytes` and guarded against trickling; only where `rawBody` is declared. Destroying
+   * it leaves the connection able to carry the answer. */
+  stream: Readable
+  header(name: string): string | undefined
+  requestId: string
+  /** Aborted when the client goes away before it has its answer. */
+  signal: AbortSignal
+}
+
+export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
+  caller: Caller
+}
+
+declare const REPLY: unique symbol
+
+/** Made by `reply()` only, so that a body that happens to have a `status` is never taken for one. */
+export interface Reply<V> {
+  status: number
+  body: V
+  headers?: Record<string, string>
+  readonly [REPLY]: true
+}
+
+/** Sent as it comes; Content-Type is the declared one unless `headers` names another. */
+export interface StreamReply {
+  status: number
+  stream: Readable
+  headers: Record<string, string>
+}
+
+export interface RouteSpec<Path extends string, P, Q, B, V> {
+  method: Method
+  /** Koa style: `/v1/media/:id`. Without `params` every path parameter is a plain string. */
+  path: Path
+  tag: string
+  summary: string
+  params?: P
+  /** Strict: an undeclared parameter is refused by name. */
+  query?: Q
+  /** JSON. A schema that accepts `undefined` makes the body optional. */
+  body?: B
+  /** Counts for JSON and for raw bodies. 1 MiB when absent. */
+  maxBodyBytes?: number
+  /** Exact types, or `image/*`. */
+  rawBody?: { contentTypes: string[] }
+  /** The response is parsed through it. `z.never()` for a route that only streams. */
+  view: V
+  /** All that may be sent; the first is what a bare return value is sent with. */
+  status: number[]
+  /** The handler may answer a StreamReply. */
+  streams?: { contentType: string }
+}
+
+export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V> {
+  scope: KeyScope
+  /** Refuses the publishable keys with `account_key_required`. */
+  needsAccountKey?: true
+}
+
+export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V> {
+  /** Why nobody has to say who they are. */
+  public: string
+}
+
+/** A route with its types erased: what app.ts mounts, openapi.ts describes and the house tests walk. */
+export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
+  scope?: KeyScope
+  needsAccountKey?: true
+  public?: string
+  handle(exchange: Exchange): Promise<Answer>
+}
+
+/** One request on its way through a route, as the app hands it over. */
+export interface Exchange {
+  req: IncomingMessage
+  res: ServerResponse
+  /** Decoded path parameters. */
+  params: Record<string, string>
+  /** The raw query string, without its question mark. */
+  search: string
+  requestId: string
+  authenticate(req: IncomingMessage): Promise<Caller>
+}
+
+export type Answer = { status: number; headers: Record<string, string>; text: string } | StreamReply
+
+type Schema = z.ZodType | undefined
+type ObjectSchema = z.ZodObject | undefined
+type Parsed<S, Otherwise> = S extends z.ZodType ? z.output<S> : Otherwise
+type Returned<V extends z.ZodType> = z.input<V> | Reply<z.input<V>> | StreamReply
+
+type PathParam<Path extends string> = Path extends `${string}:${infer Tail}`
+  ? Tail extends `${infer Name}/${infer Rest}`
+    ? Name | PathParam<`/${Rest}`>
+    : Tail
+  : never
+type ParamsOf<Path extends string, P> = Parsed<P, { [Name in PathParam<Path>]: string }>
+type NoQuery = Record<string, never>
+
+/** A route that needs a key with `scope`. */
+export function endpoint<
+  const Path extends string,
+  V extends z.ZodType,
+  P extends ObjectSchema = undefined,
+  Q extends ObjectSchema = undefined,
+  B extends Schema = undefined,
+>(
+  spec: EndpointSpec<Path, P, Q, B, V>,
+  handler: (
+    request: Request<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
+  ) => Promise<Returned<NoInfer<V>>>,
+): Route {
+  return buildRoute(spec, handler)
+}
+
+/** A route without a key; `public` says why. */
+export function publicEndpoint<
+  const Path extends string,
+  V extends z.ZodType,
+  P extends ObjectSchema = undefined,
+  Q extends ObjectSchema = undefined,
+  B extends Schema = undefined,
+>(
+  spec: PublicEndpointSpec<Path, P, Q, B, V>,
+  handler: (
+    request: PublicRequest<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
+  ) => Promise<Returned<NoInfer<V>>>,
+): Route {
+  return buildRoute(spec, handler)
+}
+
+const replies = new WeakSet<object>()
+
+/** An answer with another status than the first declared one, or with headers. */
+export function reply<V>(status: number, body: V, headers: Record<string, string> = {}): Reply<V> {
+  const made = { status, body, headers } as Reply<V>
+  replies.add(made)
+  return made
+}
+
+export function isReply(value: unknown): value is Reply<unknown> {
+  return typeof value === 'object' && value !== null && replies.has(value)
+}
+
+/** What a handler looks like once the schemas have done their work at the edge. */
+export type ErasedHandler = (request: Request<unknown, unknown, unknown>) => Promise<unknown>
+
+// The schemas prove at run time what the generics promised at compile time, so the erased call is safe.
+function buildRoute(spec: object, handler: unknown): Route {
+  const route = {
+    ...spec,
+    handle: (exchange: Exchange) => runRoute(route, handler as ErasedHandler, exchange),
+  } as Route
+  return route
+}
