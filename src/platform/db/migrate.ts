@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url'
+import knexFactory from 'knex'
+import pg from 'pg'
+import { APP_ROLE, SYSTEM_ROLE } from './database.ts'
+
+interface MigrateOptions {
+  /** A role that may create roles and tables. */
+  ownerUrl: string
+  /** The service's own login (DATABASE_URL). Made when it does not exist; gets the two doors and nothing else. */
+  loginUrl: string
+  /** Prepares the job engine's own schema on the same lock; `login` is the role to grant it to. */
+  migrateEngine?: (client: pg.Client, login: string) => Promise<void>
+}
+
+// Any constant does, as long as nothing else in the database locks it.
+const MIGRATION_LOCK = 7_251_630_449
+
+/** Brings the database to the newest migration. Safe to run from several processes at once: the others wait. */
+export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOptions): Promise<{ applied: string[] }> {
+  const guard = new pg.Client({ connectionString: ownerUrl, application_name: 'countersign migrate' })
+  await guard.connect()
+  const knex = knexFactory({ client: 'pg', connection: ownerUrl, pool: { min: 0, max: 1 } })
+  try {
+    await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+    const config = {
+      directory: fileURLToPath(new URL('../../../migrations', import.meta.url)),
+      loadExtensions: ['.ts'],
+      tableName: 'migrations',
+    }
+    // knex keeps a lock row of its own that a killed migration leaves set. Ours is the lock that counts.
+    await knex.migrate.forceFreeMigrationsLock(config)
+    const [, applied]: [number, string[]] = await knex.migrate.latest(config)
+    const login = await grantLogin(guard, loginUrl)
+    await migrateEngine?.(guard, login)
+    return { applied: applied.map((file) => file.split('/').pop() ?? file) }
+  } finally {
+    await knex.destroy()
+    await guard.end()
+  }
+}
+
+async function grantLogin(client: pg.Client, loginUrl: string): Promise<string> {
+  const { username, password } = new URL(loginUrl)
+  const login = decodeURIComponent(username)
+  const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [login])
+  if (rowCount === 0) {
+    const secret = client.escapeLiteral(decodeURIComponent(password))
+    await client.query(
+      `CREATE ROLE ${client.escapeIdentifier(login)} LOGIN NOSUPERUSER NOBYPASSRLS NOINHERIT PASSWORD ${secret}`,
+    )
+  }
+  await client.query(`GRANT ${APP_ROLE}, ${SYSTEM_ROLE} TO ${client.escapeIdentifier(login)}`)
+  return login
+}
+
+/**
+ * Refuses a login that row-level security would not bind.
+ * @throws {Error} for a superuser or a role with BYPASSRLS, saying what to set instead.
+ */
+export async function refuseUnboundLogin(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'countersign boot' })
+  await client.connect()
+  try {
+    const { rows } = await client.query(
+      'SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user',
+    )
+    const role = rows[0]
+    if (role?.rolsuper || role?.rolbypassrls) {
+      throw new Error(
+        `DATABASE_URL logs in as ${role.rolname}, which row-level security does not bind. Give that URL to ` +
+          '`npm run migrate` as DATABASE_OWNER_URL, and name a role without SUPERUSER and BYPASSRLS in DATABASE_URL: ' +
+          'migrate makes it.',
+      )
+    }
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,205 @@
+// The durable backlog. The row is the truth: enqueue is an INSERT in the caller's own transaction, settle is an UPDATE in
+// the transaction of the result, and the fence decides between two that both think the job is theirs.
+
+import { randomUUID } from 'node:crypto'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Ticket } from './bull.ts'
+import { type Payload, QUEUES, type QueueName } from './queues.ts'
+
+export interface NewJob<Q extends QueueName> {
+  id?: string
+  payload: Payload<Q>
+  /** What shares fairly: the account by default, the endpoint for `deliver`. */
+  lane?: string
+  priority?: 'interactive' | 'bulk'
+  /** Not before this many milliseconds from now. */
+  delayMs?: number
+}
+
+export interface Claim {
+  id: string
+  scope: Scope
+  payload: unknown
+  fence: number
+  /** From 1. */
+  attempt: number
+  /** No attempts are left: this delivery may only bury the job. */
+  isSpent: boolean
+}
+
+/** Thrown by `settle` when another delivery has taken the job over: the caller's transaction must roll back. */
+export const STALE_JOB = Symbol('the job has moved on')
+
+// A worker renews every 5 s, so a lease of 20 s survives three missed renewals.
+const LEASE = `interval '20 seconds'`
+export const RENEW_EVERY_MS = 5_000
+const PRIORITY = { interactive: 0, bulk: 1 } as const
+
+/** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Answers their ids, in order. */
+export async function enqueue<Q extends QueueName>(
+  tx: Tx,
+  queue: Q,
+  scope: Scope,
+  jobs: readonly NewJob<Q>[],
+): Promise<string[]> {
+  if (jobs.length === 0) return []
+  const ids = jobs.map((job) => job.id ?? randomUUID())
+  await tx.query(
+    `INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload, run_at)
+     SELECT id, $1, lane, priority, $2, $3, payload, now() + delay_ms * interval '1 millisecond'
+     FROM unnest($4::uuid[], $5::text[], $6::smallint[], $7::jsonb[], $8::bigint[]) AS t (id, lane, priority, payload, delay_ms)`,
+    [
+      queue,
+      scope.accountId,
+      scope.environment,
+      ids,
+      jobs.map((job) => job.lane ?? scope.accountId),
+      jobs.map((job) => PRIORITY[job.priority ?? 'interactive']),
+      jobs.map((job) => JSON.stringify(job.payload)),
+      jobs.map((job) => job.delayMs ?? 0),
+    ],
+  )
+  return ids
+}
+
+/**
+ * Takes over the job that a delivery names. A delivery always wins over whoever ran it before, whatever the lease; a
+ * number that is not the row's own is a delivery from the past, and nothing happens.
+ */
+export async function claim(db: Database, queue: QueueName, ticket: Ticket): Promise<Claim | undefined> {
+  const [row] = await db.system(
+    `claim ${queue}`,
+    (tx) =>
+      tx.query<ClaimRow>(
+        `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
+           lease_until = now() + ${LEASE}
+         WHERE id = $1 AND dispatches = $2 AND queue = $3 AND state IN ('dispatched', 'running')
+         RETURNING id, account_id, environment, payload, fence, attempts`,
+        [ticket.id, ticket.dispatches, queue],
+      ),
+    { isDurable: false },
+  )
+  if (row === undefined) return undefined
+  return {
+    id: row.id,
+    scope: { accountId: row.account_id, environment: row.environment },
+    payload: row.payload,
+    fence: row.fence,
+    attempt: row.attempts,
+    isSpent: row.attempts > QUEUES[queue].maxAttempts,
+  }
+}
+
+interface ClaimRow {
+  id: string
+  account_id: string
+  environment: Environment
+  payload: unknown
+  fence: number
+  attempts: number
+}
+
+type Terminal = 'succeeded' | 'dead'
+
+/**
+ * Ends a job inside the transaction of its result.
+ * @throws {STALE_JOB} when another delivery has it now: then nothing of this transaction may stay.
+ */
+export async function settle(
+  tx: Tx,
+  job: Pick<Claim, 'id' | 'fence'>,
+  state: Terminal = 'succeeded',
+  error: string | null = null,
+): Promise<void> {
+  const rows = await tx.query(
+    `UPDATE jobs SET state = $3, settled_at = now(), lease_until = NULL, last_error = coalesce($4, last_error)
+     WHERE id = $1 AND fence = $2 AND state = 'running' RETURNING id`,
+    [job.id, job.fence, state, error],
+  )
+  if (rows.length === 0) throw STALE_JOB
+}
+
+/** Puts a running job back for later. `isCounted: false` gives its attempt back (nobody is to blame: a circuit is open). */
+export async function putBack(
+  db: Database,
+  job: Pick<Claim, 'id' | 'fence'>,
+  { delayMs, error, isCounted }: { delayMs: number; error: string; isCounted: boolean },
+): Promise<void> {
+  await db.system('put back', (tx) =>
+    tx.query(
+      `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = $3,
+         run_at = now() + $4 * interval '1 millisecond', attempts = attempts - CASE WHEN $5 THEN 0 ELSE 1 END
+       WHERE id = $1 AND fence = $2 AND state = 'running'`,
+      [job.id, job.fence, error.slice(0, 2_000), delayMs, isCounted],
+    ),
+  )
+}
+
+/**
+ * Extends the leases of one worker's jobs and, unless it is leaving, says that the worker takes more. Answers the ids
+ * that are still its own.
+ */
+export async function renew(
+  db: Database,
+  worker: { id: string; queue: QueueName; concurrency: number; isLeaving: boolean },
+  jobs: readonly Pick<Claim, 'id' | 'fence'>[],
+): Promise<Set<string>> {
+  return db.system(
+    `renew ${worker.queue}`,
+    async (tx) => {
+      if (!worker.isLeaving) {
+        await tx.query(
+          `INSERT INTO workers (id, queue, concurrency) VALUES ($1, $2, $3)
+           ON CONFLICT (id) DO UPDATE SET heartbeat_at = now(), concurrency = excluded.concurrency`,
+          [worker.id, worker.queue, worker.concurrency],
+        )
+      }
+      if (jobs.length === 0) return new Set<string>()
+      const rows = await tx.query<{ id: string }>(
+        `UPDATE jobs SET lease_until = now() + ${LEASE}
+         FROM unnest($1::uuid[], $2::int[]) AS mine (id, fence)
+         WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND jobs.state = 'running' RETURNING jobs.id`,
+        [jobs.map((job) => job.id), jobs.map((job) => job.fence)],
+      )
+      return new Set(rows.map((row) => row.id))
+    },
+    { isDurable: false },
+  )
+}
+
+/** Takes a worker off the list, so that the dispatch window shrinks at once. */
+export async function deregister(db: Database, workerId: string): Promise<void> {
+  await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
+}
+
+/** Which of these jobs have ended. For callers that wait. */
+export async function findSettled(db: Database, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.system('wait', (tx) =>
+    tx.query<{ id: string }>(
+      `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
+      [ids],
+    ),
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Cancels what has not started yet; what runs finishes. Answers the ids that will not run. */
+export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE jobs SET state = 'cancelled', settled_at = now()
+     WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched') RETURNING id`,
+    [ids],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Gives a dead job all its attempts again, in the transaction that tells its subject. false when it is not dead. */
+export async function revive(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE jobs SET state = 'queued', attempts = 0, run_at = now(), settled_at = NULL
+     WHERE id = $1 AND state = 'dead' RETURNING id`,
+    [id],
+  )
+  return rows.length === 1
+}

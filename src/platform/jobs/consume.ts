@@ -1,0 +1,204 @@
+// A worker process's loop: claim, run, and do with the outcome what the row needs. The handler settles in its own
+// transaction; what it throws is «cannot know yet» and comes again.
+
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { type Claim, claim, deregister, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle } from './backlog.ts'
+import type { Engine, Ticket } from './bull.ts'
+import { failpoint } from './failpoint.ts'
+import type { JobMetrics } from './metrics.ts'
+import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
+
+export interface RunningJob {
+  id: string
+  scope: Scope
+  fence: number
+  /** From 1. */
+  attempt: number
+  isLastAttempt: boolean
+  /** Aborted when the job is no longer this worker's. */
+  signal: AbortSignal
+  /** Ends the job in the handler's transaction; throws when the job has moved on, so that the transaction rolls back. */
+  settle(tx: Tx): Promise<void>
+}
+
+export type Outcome =
+  | { kind: 'settled' }
+  | { kind: 'retry'; error: string; delayMs?: number }
+  /** Does not count as an attempt: the fault is elsewhere (an open circuit, a 429). */
+  | { kind: 'defer'; reason: string; delayMs: number }
+  | { kind: 'dead'; error: string }
+
+export interface Work<Q extends QueueName> {
+  /** Safe to run twice: reads its row again and does nothing when that is settled. */
+  run(payload: Payload<Q>, job: RunningJob): Promise<Outcome>
+  /** Tells the job's subject that nobody will try again, in the transaction that ends the job. */
+  bury(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
+}
+
+export interface Worker {
+  id: string
+  /** Why this process should be replaced, or undefined while it makes progress. */
+  stuck(): string | undefined
+  /** Stops taking jobs and waits for those that run, at most `deadlineMs`; what is left lapses and runs elsewhere. */
+  close(deadlineMs: number): Promise<void>
+}
+
+interface WorkerDeps<Q extends QueueName> {
+  queue: Q
+  work: Work<Q>
+  db: Database
+  engine: Engine
+  log: Logger
+  metrics: JobMetrics
+  concurrency?: number
+  /** A worker with waiting jobs that neither finishes nor renews for this long is stuck. */
+  stuckAfterMs?: number
+  now?: () => number
+}
+
+export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Promise<Worker> {
+  const { queue, work, db, engine, log, metrics, stuckAfterMs = 60_000, now = () => performance.now() } = deps
+  const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
+  const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
+  const running = new Map<string, { claim: Claim; controller: AbortController; renewedAt: number }>()
+  let progressAt = now()
+  let stuckReason: string | undefined
+
+  async function process(ticket: Ticket): Promise<void> {
+    const claimed = await claim(db, queue, ticket)
+    if (claimed === undefined) {
+      metrics.outcomes.inc({ queue, outcome: 'stale' })
+      return
+    }
+    failpoint(`${queue}:claimed`)
+    const startedAt = now()
+    const controller = new AbortController()
+    running.get(claimed.id)?.controller.abort()
+    const mine = { claim: claimed, controller, renewedAt: startedAt }
+    running.set(claimed.id, mine)
+    try {
+      const outcome = await runClaimed(claimed, controller.signal)
+      metrics.outcomes.inc({ queue, outcome })
+      metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
+      progressAt = now()
+    } finally {
+      if (running.get(claimed.id) === mine) running.delete(claimed.id)
+    }
+  }
+
+  async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
+    const jobLog = log.child({ queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt })
+    const payload = QUEUES[queue].payload.safeParse(claimed.payload)
+    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined)
+    const known = payload.data as Payload<Q>
+    if (claimed.isSpent) return end(claimed, 'no attempts are left', known)
+
+    const isLastAttempt = claimed.attempt >= QUEUES[queue].maxAttempts
+    const job: RunningJob = {
+      id: claimed.id,
+      scope: claimed.scope,
+      fence: claimed.fence,
+      attempt: claimed.attempt,
+      isLastAttempt,
+      signal,
+      settle: async (tx) => {
+        failpoint(`${queue}:settling`)
+        await settle(tx, claimed)
+      },
+    }
+    const outcome = await attempt(() => work.run(known, job), jobLog)
+    failpoint(`${queue}:ran`)
+    if (outcome === 'stale' || outcome.kind === 'settled') return outcome === 'stale' ? 'stale' : 'settled'
+    if (outcome.kind === 'defer') {
+      await putBack(db, claimed, { delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
+      return 'deferred'
+    }
+    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known)
+    const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
+    jobLog.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
+    await putBack(db, claimed, { delayMs, error: outcome.error, isCounted: true })
+    return 'retried'
+  }
+
+  async function end(claimed: Claim, error: string, payload: Payload<Q> | undefined): Promise<string> {
+    log.error({ queue, job: claimed.id, account: claimed.scope.accountId, error }, 'the job is dead')
+    try {
+      await db.tenant(claimed.scope, async (tx) => {
+        await settle(tx, claimed, 'dead', error.slice(0, 2_000))
+        if (payload !== undefined) await work.bury(tx, claimed.scope, payload, error)
+      })
+    } catch (reason) {
+      if (reason !== STALE_JOB) throw reason
+      return 'stale'
+    }
+    return 'dead'
+  }
+
+  async function renewLeases(): Promise<void> {
+    const held = [...running.values()]
+    try {
+      const kept = await renew(db, identity, held.map(({ claim: { id, fence } }) => ({ id, fence })))
+      for (const job of held) {
+        if (kept.has(job.claim.id)) job.renewedAt = now()
+        else if (running.get(job.claim.id) === job) job.controller.abort(new Error('the job has moved on'))
+      }
+      if (kept.size > 0) progressAt = now()
+    } catch (error) {
+      log.warn({ queue, err: error }, 'leases could not be renewed')
+      // Past its lease a job may run elsewhere: going on would only do work that the fence refuses.
+      for (const job of held) if (now() - job.renewedAt > 20_000) job.controller.abort(error)
+    }
+  }
+
+  async function watch(): Promise<void> {
+    if (now() - progressAt < stuckAfterMs) return
+    // An engine that does not answer is a reason to wait for it, not to die: nobody else would fare better.
+    const waiting = await producer.waiting().catch(() => 0)
+    if (waiting === 0) progressAt = now()
+    else stuckReason = `${waiting} ${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
+  }
+
+  const producer = engine.producer(queue)
+  await renewLeases()
+  const consumer = engine.consume(queue, {
+    concurrency,
+    process: (ticket) =>
+      process(ticket).catch((error: unknown) => {
+        // Postgres could not be asked. Failing the engine's job loses nothing: reconcile finds the row again.
+        log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
+        throw error
+      }),
+    onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
+  })
+  const timers = [
+    setInterval(() => void renewLeases(), RENEW_EVERY_MS),
+    setInterval(() => void watch(), Math.min(5_000, stuckAfterMs / 2)),
+  ]
+
+  return {
+    id: identity.id,
+    stuck: () => stuckReason,
+    async close(deadlineMs) {
+      identity.isLeaving = true
+      await deregister(db, identity.id).catch(() => {})
+      const deadline = new Promise<void>((done) => setTimeout(done, deadlineMs).unref())
+      await Promise.race([consumer.close(), deadline])
+      for (const timer of timers) clearInterval(timer)
+      for (const { controller } of running.values()) controller.abort(new Error('the worker is stopping'))
+      await producer.close()
+    },
+  }
+}
+
+async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcome | 'stale'> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error === STALE_JOB) return 'stale'
+    log.warn({ err: error }, 'the handler could not know the answer yet')
+    return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,187 @@
+// Moves due jobs from Postgres to the engine, a few of each lane in turn, and finds again what the engine lost. Any number
+// of dispatchers may run: a try-lock per queue lets one of them choose at a time, so that a lane's cap is never passed.
+
+import type { Logger } from 'pino'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Engine, Producer, Ticket } from './bull.ts'
+import { failpoint } from './failpoint.ts'
+import { QUEUES, type QueueName } from './queues.ts'
+import { type Lane, shareFairly } from './share.ts'
+
+export interface Dispatcher {
+  /** Moves as much as the window has room for; answers how many jobs went to the engine. */
+  dispatch(queue: QueueName): Promise<number>
+  /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
+  dispatchOne(queue: QueueName, id: string): Promise<void>
+  /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
+  reconcile(queue: QueueName): Promise<number>
+  close(): Promise<void>
+}
+
+// Twice the concurrency keeps every worker fed while the next round is chosen, and the engine small whatever the backlog.
+const WINDOW_FACTOR = 2
+// A worker that has not renewed for three periods counts no more.
+const ALIVE = `interval '15 seconds'`
+// Longer than a dispatcher needs between its commit and the engine's answer.
+const UNCLAIMED = `interval '10 seconds'`
+// Locks of their own per purpose; the second key is the queue's name.
+const DISPATCH_LOCK = 41
+const RECONCILE_LOCK = 42
+
+export function createDispatcher({ db, engine, log }: { db: Database; engine: Engine; log: Logger }): Dispatcher {
+  const producers = new Map<QueueName, Producer>()
+  const producerOf = (queue: QueueName): Producer => {
+    let producer = producers.get(queue)
+    if (producer === undefined) {
+      producer = engine.producer(queue)
+      producers.set(queue, producer)
+    }
+    return producer
+  }
+
+  async function hand(queue: QueueName, chosen: Chosen[]): Promise<number> {
+    if (chosen.length === 0) return 0
+    failpoint('dispatch:committed')
+    // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
+    const stored = await producerOf(queue).add(chosen.map((job) => ({ ...job, priority: Math.min(1 + job.ahead, 2_000_000) })))
+    const lost = chosen.filter((job) => !stored.has(job.id))
+    if (lost.length > 0) {
+      log.warn({ queue, lost: lost.length }, 'the engine did not store dispatched jobs; they are queued again')
+      await db.system('dispatch undo', (tx) => requeue(tx, lost))
+    }
+    return stored.size
+  }
+
+  return {
+    async dispatch(queue) {
+      const chosen = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
+      return hand(queue, chosen)
+    },
+    async dispatchOne(queue, id) {
+      const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })
+      await hand(queue, chosen)
+    },
+    async reconcile(queue) {
+      const { lapsed, unclaimed } = await db.system('reconcile', (tx) => findAbandoned(tx, queue))
+      if (unclaimed.length === 0) return lapsed
+      const held = await producerOf(queue).held(unclaimed)
+      const lost = unclaimed.filter((ticket) => !held.has(ticket.id))
+      await db.system('reconcile', (tx) => requeue(tx, lost))
+      if (lapsed + lost.length > 0) log.info({ queue, lapsed, lost: lost.length }, 'reconciled')
+      return lapsed + lost.length
+    },
+    async close() {
+      await Promise.all([...producers.values()].map((producer) => producer.close()))
+    },
+  }
+}
+
+interface Chosen extends Ticket {
+  /** Jobs of the same lane that went before it and are not settled. */
+  ahead: number
+}
+
+async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
+  if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return []
+  const room = await findRoom(tx, queue)
+  if (room <= 0) return []
+
+  const lanes = await tx.query<Lane>(
+    // A loose index scan: one probe per lane, whatever the number of waiting jobs.
+    `WITH RECURSIVE lanes AS (
+       (SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1)
+       UNION ALL
+       SELECT (SELECT j.lane FROM jobs j WHERE j.queue = $1 AND j.state = 'queued' AND j.lane > lanes.lane
+               ORDER BY j.lane LIMIT 1)
+       FROM lanes WHERE lanes.lane IS NOT NULL
+     )
+     SELECT lane, (SELECT count(*)::int FROM jobs j WHERE j.queue = $1 AND j.lane = lanes.lane
+                   AND j.state IN ('dispatched', 'running')) AS "inFlight"
+     FROM lanes WHERE lane IS NOT NULL
+       AND EXISTS (SELECT FROM jobs j, (VALUES (0::smallint), (1::smallint)) AS p (priority)
+                   WHERE j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
+                   AND j.run_at <= now())`,
+    [queue],
+  )
+  const quotas = shareFairly(lanes, room, QUEUES[queue].laneCap)
+  if (quotas.length === 0) return []
+
+  const rows = await tx.query<{ id: string; dispatches: number; lane: string }>(
+    `WITH due AS (
+       SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
+       FROM unnest($2::text[], $3::int[]) AS quotas (lane, quota)
+       CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS p (priority)
+       CROSS JOIN LATERAL (
+         SELECT id, lane, priority, run_at FROM jobs
+         WHERE queue = $1 AND state = 'queued' AND lane = quotas.lane AND priority = p.priority AND run_at <= now()
+         ORDER BY run_at LIMIT quotas.quota FOR UPDATE SKIP LOCKED
+       ) AS due
+     ), ranked AS (
+       SELECT id, quota, row_number() OVER (PARTITION BY lane ORDER BY priority, run_at) AS turn FROM due
+     )
+     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+     FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
+     RETURNING jobs.id, jobs.dispatches, jobs.lane`,
+    [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
+  )
+  const ahead = new Map(lanes.map((lane) => [lane.lane, lane.inFlight]))
+  return rows.map(({ id, dispatches, lane }) => {
+    const before = ahead.get(lane) ?? 0
+    ahead.set(lane, before + 1)
+    return { id, dispatches, ahead: before }
+  })
+}
+
+async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]> {
+  if ((await findRoom(tx, queue)) <= 0) return []
+  return tx.query<Chosen>(
+    `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+     WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
+     RETURNING id, dispatches, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
+       AND j.state IN ('dispatched', 'running')) AS ahead`,
+    [id, queue],
+  )
+}
+
+async function findRoom(tx: Tx, queue: QueueName): Promise<number> {
+  const [row] = await tx.query<{ room: number }>(
+    `SELECT CASE WHEN EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) THEN 0 ELSE
+       ${WINDOW_FACTOR} * coalesce((SELECT sum(concurrency) FROM workers
+                    WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}), 0)::int
+       - (SELECT count(*) FROM jobs WHERE queue = $1 AND state IN ('dispatched', 'running'))::int END AS room`,
+    [queue],
+  )
+  return row?.room ?? 0
+}
+
+async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
+  if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
+  const lapsed = await tx.query(
+    `UPDATE jobs SET state = 'queued', run_at = now(), lease_until = NULL, last_error = 'the lease lapsed'
+     WHERE queue = $1 AND state = 'running' AND lease_until < now() RETURNING id`,
+    [queue],
+  )
+  const unclaimed = await tx.query<Ticket>(
+    `SELECT id, dispatches FROM jobs
+     WHERE queue = $1 AND state = 'dispatched' AND dispatched_at < now() - ${UNCLAIMED}`,
+    [queue],
+  )
+  return { lapsed: lapsed.length, unclaimed }
+}
+
+async function requeue(tx: Tx, tickets: readonly Ticket[]): Promise<void> {
+  if (tickets.length === 0) return
+  await tx.query(
+    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
+     WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'`,
+    [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
+  )
+}
+
+async function tryLock(tx: Tx, purpose: number, queue: QueueName): Promise<boolean> {
+  const [row] = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS locked', [
+    purpose,
+    queue,
+  ])
+  return row?.locked ?? false
+}

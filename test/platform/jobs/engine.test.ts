@@ -1,0 +1,204 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import pino from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
+import { type Outcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
+import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
+import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+
+const log = pino({ level: 'silent' })
+const redisUrl = inject('redisUrl')
+const engines = ['postgres', ...(redisUrl === null ? [] : ['redis'])] as const
+
+// What BullMQ must do for us, whatever carries it.
+describe.each(engines)('the job engine on %s', (kind) => {
+  let database: TestDatabase
+  let engine: Engine
+  let dispatcher: Dispatcher
+  let scope: Scope
+  const prefix = `t${randomBytes(4).toString('hex')}`
+  const makeEngine = () =>
+    kind === 'redis' && redisUrl !== null ? createEngine({ redisUrl, prefix }) : createEngine({ databaseUrl: database.url })
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    engine = makeEngine()
+    dispatcher = createDispatcher({ db: database.db, engine, log })
+    scope = await makeAccount(database)
+  })
+  afterAll(async () => {
+    await dispatcher?.close()
+    await engine?.close()
+    await database?.close()
+  })
+
+  const addJobs = (count: number) =>
+    database.db.tenant(scope, (tx) =>
+      enqueue(tx, 'attest', scope, Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))),
+    )
+  const states = (ids: string[]) =>
+    database.owner<{ id: string; state: string; attempts: number; fence: number; last_error: string | null }>(
+      'SELECT id, state, attempts, fence, last_error FROM jobs WHERE id = ANY($1::uuid[])',
+      [ids],
+    )
+  const settledAll = (ids: string[], state = 'succeeded') =>
+    until(async () => {
+      await dispatcher.dispatch('attest')
+      return (await states(ids)).every((job) => job.state === state)
+    })
+  const start = (run: (job: RunningJob) => Promise<Outcome>, options: Partial<Work<'attest'>> & { concurrency?: number } = {}) =>
+    startWorker({
+      queue: 'attest',
+      work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}) },
+      db: database.db,
+      engine,
+      log,
+      metrics: createJobMetrics(new Registry()),
+      concurrency: options.concurrency ?? 4,
+    })
+  const settleNow = async (job: RunningJob): Promise<Outcome> => {
+    await database.db.tenant(job.scope, job.settle)
+    return { kind: 'settled' }
+  }
+
+  it('passes its check', async () => {
+    await engine.check()
+  })
+
+  it('runs what was enqueued, each job once', async () => {
+    const seen: string[] = []
+    const worker = await start(async (job) => {
+      seen.push(job.id)
+      return settleNow(job)
+    })
+    const ids = await addJobs(60)
+    await settledAll(ids)
+    expect([...seen].sort()).toEqual([...ids].sort())
+    await worker.close(5_000)
+  })
+
+  it('says which tickets it stored, and holds them until they are done', async () => {
+    const producer = engine.producer('deliver')
+    const ticket = { id: randomUUID(), dispatches: 1 }
+    expect(await producer.add([{ ...ticket, priority: 1 }])).toEqual(new Set([ticket.id]))
+    expect(await producer.held([ticket, { id: ticket.id, dispatches: 2 }])).toEqual(new Set([ticket.id]))
+    expect(await producer.waiting()).toBe(1)
+    await producer.close()
+  })
+
+  it('tries again what threw, and counts the attempt', async () => {
+    const worker = await start(async (job) => (job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)))
+    const ids = await addJobs(3)
+    await settledAll(ids)
+    for (const job of await states(ids)) expect(job.attempts).toBe(3)
+    await worker.close(5_000)
+  })
+
+  it('does not count what it defers', async () => {
+    let deferrals = 0
+    const worker = await start(async (job) => {
+      deferrals += 1
+      return deferrals < 12 ? { kind: 'defer', reason: 'circuit open', delayMs: 1 } : settleNow(job)
+    })
+    const ids = await addJobs(1)
+    await settledAll(ids)
+    expect((await states(ids))[0]?.attempts).toBe(1)
+    await worker.close(5_000)
+  })
+
+  it('buries a job whose payload is poison at once, and one without attempts left with its subject told', async () => {
+    const buried: string[] = []
+    const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
+      bury: async (_, __, payload) => {
+        buried.push(payload.attestationId)
+      },
+    })
+    const [poison, hopeless] = await addJobs(2)
+    await database.owner('UPDATE jobs SET payload = \'{"wrong":1}\' WHERE id = $1', [poison])
+    await settledAll([poison ?? '', hopeless ?? ''], 'dead')
+    const [first, second] = await Promise.all([states([poison ?? '']), states([hopeless ?? ''])])
+    expect(first[0]?.attempts).toBe(1)
+    expect(second[0]?.attempts).toBe(8)
+    expect(second[0]?.last_error).toBe('always')
+    expect(buried).toHaveLength(1)
+    await worker.close(5_000)
+  })
+
+  it('lets only the newest fence settle when a job was taken over', async () => {
+    const results: string[] = []
+    let release = () => {}
+    const held = new Promise<void>((done) => {
+      release = done
+    })
+    const worker = await start(async (job) => {
+      if (job.fence === 1) await held
+      const outcome = await settleNow(job)
+      results.push(`fence ${job.fence}`)
+      return outcome
+    })
+    const ids = await addJobs(1)
+    await until(async () => {
+      await dispatcher.dispatch('attest')
+      return (await states(ids))[0]?.fence === 1
+    })
+    await database.owner("UPDATE jobs SET state = 'queued', run_at = now() WHERE id = $1", [ids[0]])
+    await settledAll(ids)
+    release()
+    await worker.close(5_000)
+    expect(results).toEqual(['fence 2'])
+    expect((await states(ids))[0]?.fence).toBe(2)
+  })
+
+  it('aborts a handler whose job has moved on', async () => {
+    const worker = await start(
+      (job) =>
+        new Promise((done) => {
+          job.signal.addEventListener('abort', () => done({ kind: 'retry', error: 'aborted' }))
+        }),
+    )
+    const ids = await addJobs(1)
+    await until(async () => {
+      await dispatcher.dispatch('attest')
+      return (await states(ids))[0]?.state === 'running'
+    })
+    await database.owner("UPDATE jobs SET state = 'cancelled', fence = fence + 1 WHERE id = $1", [ids[0]])
+    await worker.close(20_000)
+    expect((await states(ids))[0]?.state).toBe('cancelled')
+  })
+
+  it('finds again what it lost: a dispatch that never arrived, and a lease that lapsed', async () => {
+    const ids = await addJobs(2)
+    const [unclaimed, lapsed] = ids
+    await database.owner(
+      "UPDATE jobs SET state = 'dispatched', dispatches = 7, dispatched_at = now() - interval '11 seconds' WHERE id = $1",
+      [unclaimed],
+    )
+    await database.owner(
+      "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
+      [lapsed],
+    )
+    expect(await dispatcher.reconcile('attest')).toBe(2)
+    const worker = await start(settleNow)
+    await settledAll(ids)
+    const rows = new Map((await states(ids)).map((job) => [job.id, job.attempts]))
+    expect(rows.get(unclaimed ?? '')).toBe(1)
+    expect(rows.get(lapsed ?? '')).toBe(2)
+    await worker.close(5_000)
+  })
+
+  it('dispatches nothing of a paused queue, and nothing without a worker', async () => {
+    const ids = await addJobs(1)
+    expect(await dispatcher.dispatch('attest')).toBe(0)
+    await database.owner("INSERT INTO queues (queue, paused_at) VALUES ('attest', now())")
+    const worker = await start(settleNow)
+    expect(await dispatcher.dispatch('attest')).toBe(0)
+    await database.owner('DELETE FROM queues')
+    await settledAll(ids)
+    await worker.close(5_000)
+  })
+})

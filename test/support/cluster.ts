@@ -1,0 +1,63 @@
+// One Postgres, and one Redis where the machine has it, for the whole run; every test file gets a database of its own,
+// cloned from a migrated template.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
+import { migrate } from '#src/platform/db/migrate.ts'
+import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { LOGIN, loginUrl, TEMPLATE } from './database.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresUrl: string
+    redisUrl: string | null
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  const postgres = await startEmbeddedPostgres({ directory, database: TEMPLATE, isDurable: false })
+  await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: loginUrl(postgres.ownerUrl, LOGIN), migrateEngine })
+  const redis = await startRedis(directory)
+  if (redis === undefined && process.env.CI) throw new Error('redis-server is missing: the Redis engine must be tested in CI')
+
+  project.provide('postgresUrl', postgres.ownerUrl)
+  project.provide('redisUrl', redis?.url ?? null)
+
+  return async () => {
+    redis?.child.kill('SIGKILL')
+    await postgres.release()
+    // The tests leave what failed behind on purpose: KEEP=1 shows it.
+    if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function startRedis(directory: string): Promise<{ url: string; child: ChildProcess } | undefined> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
+  const port = await freePort()
+  const child = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
+    { cwd: directory, stdio: 'ignore' },
+  )
+  const client = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: null, retryStrategy: () => 50 })
+  client.on('error', () => {})
+  await client.ping()
+  client.disconnect()
+  return { url: `redis://127.0.0.1:${port}`, child }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

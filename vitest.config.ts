@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/cluster.ts'],
+    // Two files at a time: each real-process test brings processes of its own, and the machines have two cores.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Sharp and worker threads dislike being loaded twice into one process.
+    pool: 'forks',
+  },
+})
