@@ -1,0 +1,99 @@
+// The one way JSON enters and the one way it is hashed or signed. What `parseJson` accepts, `canonicalize` writes, and
+// what `canonicalize` wrote, `parseJson` accepts again: two readers of a signed body can't see two different bodies.
+
+import serialize from 'canonicalize'
+import { Failure } from '#src/failure.ts'
+import { invalidJson, scanJson } from '#src/platform/crypto/json-scan.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+export interface JsonLimits {
+  maxBytes: number
+  /** Containers inside each other: 1 allows `[]`, 0 only a scalar. The scan recurses; stay at or below 1,000. */
+  maxDepth: number
+}
+
+// Far above any limit a route sets, and it ends a cycle long before the stack does.
+const MAX_CANONICAL_DEPTH = 1_000
+
+/**
+ * RFC 8785 text of a value; its UTF-8 bytes are what is hashed and signed.
+ * @throws {TypeError} on what JSON can't say: NaN and infinities, lone surrogates (also in keys), undefined, functions,
+ * bigints, symbols, dates and other class instances, more than 1,000 levels or a cycle.
+ */
+export function canonicalize(value: Json): string {
+  checkValue(value, 0)
+  return serialize(value) as string
+}
+
+/**
+ * Parses I-JSON (RFC 7493), stricter than `JSON.parse`: UTF-8 without a byte order mark, no duplicate names (compared
+ * after unescaping), no lone surrogates, and no number whose value would change on the way through a double: integers
+ * stay within ±(2^53 - 1). Numbers from 1e21 on, which RFC 8785 writes with an exponent, are accepted when a double
+ * holds their digits. `__proto__` is an ordinary own property.
+ * @throws {Failure} `payload_too_large` above `maxBytes`; else `invalid_json` with the byte offset in `detail` and one
+ * entry in `errors`: its pointer is the nearest known place, its code one of `malformed`, `invalid_utf8`,
+ * `duplicate_key`, `lone_surrogate`, `number_out_of_range`, `too_deep`.
+ */
+export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
+  if (bytes.byteLength > limits.maxBytes) {
+    throw new Failure(
+      'payload_too_large',
+      `The JSON has ${bytes.byteLength} bytes; at most ${limits.maxBytes} are read.`,
+    )
+  }
+  const text = decode(bytes)
+  scanJson(text, limits.maxDepth)
+  // The scan judged every byte, so this can't throw. The built-in parser makes strings that don't keep the body alive.
+  return JSON.parse(text) as Json
+}
+
+function checkValue(value: unknown, depth: number): void {
+  switch (typeof value) {
+    case 'boolean':
+      return
+    case 'string':
+      if (!value.isWellFormed()) throw new TypeError('a string has a lone surrogate')
+      return
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`)
+      return
+    case 'object':
+      if (value !== null) checkContainer(value, depth)
+      return
+    default:
+      throw new TypeError(`${typeof value} is not a JSON value`)
+  }
+}
+
+function checkContainer(value: object, depth: number): void {
+  if (depth >= MAX_CANONICAL_DEPTH) throw new TypeError(`more than ${MAX_CANONICAL_DEPTH} levels, or a cycle`)
+  if (Array.isArray(value)) {
+    for (const element of value) checkValue(element, depth + 1)
+    return
+  }
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError('only plain objects are JSON')
+  for (const [key, member] of Object.entries(value)) {
+    if (!key.isWellFormed()) throw new TypeError('a key has a lone surrogate')
+    checkValue(member, depth + 1)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw invalidJson('', 'invalid_utf8', 'the bytes are not UTF-8', firstInvalidByte(bytes), cause)
+  }
+}
+
+// A decoder doesn't say where it stopped: replacement characters are where the re-encoded text departs from the bytes.
+function firstInvalidByte(bytes: Uint8Array): number {
+  const repaired = Buffer.from(lenientUtf8.decode(bytes))
+  const index = bytes.findIndex((byte, i) => byte !== repaired[i])
+  return index === -1 ? bytes.length : index
+}

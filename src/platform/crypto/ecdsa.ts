@@ -1,0 +1,117 @@
+// ES256 over bytes. A high-S twin of a valid signature is valid too (RFC 7518 demands no low S, and devices don't make
+// it): never recognise a replay by signature bytes, only by what was signed.
+
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createLru } from '#src/platform/crypto/lru.ts'
+
+interface VerifyInput {
+  /** SubjectPublicKeyInfo in DER, or the key. */
+  spki: Uint8Array | KeyObject
+  /** What was signed, not its digest. */
+  data: Uint8Array
+  /** DER (RFC 3279 2.2.3), or r and s of 32 bytes each. 64 bytes are always read as r and s. */
+  signature: Uint8Array
+}
+
+/**
+ * ECDSA over P-256 with SHA-256, on the thread pool. False for everything that isn't a valid signature: malformed bytes,
+ * BER that isn't DER, another kind of key.
+ */
+export async function verifyEcdsaP256({ spki, data, signature }: VerifyInput): Promise<boolean> {
+  const key = publicKeyOf(spki)
+  // node:crypto verifies DER 1.7 times as fast as r and s, so those are turned into DER first.
+  const der = signature.byteLength === 64 ? toDer(signature) : isStrictDer(signature) ? signature : undefined
+  if (key === undefined || der === undefined) return false
+  return new Promise((resolve, reject) => {
+    verify('sha256', data, key, der, (error, isValid) => (error ? reject(error) : resolve(isValid)))
+  })
+}
+
+/**
+ * r and s, 32 bytes each (RFC 7518 3.4).
+ * @throws {TypeError} when the key is not a P-256 private key.
+ */
+export async function signEcdsaP256(key: KeyObject, data: Uint8Array): Promise<Buffer> {
+  if (key.type !== 'private' || !isP256(key)) throw new TypeError('ES256 signs with a P-256 private key')
+  return new Promise((resolve, reject) => {
+    sign('sha256', data, key, (error, der) => (error ? reject(error) : resolve(toRaw(der))))
+  })
+}
+
+// Each device has its key: enough entries for the devices that are active within minutes of each other.
+const publicKeys = createLru<string, KeyObject>(10_000)
+// RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key are refused, so that a key
+// has one digest and a revoked one can't come back in another spelling.
+const P256_SPKI = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex')
+const P256_SPKI_BYTES = 91
+
+/** Whether the DER has the one form of a P-256 SubjectPublicKeyInfo that we accept; the point is not checked. */
+export function isP256Spki(der: Uint8Array): boolean {
+  return der.byteLength === P256_SPKI_BYTES && P256_SPKI.compare(der, 0, P256_SPKI.length) === 0
+}
+
+function publicKeyOf(spki: Uint8Array | KeyObject): KeyObject | undefined {
+  if (!(spki instanceof Uint8Array)) return spki.type === 'public' && isP256(spki) ? spki : undefined
+  if (!isP256Spki(spki)) return undefined
+  const der = Buffer.from(spki)
+  const name = der.toString('latin1')
+  const known = publicKeys.get(name)
+  if (known !== undefined) return known
+  try {
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+    publicKeys.set(name, key)
+    return key
+  } catch {
+    return undefined // The point isn't on the curve.
+  }
+}
+
+function isP256(key: KeyObject): boolean {
+  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+}
+
+function toDer(raw: Uint8Array): Buffer {
+  const body = Buffer.concat([integer(raw.subarray(0, 32)), integer(raw.subarray(32))])
+  return Buffer.concat([Buffer.from([0x30, body.length]), body])
+}
+
+// X.690 8.3: as few bytes as possible, the first bit is the sign.
+function integer(scalar: Uint8Array): Buffer {
+  let start = 0
+  while (start < 31 && scalar[start] === 0) start += 1
+  const magnitude = scalar.subarray(start)
+  const sign = (magnitude[0] ?? 0) >= 0x80 ? [0] : []
+  return Buffer.from([0x02, sign.length + magnitude.length, ...sign, ...magnitude])
+}
+
+function toRaw(der: Buffer): Buffer {
+  const raw = Buffer.alloc(64)
+  const rLength = der[3] ?? 0
+  copyScalar(der.subarray(4, 4 + rLength), raw, 32)
+  copyScalar(der.subarray(6 + rLength), raw, 64)
+  return raw
+}
+
+function copyScalar(integerBytes: Buffer, raw: Buffer, end: number): void {
+  const magnitude = integerBytes.length > 32 ? integerBytes.subarray(-32) : integerBytes
+  magnitude.copy(raw, end - magnitude.length)
+}
+
+// SEQUENCE of two positive INTEGERs in their shortest form and nothing else. P-256 never needs a long-form length.
+function isStrictDer(bytes: Uint8Array): boolean {
+  if (bytes.byteLength < 8 || bytes.byteLength > 72) return false
+  if (bytes[0] !== 0x30 || bytes[1] !== bytes.byteLength - 2) return false
+  const sAt = endOfInteger(bytes, 2)
+  return sAt !== undefined && endOfInteger(bytes, sAt) === bytes.byteLength
+}
+
+function endOfInteger(bytes: Uint8Array, at: number): number | undefined {
+  const length = bytes[at + 1]
+  const first = bytes[at + 2]
+  const second = bytes[at + 3] ?? 0
+  if (bytes[at] !== 0x02 || length === undefined || first === undefined || length < 1 || length > 33) return undefined
+  if (first >= 0x80) return undefined
+  if (first === 0 && (length === 1 || second < 0x80)) return undefined
+  if (length === 33 && first !== 0) return undefined
+  return at + 2 + length
+}
