@@ -1,0 +1,247 @@
+// A thin client of the API, as far as captures need it. Bodies are the wire's own, in snake_case; nothing is hidden.
+import { createHash } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dispatcher, Pool } from 'undici'
+import type { AttestBody } from './device.ts'
+
+export interface ClientOptions {
+  /** Base address, for example http://127.0.0.1:8080. */
+  url: string
+  key: string
+  /** Connections at once. */
+  connections?: number
+  signal?: AbortSignal
+}
+
+export interface UploadedMedia {
+  media_id: string
+  sha256: string
+  size: number
+  content_type: string
+}
+
+export interface CaptureSession {
+  session_id: string
+  session_nonce: string
+  expires_at: string
+}
+
+export interface Factor {
+  code: string
+  points?: number
+  evidence?: unknown
+}
+
+/** An attestation: `queued` until it was evaluated, then with its result. */
+export interface Attestation {
+  attestation_id: string
+  claim_id?: string
+  external_id?: string | null
+  status?: 'queued' | 'evaluated' | 'failed' | 'cancelled'
+  provenance_status?: string | null
+  risk_status?: string | null
+  risk_score?: number | null
+  factors?: Factor[] | null
+  advisory_factors?: Factor[] | null
+  hardware_tier?: string | null
+  evaluated_at?: string | null
+  rules_version?: string | null
+  result_jws?: string | null
+}
+
+export interface AcceptedBatch {
+  batch_id: string
+  accepted: number
+  rejected: { line: number; errors: { pointer: string; code: string; detail: string }[] }[]
+}
+
+export interface BatchState {
+  batch_id: string
+  counts: Record<string, number>
+}
+
+/** What a refused call throws. `code` is the API's, or `unreadable_answer`. */
+export interface ApiError extends Error {
+  status: number
+  code: string
+  requestId: string | undefined
+  /** The problem document (RFC 9457), or the text that came in its place. */
+  problem: unknown
+}
+
+export type Client = ReturnType<typeof createClient>
+
+const MAX_SESSIONS_PER_CALL = 1000
+const TRIES = 5
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 60_000
+
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof Error && 'status' in error && 'problem' in error
+}
+
+export function createClient({ url, key, connections = 16, signal }: ClientOptions) {
+  const base = new URL(url)
+  const prefix = base.pathname.replace(/\/+$/, '')
+  // An upload of a hundred megabytes may be slow; an answer may wait 30 s by `Prefer`.
+  const pool = new Pool(base.origin, { connections, headersTimeout: 120_000, bodyTimeout: 120_000 })
+
+  async function send(call: Call): Promise<Dispatcher.ResponseData> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await pool.request({
+        method: call.method ?? 'GET',
+        path: prefix + call.path,
+        headers: { authorization: `Bearer ${key}`, accept: 'application/json', ...call.headers },
+        body: call.body?.() ?? null,
+        signal: signal ?? null,
+      })
+      if (response.statusCode < 300) return response
+      const error = await errorOf(call, response)
+      // Both say that nothing was done. Whatever else failed may have been done, and is the caller's to judge.
+      const isRepeatable = response.statusCode === 429 || response.statusCode === 503
+      if (!isRepeatable || attempt === TRIES) throw error
+      await sleep(pauseMs(attempt, response.headers['retry-after']), undefined, signal === undefined ? {} : { signal })
+    }
+  }
+
+  async function json<Answer>(call: Call): Promise<Answer> {
+    const response = await send(call)
+    return (await response.body.json()) as Answer
+  }
+
+  function post<Answer>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const text = JSON.stringify(body)
+    return json({ method: 'POST', path, headers: { 'content-type': 'application/json', ...headers }, body: () => text })
+  }
+
+  async function* readBatchResults(batchId: string, query = ''): AsyncGenerator<Attestation & { line?: number }> {
+    const { body } = await send({
+      path: `/v1/claims/batches/${encodeURIComponent(batchId)}/results${query}`,
+      headers: { accept: 'application/x-ndjson' },
+    })
+    for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (line !== '') yield JSON.parse(line)
+    }
+  }
+
+  return {
+    /** `POST /v1/media`. The digest makes the server refuse what was damaged on the way. */
+    upload(photo: Uint8Array, contentType: string): Promise<UploadedMedia> {
+      const digest = createHash('sha256').update(photo).digest('base64')
+      const headers = { 'content-type': contentType, 'content-digest': `sha-256=:${digest}:` }
+      return json({ method: 'POST', path: '/v1/media', headers, body: () => photo })
+    },
+
+    /** `POST /v1/admin/root-cas`. */
+    registerRoot(name: string, certificate: Buffer): Promise<Record<string, unknown>> {
+      return post('/v1/admin/root-cas', { name, certificate: certificate.toString('base64') })
+    },
+
+    /** `POST /v1/admin/devices`; `chain` is DER, leaf first. */
+    enroll(name: string, chain: readonly Buffer[]): Promise<{ device_id: string }> {
+      return post('/v1/admin/devices', { name, certificate_chain: chain.map((der) => der.toString('base64')) })
+    },
+
+    revoke(deviceId: string, reason: string): Promise<Record<string, unknown>> {
+      return post(`/v1/admin/devices/${encodeURIComponent(deviceId)}/revoke`, { reason })
+    },
+
+    /** `POST /v1/claims/attest/sessions`, as often as the count needs. */
+    async openSessions(count: number): Promise<CaptureSession[]> {
+      const opened: CaptureSession[] = []
+      while (opened.length < count) {
+        const step = Math.min(MAX_SESSIONS_PER_CALL, count - opened.length)
+        const { sessions } = await post<{ sessions: CaptureSession[] }>('/v1/claims/attest/sessions', { count: step })
+        opened.push(...sessions)
+      }
+      return opened
+    },
+
+    /** `POST /v1/claims/attest`. Answers the result, or the queued attestation when that took longer than the wait. */
+    attest(body: AttestBody, waitSeconds = 10): Promise<Attestation> {
+      return post('/v1/claims/attest', body, { prefer: `wait=${waitSeconds}` })
+    },
+
+    getAttestation(attestationId: string, waitSeconds = 0): Promise<Attestation> {
+      return json({ path: `/v1/attestations/${encodeURIComponent(attestationId)}?wait=${waitSeconds}` })
+    },
+
+    /** `POST /v1/claims/batches` as NDJSON, streamed: up to 10,000 lines, each with its media uploaded before. */
+    submitBatch(lines: Iterable<AttestBody>): Promise<AcceptedBatch> {
+      const body = (): Readable => Readable.from(ndjson(lines))
+      return json({
+        method: 'POST',
+        path: '/v1/claims/batches',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body,
+      })
+    },
+
+    getBatch(batchId: string): Promise<BatchState> {
+      return json({ path: `/v1/claims/batches/${encodeURIComponent(batchId)}` })
+    },
+
+    readBatchResults,
+
+    close: (): Promise<void> => pool.close(),
+  }
+}
+
+interface Call {
+  method?: 'GET' | 'POST'
+  path: string
+  headers?: Record<string, string>
+  /** Made anew for each try: a stream can be read once. */
+  body?: () => Uint8Array | string | Readable
+}
+
+function* ndjson(lines: Iterable<AttestBody>): Generator<string> {
+  for (const line of lines) yield `${JSON.stringify(line)}\n`
+}
+
+// Retry-After in seconds where the server says so; else doubling, with jitter so that many clients don't come back at once.
+function pauseMs(attempt: number, retryAfter: string | string[] | undefined): number {
+  const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter)
+  if (Number.isFinite(seconds) && seconds >= 0) return Math.min(seconds * 1000, LONGEST_PAUSE_MS)
+  return Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS) * Math.random()
+}
+
+async function errorOf(call: Call, response: Dispatcher.ResponseData): Promise<ApiError> {
+  const text = await response.body.text()
+  const problem = parseProblem(text)
+  const detail = problem === undefined ? text.slice(0, 200) : describe(problem)
+  const requestId = response.headers['request-id']
+  const message = `${call.method ?? 'GET'} ${call.path}: ${response.statusCode} ${detail}`
+  return Object.assign(new Error(message), {
+    status: response.statusCode,
+    code: problem?.code ?? 'unreadable_answer',
+    requestId: Array.isArray(requestId) ? requestId[0] : requestId,
+    problem: problem ?? text,
+  })
+}
+
+interface Problem {
+  code: string
+  detail?: string
+  errors?: { pointer: string; detail: string }[]
+}
+
+function parseProblem(text: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isProblem(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string'
+}
+
+function describe({ code, detail, errors }: Problem): string {
+  const fields = (errors ?? []).map((error) => `${error.pointer} ${error.detail}`).join('; ')
+  return [code, detail, fields === detail ? undefined : fields].filter(Boolean).join(': ')
+}

@@ -1,0 +1,211 @@
+// The plan of a rehearsal: which device takes which photo, what is wrong with it, and what a verifier must find, to the
+// point. Pure: the same seed, number and moment give the same plan, so that a run can be checked against it.
+import type { Biometric, Gps } from './device.ts'
+import type { ExifFacts } from './exif.ts'
+import { type CaptureKind, type Expectation, expectationOf, TAMPERINGS } from './findings.ts'
+import { createDice, type Dice } from './scene.ts'
+import { CAMERAS, EDITORS, LINES, METHODS, PLACES, type Place } from './stock.ts'
+
+/** How a device stands with the account. `stranger`: certified by an authority that the account doesn't know. */
+export type DeviceStanding = 'enrolled' | 'revoked' | 'not_enrolled' | 'stranger'
+
+export interface PlannedDevice {
+  name: string
+  standing: DeviceStanding
+}
+
+export interface PlannedCapture {
+  index: number
+  kind: CaptureKind
+  externalId: string
+  /** Index into `devices`. */
+  device: number
+  /** Seed of the picture; taken modulo the number of scenes where a pool is used. */
+  scene: number
+  exif: ExifFacts | null
+  capturedAt: Date
+  gps: Gps | undefined
+  biometric: Biometric | undefined
+  claim: { reference: string; loss_location: { lat: number; lng: number }; loss_at: string; line: string }
+  /** Index of the capture session whose nonce it carries: 0 to `sessions` - 1. */
+  session: number | undefined
+  expected: Expectation
+}
+
+export interface FleetPlan {
+  seed: number
+  now: Date
+  devices: PlannedDevice[]
+  /** How many capture sessions to open. Open them first: captures with a nonce are dated at the plan's `now`. */
+  sessions: number
+  /** In the order of submission: of two captures with one nonce, the first accepted is the honest one. */
+  captures: PlannedCapture[]
+}
+
+const HONEST_SHARE = 0.7
+// One honest capture beside the tampered ones is the replay's first use of the nonce; one more shows what honest means.
+const ALL_KINDS_FROM = TAMPERINGS.length + 2
+const CAPTURES_PER_DEVICE = 25
+const MAX_DEVICES = 40
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** `claims`: how many captures, each with a claim of its own. From 16 on every kind occurs; about 70 % are honest. */
+export function planFleet({ seed, claims, now }: { seed: number; claims: number; now: Date }): FleetPlan {
+  if (!Number.isSafeInteger(claims) || claims < 1) throw new RangeError('a fleet plans at least one claim')
+  const dice = createDice(seed)
+  const kinds = dealKinds(dice, claims)
+  const replays = pairReplays(kinds)
+  const devices = planDevices(claims)
+  const run = `fleet-${seed}-${now.getTime().toString(36)}`
+
+  const captures = kinds.map((kind, index) => {
+    const session = replays.get(index)
+    const device = chooseDevice(devices, dice, kind, session)
+    return planCapture({ dice, kind, index, run, now, session, device })
+  })
+  return { seed, now, devices, sessions: new Set(replays.values()).size, captures }
+}
+
+function dealKinds(dice: Dice, claims: number): CaptureKind[] {
+  const share = Math.round(claims * (1 - HONEST_SHARE))
+  const tampered = claims >= ALL_KINDS_FROM ? Math.max(TAMPERINGS.length, share) : share
+  const order = shuffle(dice, [...TAMPERINGS])
+  const kinds = Array.from(
+    { length: claims },
+    (_, index): CaptureKind => (index < tampered ? (order[index % order.length] ?? 'honest') : 'honest'),
+  )
+  return shuffle(dice, kinds)
+}
+
+// Gives each replay an honest capture of its own that comes first, changing places where there is none before it. Answers
+// capture index -> session index. A replay for which nobody is left becomes honest.
+function pairReplays(kinds: CaptureKind[]): Map<number, number> {
+  const sessionOf = new Map<number, number>()
+  const free = kinds.flatMap((kind, index) => (kind === 'honest' ? [index] : []))
+  const replays = kinds.flatMap((kind, index) => (kind === 'replayed_nonce' ? [index] : []))
+  for (const [session, replay] of replays.entries()) {
+    const honest = free.shift()
+    if (honest === undefined) {
+      kinds[replay] = 'honest'
+      continue
+    }
+    kinds[Math.min(honest, replay)] = 'honest'
+    kinds[Math.max(honest, replay)] = 'replayed_nonce'
+    sessionOf.set(honest, session)
+    sessionOf.set(replay, session)
+  }
+  return sessionOf
+}
+
+function planDevices(claims: number): PlannedDevice[] {
+  const enrolled = Math.min(MAX_DEVICES, Math.max(2, Math.ceil(claims / CAPTURES_PER_DEVICE)))
+  const standings: DeviceStanding[] = [
+    ...Array.from({ length: enrolled }, () => 'enrolled' as const),
+    'revoked',
+    'not_enrolled',
+    'stranger',
+  ]
+  return standings.map((standing, index) => ({ name: `Phone ${String(index + 1).padStart(2, '0')}`, standing }))
+}
+
+// Both captures of one nonce come from one device: a replay by another would be a finding about the device too, one day.
+function chooseDevice(devices: PlannedDevice[], dice: Dice, kind: CaptureKind, session: number | undefined): number {
+  const standing: DeviceStanding =
+    kind === 'revoked' || kind === 'not_enrolled' ? kind : kind === 'unknown_ca' ? 'stranger' : 'enrolled'
+  const fitting = devices.flatMap((device, index) => (device.standing === standing ? [index] : []))
+  return fitting[(session ?? Math.floor(dice() * fitting.length)) % fitting.length] ?? 0
+}
+
+interface CaptureRequest {
+  dice: Dice
+  kind: CaptureKind
+  index: number
+  run: string
+  now: Date
+  session: number | undefined
+  device: number
+}
+
+function planCapture({ dice, kind, index, run, now, session, device }: CaptureRequest): PlannedCapture {
+  const place = pick(dice, PLACES)
+  const ageMs = session !== undefined ? 0 : kind === 'stale' ? HOUR_MS * (73 + 120 * dice()) : HOUR_MS * 47 * dice()
+  const capturedAt = new Date(now.getTime() - Math.floor(ageMs))
+  const spot = { lat: round(place.lat + (dice() - 0.5) / 20), lng: round(place.lng + (dice() - 0.5) / 20) }
+  // A few hundred metres at most, well inside the kilometre from which a capture counts as far; or half a degree, 55 km.
+  const away = kind === 'far_from_loss' ? 0.5 : 0.002 * dice()
+  const gps: Gps = { ...spot, accuracy_m: round(3 + 9 * dice()), mock: false }
+  const hasGps = kind !== 'no_gps'
+  return {
+    index,
+    kind,
+    externalId: `${run}-${index}`,
+    device,
+    scene: Math.floor(dice() * 1_000_000),
+    exif:
+      kind === 'missing_exif'
+        ? null
+        : planExif({ dice, kind, capturedAt, place, device, spot: hasGps ? spot : undefined }),
+    capturedAt,
+    gps: hasGps ? gps : undefined,
+    biometric:
+      kind === 'no_biometric'
+        ? pick(dice, [undefined, { gated: false }])
+        : { gated: true, method: pick(dice, METHODS) },
+    claim: {
+      reference: `${run}-claim-${index}`,
+      loss_location: { lat: round(spot.lat + away), lng: spot.lng },
+      loss_at: new Date(capturedAt.getTime() - Math.floor(HOUR_MS * 20 * dice())).toISOString(),
+      line: pick(dice, LINES),
+    },
+    session,
+    expected: expectationOf(kind),
+  }
+}
+
+interface ExifRequest {
+  dice: Dice
+  kind: CaptureKind
+  capturedAt: Date
+  place: Place
+  device: number
+  spot: { lat: number; lng: number } | undefined
+}
+
+function planExif({ dice, kind, capturedAt, place, device, spot }: ExifRequest): ExifFacts {
+  // A wrong clock counts only beside a written offset; without one, whole hours may be a zone. So exif_time has one.
+  const hasOffset = kind === 'exif_time' || dice() > 0.2
+  const offMs = kind === 'exif_time' ? HOUR_MS * (2 + Math.floor(6 * dice())) + 20 * MINUTE_MS : 0
+  return {
+    camera: CAMERAS[device % CAMERAS.length] ?? CAMERAS[0],
+    takenAt: new Date(capturedAt.getTime() - offMs),
+    utcOffsetMinutes: place.utcOffsetMinutes,
+    hasOffset,
+    gps: spot === undefined ? undefined : { ...spot, altitudeMetres: round(place.altitudeMetres + 20 * dice()) },
+    exposureSeconds: 1 / (30 + Math.floor(2000 * dice())),
+    iso: pick(dice, [32, 50, 64, 100, 125, 200, 400]),
+    ...(kind === 'edited_exif' ? { software: pick(dice, EDITORS) } : {}),
+    // 128 bits of the plan's own: two captures of one scene are still two photos.
+    imageId: Array.from({ length: 8 }, () =>
+      Math.floor(dice() * 65_536)
+        .toString(16)
+        .padStart(4, '0'),
+    ).join(''),
+  }
+}
+
+function pick<Value>(dice: Dice, values: readonly [Value, ...Value[]]): Value {
+  return values[Math.floor(dice() * values.length)] ?? values[0]
+}
+
+function shuffle<Value>(dice: Dice, values: Value[]): Value[] {
+  return values
+    .map((value) => ({ value, rank: dice() }))
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ value }) => value)
+}
+
+// Six decimals of a degree are 11 cm; the EXIF of the photo holds as much.
+function round(number: number): number {
+  return Math.round(number * 1e6) / 1e6
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { afterEach, expect, test } from 'vitest'
+import { type Client, createClient, isApiError } from '../../capture-kit/client.ts'
+
+interface Seen {
+  method: string | undefined
+  url: string | undefined
+  headers: IncomingMessage['headers']
+  body: Buffer
+}
+
+type Answer = { status?: number; headers?: Record<string, string>; body: unknown }
+
+const open: { client: Client; server: Server }[] = []
+
+afterEach(async () => {
+  for (const { client, server } of open.splice(0)) {
+    await client.close()
+    server.close()
+  }
+})
+
+async function start(answers: (seen: Seen, count: number) => Answer, path = '') {
+  const seen: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const { method, url, headers: sent } = request
+    const each: Seen = { method, url, headers: sent, body: await buffer(request) }
+    seen.push(each)
+    const { status = 200, headers = {}, body } = answers(each, seen.length)
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const client = createClient({ url: `http://127.0.0.1:${port}${path}`, key: 'svc_test_x' })
+  open.push({ client, server })
+  return { client, seen }
+}
+
+test('uploads bytes with their type and digest', async () => {
+  const photo = Buffer.from('photo')
+  const { client, seen } = await start(() => ({ body: { media_id: 'med_1' } }), '/api/')
+  expect(await client.upload(photo, 'image/jpeg')).toEqual({ media_id: 'med_1' })
+  const digest = createHash('sha256').update(photo).digest('base64')
+  expect(seen[0]).toMatchObject({
+    method: 'POST',
+    url: '/api/v1/media',
+    body: photo,
+    headers: {
+      authorization: 'Bearer svc_test_x',
+      'content-type': 'image/jpeg',
+      'content-digest': `sha-256=:${digest}:`,
+    },
+  })
+})
+
+test('opens as many sessions as asked for, a thousand per call', async () => {
+  const { client, seen } = await start(({ body }) => {
+    const { count } = JSON.parse(body.toString())
+    return { body: { sessions: Array.from({ length: count }, () => ({ session_nonce: 'n' })) } }
+  })
+  expect(await client.openSessions(2500)).toHaveLength(2500)
+  expect(seen.map(({ body }) => JSON.parse(body.toString()).count)).toEqual([1000, 1000, 500])
+  expect(await client.openSessions(0)).toEqual([])
+})
+
+test('streams a batch as NDJSON and reads its results back line by line', async () => {
+  const results = [{ attestation_id: 'att_1' }, { attestation_id: 'att_2' }]
+  const { client, seen } = await start(({ method }) =>
+    method === 'POST'
+      ? { status: 202, body: { batch_id: 'bat_1', accepted: 2, rejected: [] } }
+      : { body: results.map((result) => JSON.stringify(result)).join('\n') },
+  )
+  const lines = ['1', '2'].map((id) => ({
+    external_id: id,
+    media_type: 'image' as const,
+    media: { media_id: `med_${id}` },
+  }))
+  expect(await client.submitBatch(lines)).toEqual({ batch_id: 'bat_1', accepted: 2, rejected: [] })
+  expect(seen[0]?.headers['content-type']).toBe('application/x-ndjson')
+  expect(seen[0]?.body.toString()).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+
+  const read = []
+  for await (const result of client.readBatchResults('bat_1')) read.push(result)
+  expect(read).toEqual(results)
+})
+
+test('asks again after 429 and 503, with the whole body, and honours Retry-After', async () => {
+  const { client, seen } = await start((_, count) =>
+    count < 3
+      ? { status: count === 1 ? 429 : 503, headers: { 'retry-after': '0' }, body: { code: 'rate_limited' } }
+      : { status: 202, body: { batch_id: 'bat_1', accepted: 1, rejected: [] } },
+  )
+  const line = { media_type: 'image' as const, media: { media_id: 'med_1' } }
+  expect(await client.submitBatch([line])).toMatchObject({ batch_id: 'bat_1' })
+  expect(new Set(seen.map(({ body }) => body.toString())).size).toBe(1)
+  expect(seen).toHaveLength(3)
+})
+
+test('throws what the API says, once, for every other refusal', async () => {
+  const problem = {
+    code: 'invalid_request',
+    detail: 'The body has errors.',
+    errors: [{ pointer: '/claim/loss_location/lat', code: 'out_of_range', detail: 'must be between -90 and 90' }],
+  }
+  const { client, seen } = await start(() => ({ status: 400, headers: { 'request-id': 'req_1' }, body: problem }))
+  const error = await client
+    .attest({ media_type: 'image', media: { media_id: 'med_1' } })
+    .catch((thrown: unknown) => thrown)
+  expect(isApiError(error)).toBe(true)
+  expect(error).toMatchObject({ status: 400, code: 'invalid_request', requestId: 'req_1', problem })
+  expect(String(error)).toContain('/claim/loss_location/lat must be between -90 and 90')
+  expect(seen).toHaveLength(1)
+  expect(seen[0]?.headers.prefer).toBe('wait=10')
+})
+
+test('says so when the answer is no JSON at all', async () => {
+  const { client } = await start(() => ({ status: 502, body: '<html>Bad gateway</html>' }))
+  await expect(client.getBatch('bat_1')).rejects.toMatchObject({ status: 502, code: 'unreadable_answer' })
+})
