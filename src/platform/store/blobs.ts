@@ -1,0 +1,60 @@
+// Where the bytes of media are. A blob is named by its own SHA-256 inside its tenant, so the same bytes are one blob, and
+// a name can't be given to other bytes: every store hashes what it received and never trusts a claimed digest.
+
+import type { Readable } from 'node:stream'
+import type { Scope } from '#src/platform/ids.ts'
+
+export interface BlobStore {
+  /**
+   * Streams `source` into the store. When it resolves, the bytes survive a crash of the process and of the machine, so a
+   * row that names them may be committed. When it rejects, nothing is left behind. Putting bytes that are already there
+   * succeeds and replaces them by themselves.
+   * @throws {Failure} `payload_too_large` beyond `maxBytes`; `service_unavailable` when the store is full. Whatever
+   * `source` or a hook throws comes through unchanged.
+   */
+  put(scope: Scope, source: BlobSource, options: PutOptions): Promise<StoredBlob>
+  /** Keeps something derived from a blob (a thumbnail) beside it. It may be lost and made again; `delete` takes it along. */
+  putVariant(scope: Scope, sha256: string, variant: string, bytes: Uint8Array): Promise<void>
+  /** `undefined` when there is no such blob. The caller must read the stream or destroy it. */
+  openRead(scope: Scope, sha256: string, options?: ReadOptions): Promise<OpenBlob | undefined>
+  exists(scope: Scope, sha256: string): Promise<boolean>
+  /** Erases the blob and its variants; a blob that isn't there is no error. */
+  delete(scope: Scope, sha256: string): Promise<void>
+  /** The blob as a local file, for readers that want random access. Names it without looking whether it exists. */
+  path(scope: Scope, sha256: string): string
+}
+
+export type BlobSource = AsyncIterable<Uint8Array>
+
+export interface PutOptions {
+  maxBytes: number
+  /**
+   * Called with the first bytes while the rest is on its way: again each time there are four times as many, up to
+   * 256 KiB, and when the source has ended, until it answers true (seen enough). Throwing ends the upload early.
+   */
+  onHead?: (head: Uint8Array, isWhole: boolean) => boolean
+  /** Called with the whole content in a local temporary file, before it is named. Throwing discards it. */
+  onStaged?: (staged: StagedBlob) => Promise<void>
+}
+
+export interface StoredBlob {
+  /** 64 lower-case hexadecimal digits. */
+  sha256: string
+  size: number
+}
+
+export interface StagedBlob extends StoredBlob {
+  path: string
+}
+
+export interface ReadOptions {
+  /** Bytes `first` to `last`, both inclusive, from 0. The caller has checked them against the size. */
+  range?: { first: number; last: number }
+  variant?: string
+}
+
+export interface OpenBlob {
+  stream: Readable
+  /** Of the whole blob, whatever the range. */
+  size: number
+}
