@@ -20,6 +20,7 @@ export const FAILURES = {
   invalid_state_transition: { status: 409, title: 'Invalid state transition', retry: 'never' },
   payload_too_large: { status: 413, title: 'Payload too large', retry: 'never' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retry: 'never' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable', retry: 'never' },
   request_timeout: { status: 408, title: 'Request too slow', retry: 'later' },
   internal_error: { status: 500, title: 'Internal error', retry: 'later' },
   service_unavailable: { status: 503, title: 'Service unavailable', retry: 'later' },

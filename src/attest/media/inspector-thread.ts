@@ -1,0 +1,54 @@
+// The inside of the inspector: a worker thread that does one request at a time and holds no state between two of them.
+
+import { parentPort } from 'node:worker_threads'
+import { type ImageFacts, readImageFacts } from './exif.ts'
+import type { Inspection } from './inspector.ts'
+import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
+
+export type ThreadRequest = { op: 'inspect'; path: string } | { op: 'thumbnail'; path: string; maxSide: number }
+
+export type ThreadAnswer = { op: 'ready' } | { op: 'done'; inspection: Inspection<ImageFacts | Thumbnail> }
+
+export interface Thumbnail {
+  /** WebP. */
+  data: Uint8Array<ArrayBuffer>
+  width: number
+  height: number
+}
+
+// Of libvips's own work, which the end of a thread does not stop. Below the inspector's limit, so that it ends first.
+const DECODE_LIMIT_SECONDS = 4
+// A claims list shows dozens of these; 320 pixels at 72 take about 10 KB.
+const QUALITY = 72
+
+parentPort?.on('message', async (request: ThreadRequest) => {
+  answer({ op: 'done', inspection: await inspect(request) })
+})
+answer({ op: 'ready' })
+
+async function inspect(request: ThreadRequest): Promise<Inspection<ImageFacts | Thumbnail>> {
+  try {
+    const value = request.op === 'inspect' ? await readImageFacts(request.path) : await makeThumbnail(request)
+    return { ok: true, value }
+  } catch (error) {
+    // The library's words can hold the path, which is no caller's business.
+    const reason = error instanceof Error ? error.message.replaceAll(request.path, 'the file') : 'unknown'
+    return { ok: false, code: 'unreadable', detail: reason.slice(0, 200) }
+  }
+}
+
+async function makeThumbnail({ path, maxSide }: { path: string; maxSide: number }): Promise<Thumbnail> {
+  const { data, info } = await openImage(path, { maxPixels: MAX_DECODED_PIXELS })
+    .autoOrient()
+    .resize(maxSide, maxSide, { fit: 'inside', withoutEnlargement: true })
+    .webp({ quality: QUALITY })
+    .timeout({ seconds: DECODE_LIMIT_SECONDS })
+    .toBuffer({ resolveWithObject: true })
+  // A copy of its own: a small Buffer lies in a pool that must not be handed to another thread.
+  return { data: new Uint8Array(data), width: info.width, height: info.height }
+}
+
+function answer(message: ThreadAnswer): void {
+  const value = message.op === 'done' && message.inspection.ok ? message.inspection.value : undefined
+  parentPort?.postMessage(message, value !== undefined && 'data' in value ? [value.data.buffer] : [])
+}

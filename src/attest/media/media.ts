@@ -1,0 +1,204 @@
+// Photos and videos as evidence: what is kept is exactly what was sent, named by its hash, and a media id is given only to
+// bytes that are safely in the store. Order: bytes on disk, then the row. A crash between the two leaves bytes without a row.
+
+import type { Readable } from 'node:stream'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
+import { parseContentDigest } from './digest-header.ts'
+import type { InspectionCode, Inspector } from './inspector.ts'
+import { findMedia, insertMedia, type Media } from './rows.ts'
+import { judgeSides, readSides, type Sides } from './sides.ts'
+import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
+
+export const MAX_IMAGE_BYTES = 100_000_000
+export const MAX_VIDEO_BYTES = 2 * 1024 ** 3
+
+const THUMBNAIL_SIDE = 320
+const THUMBNAIL = `thumbnail-${THUMBNAIL_SIDE}`
+const MAX_HOPELESS = 1_000
+
+export interface Upload {
+  scope: Scope
+  stream: BlobSource
+  /** As declared; parameters are ignored. */
+  contentType: string
+  contentLength?: number | undefined
+  /** The Content-Digest header (RFC 9530). */
+  contentDigest?: string | undefined
+  /** Aborted when the client goes away: no row is made for somebody who will never learn its id. */
+  signal?: AbortSignal
+}
+
+export interface MediaDeps {
+  db: Database
+  store: BlobStore
+  inspector: Inspector
+  now?: () => Date
+}
+
+export function createMedia({ db, store, inspector, now = () => new Date() }: MediaDeps) {
+  const making = new Map<string, Promise<void>>()
+  const hopeless = new Set<string>()
+
+  /**
+   * Streams an upload into the store. The same bytes again are the same media.
+   * @throws {Failure} `unsupported_media_type`, `payload_too_large`, `invalid_request` (empty, wrong type, wrong digest,
+   * unreadable, too many pixels), `service_unavailable`; and whatever the stream fails with.
+   */
+  async function upload({ scope, stream, contentType, contentLength, contentDigest, signal }: Upload): Promise<Media> {
+    const type = parseType(contentType)
+    const maxBytes = MEDIA_TYPES[type].kind === 'image' ? MAX_IMAGE_BYTES : MAX_VIDEO_BYTES
+    if (contentLength !== undefined && contentLength > maxBytes) {
+      throw new Failure('payload_too_large', `${type} may have ${maxBytes} bytes.`)
+    }
+    const expected = contentDigest === undefined ? undefined : parseContentDigest(contentDigest)
+    let sides: Sides | undefined
+    const { sha256, size } = await store.put(scope, stream, {
+      maxBytes,
+      onHead: (head, isWhole) => checkHead(type, head, isWhole),
+      async onStaged(staged) {
+        if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
+        if (MEDIA_TYPES[type].kind === 'image') sides = await inspectSides(type, staged)
+      },
+    })
+    if (signal?.aborted)
+      throw new Failure('request_timeout', 'The client went away before its upload was acknowledged.')
+    const media: Media = {
+      id: newId('med', scope.environment, now().getTime()),
+      sha256,
+      size,
+      contentType: type,
+      width: sides?.width ?? null,
+      height: sides?.height ?? null,
+      createdAt: now(),
+    }
+    return db.tenant(scope, (tx) => insertMedia(tx, scope, media))
+  }
+
+  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Sides> {
+    const inspection = await inspector.inspect(path)
+    if (!inspection.ok) {
+      if (isBusy(inspection)) throw tryAgain(inspection.detail)
+      throw badBody('unreadable_media', `The image can't be read: ${inspection.detail}`)
+    }
+    const { format, width, height, exif } = inspection.value
+    if (format === null || width === null || height === null) {
+      throw badBody(
+        'unreadable_media',
+        `The image can't be read: ${'detail' in exif ? exif.detail : 'its format is unknown'}.`,
+      )
+    }
+    // The codec inside of HEIF is known for sure only to the library that reads it.
+    if (type !== `image/${format}`) throw wrongType(type, `image/${format}`)
+    const refusal = judgeSides({ width, height })
+    if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
+    return { width, height }
+  }
+
+  /** @throws {Failure} `environment_mismatch`, `not_found`. */
+  async function get(scope: Scope, id: string): Promise<Media> {
+    checkId(id, 'med', scope.environment)
+    const media = await db.tenant(scope, (tx) => findMedia(tx, id))
+    if (media === undefined) throw new Failure('not_found', `There is no media ${id}.`)
+    return media
+  }
+
+  return {
+    upload,
+    get,
+
+    /** Media that came inside of a JSON body, under the same rules as an upload. */
+    storeInline: (scope: Scope, { contentType, data }: { contentType: string; data: Uint8Array }): Promise<Media> =>
+      upload({ scope, stream: once(data), contentType, contentLength: data.byteLength }),
+
+    /** The bytes, or a range of them. The caller reads the stream or destroys it. */
+    async open(scope: Scope, media: Media, range?: { first: number; last: number }): Promise<Readable> {
+      const blob = await store.openRead(scope, media.sha256, range === undefined ? {} : { range })
+      if (blob === undefined) throw new Error(`the blob of ${media.id} is not in the store`)
+      return blob.stream
+    },
+
+    /**
+     * A small upright picture without metadata, as WebP; made once and kept beside the original.
+     * @throws {Failure} `not_found` for what has no pixels that can be read here: video, HEIC, damaged files.
+     */
+    async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
+      const readThumbnail = () => store.openRead(scope, media.sha256, { variant: THUMBNAIL })
+      const found = await readThumbnail()
+      if (found !== undefined) return found
+      const key = `${scope.accountId}/${media.id}`
+      if (!hasPixels(media.contentType) || hopeless.has(key)) throw noThumbnail(media)
+      const work = making.get(key) ?? makeThumbnail(scope, media).finally(() => making.delete(key))
+      making.set(key, work)
+      await work
+      const made = await readThumbnail()
+      if (made === undefined) throw noThumbnail(media)
+      return made
+    },
+  }
+
+  async function makeThumbnail(scope: Scope, media: Media): Promise<void> {
+    const inspection = await inspector.thumbnail(store.path(scope, media.sha256), THUMBNAIL_SIDE)
+    if (!inspection.ok) {
+      if (isBusy(inspection)) throw tryAgain(inspection.detail)
+      // One slow or deadly file holds up every upload for as long as it lasts: not again for each time somebody asks.
+      if (hopeless.size >= MAX_HOPELESS) hopeless.clear()
+      hopeless.add(`${scope.accountId}/${media.id}`)
+      throw noThumbnail(media)
+    }
+    await store.putVariant(scope, media.sha256, THUMBNAIL, inspection.value.data)
+    // The original may have been erased meanwhile, and its picture must not outlive it.
+    if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256)
+  }
+}
+
+export type MediaDomain = ReturnType<typeof createMedia>
+
+function parseType(contentType: string): MediaType {
+  const [type = ''] = contentType.split(';')
+  const name = type.trim().toLowerCase()
+  if (isMediaType(name)) return name
+  throw new Failure('unsupported_media_type', `Content-Type must be one of ${Object.keys(MEDIA_TYPES).join(', ')}.`)
+}
+
+// True when the head has told all that it can. Runs here and not in the thread: it is a bounded look at fixed places, and
+// an upload that will be refused should not wait for its turn.
+function checkHead(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
+  if (head.byteLength === 0) throw badBody('empty_body', 'The body is empty: send the bytes of one image or video.')
+  const found = sniffType(head)
+  if (found === undefined && !isWhole && head.byteLength < SNIFF_BYTES) return false
+  if (found !== type) throw wrongType(type, found ?? 'none of the types that are accepted')
+  const sides = readSides(type, head)
+  const refusal = sides === undefined ? undefined : judgeSides(sides)
+  if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
+  return sides !== undefined || MEDIA_TYPES[type].kind === 'video'
+}
+
+// The HEVC decoder is not part of the image library's build, so a HEIC file can be described but not decoded.
+const hasPixels = (type: MediaType): boolean => MEDIA_TYPES[type].kind === 'image' && type !== 'image/heic'
+
+const isBusy = ({ code }: { code: InspectionCode }): boolean => code === 'busy' || code === 'closed'
+
+const tryAgain = (detail: string): Failure => new Failure('service_unavailable', `${detail} Try again.`)
+
+const noThumbnail = ({ contentType }: Media): Failure =>
+  new Failure(
+    'not_found',
+    `There is no thumbnail: the pixels of this ${contentType} can't be read here. The original can be downloaded.`,
+  )
+
+/** A finding about the whole body: the empty JSON pointer. */
+const badBody = (code: string, detail: string): Failure =>
+  new Failure('invalid_request', { detail, errors: [{ pointer: '', code, detail }] })
+
+const wrongType = (declared: MediaType, found: string): Failure =>
+  invalidField('Content-Type', 'content_type_mismatch', `says ${declared}, but the bytes are ${found}.`)
+
+const wrongDigest = (sha256: string): Failure =>
+  invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
+
+async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data
+}

@@ -1,0 +1,103 @@
+// What a file is, told by its first bytes alone: the declared type and the name are the sender's word. Pure and bounded: it
+// looks at a few fixed places and walks no structure it was not given whole.
+
+export type MediaKind = 'image' | 'video'
+
+/** Everything that is accepted, with the extension that a download gets. */
+export const MEDIA_TYPES = {
+  'image/jpeg': { kind: 'image', extension: 'jpg' },
+  'image/png': { kind: 'image', extension: 'png' },
+  'image/webp': { kind: 'image', extension: 'webp' },
+  'image/heic': { kind: 'image', extension: 'heic' },
+  'image/avif': { kind: 'image', extension: 'avif' },
+  'image/tiff': { kind: 'image', extension: 'tif' },
+  'video/mp4': { kind: 'video', extension: 'mp4' },
+  'video/quicktime': { kind: 'video', extension: 'mov' },
+  'video/webm': { kind: 'video', extension: 'webm' },
+} as const satisfies Record<string, { kind: MediaKind; extension: string }>
+
+export type MediaType = keyof typeof MEDIA_TYPES
+
+export function isMediaType(text: string): text is MediaType {
+  return Object.hasOwn(MEDIA_TYPES, text)
+}
+
+/** Enough of a file for `sniffType` to be sure; with fewer bytes `undefined` may mean "not yet". */
+export const SNIFF_BYTES = 1024
+
+/** The type that the magic bytes say; `undefined` when it is none that is accepted. */
+export function sniffType(head: Uint8Array): MediaType | undefined {
+  if (startsWith(head, [0xff, 0xd8, 0xff])) return 'image/jpeg'
+  if (startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'image/png'
+  if (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'WEBP') return 'image/webp'
+  // TIFF 6.0 section 2: byte order, then 42 in that order.
+  if (startsWith(head, [0x49, 0x49, 0x2a, 0x00]) || startsWith(head, [0x4d, 0x4d, 0x00, 0x2a])) return 'image/tiff'
+  if (startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return sniffEbml(head)
+  return sniffBoxes(head)
+}
+
+const HEIC_BRANDS = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'])
+const AVIF_BRANDS = new Set(['avif', 'avis'])
+// ISO/IEC 23008-12: these say "an image in boxes" and leave the codec to the compatible brands.
+const STRUCTURAL_BRANDS = new Set(['mif1', 'mif2', 'msf1', 'miaf'])
+const MP4_BRANDS =
+  /^(?:iso[m2-9a-c]|mp4[12]|avc1|hvc1|hev1|av01|M4V |M4VH|M4VP|MSNV|dash|cmf[2cfs]|f4v |NDS[CHMPSX]|XAVC|3gp[4-9]|3g2[a-c])$/
+// QuickTime files from before ftyp begin with one of their atoms.
+const QUICKTIME_ATOMS = new Set(['moov', 'mdat', 'wide', 'pnot'])
+
+// ISO/IEC 14496-12 4.3: size, 'ftyp', major brand, minor version, compatible brands.
+function sniffBoxes(head: Uint8Array): MediaType | undefined {
+  const type = ascii(head, 4, 8)
+  if (QUICKTIME_ATOMS.has(type)) return 'video/quicktime'
+  if (type !== 'ftyp') return undefined
+  const size = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0)
+  if (size < 16 || size > Math.min(SNIFF_BYTES, head.byteLength)) return undefined
+  const brands = [ascii(head, 8, 12)]
+  for (let at = 16; at + 4 <= size; at += 4) brands.push(ascii(head, at, at + 4))
+  const [major = ''] = brands
+  const byMajor = typeOfBrand(major)
+  if (byMajor !== undefined || !STRUCTURAL_BRANDS.has(major)) return byMajor
+  if (brands.some((brand) => AVIF_BRANDS.has(brand))) return 'image/avif'
+  return brands.some((brand) => HEIC_BRANDS.has(brand)) ? 'image/heic' : undefined
+}
+
+function typeOfBrand(brand: string): MediaType | undefined {
+  if (HEIC_BRANDS.has(brand)) return 'image/heic'
+  if (AVIF_BRANDS.has(brand)) return 'image/avif'
+  if (brand === 'qt  ') return 'video/quicktime'
+  return MP4_BRANDS.test(brand) ? 'video/mp4' : undefined
+}
+
+// RFC 8794 section 11.2: the EBML header's children in any order; DocType (0x4282) tells WebM from other Matroska.
+function sniffEbml(head: Uint8Array): MediaType | undefined {
+  const header = readVint(head, 4)
+  if (header === undefined) return undefined
+  const end = Math.min(header.next + header.value, head.byteLength, SNIFF_BYTES)
+  let at = header.next
+  while (at + 2 < end) {
+    const isDocType = head[at] === 0x42 && head[at + 1] === 0x82
+    const size = readVint(head, at + idLength(head[at] ?? 0))
+    if (size === undefined) return undefined
+    if (isDocType)
+      return ascii(head, size.next, size.next + size.value).replace(/\0+$/, '') === 'webm' ? 'video/webm' : undefined
+    at = size.next + size.value
+  }
+  return undefined
+}
+
+const idLength = (first: number): number => Math.max(1, Math.clz32(first) - 23)
+
+// RFC 8794 section 4: the leading zero bits say how many bytes follow. Headers are short: four bytes of value at most.
+function readVint(bytes: Uint8Array, at: number): { value: number; next: number } | undefined {
+  const first = bytes[at] ?? 0
+  const extra = Math.clz32(first) - 24
+  if (extra > 7 || at + extra >= bytes.byteLength) return undefined
+  let value = first & (0x7f >> extra)
+  for (let i = 1; i <= extra; i += 1) value = value * 256 + (bytes[at + i] ?? 0)
+  return { value, next: at + extra + 1 }
+}
+
+const startsWith = (bytes: Uint8Array, magic: number[]): boolean => magic.every((byte, i) => bytes[i] === byte)
+
+const ascii = (bytes: Uint8Array, from: number, to: number): string =>
+  String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 64)))

@@ -1,0 +1,20 @@
+// A thread that does what hostile files make parsers do: the path says what.
+
+import { parentPort } from 'node:worker_threads'
+import type { ThreadAnswer, ThreadRequest } from '#src/attest/media/inspector-thread.ts'
+
+const answer = (message: ThreadAnswer): void => parentPort?.postMessage(message)
+const kept: unknown[] = []
+
+parentPort?.on('message', ({ path }: ThreadRequest) => {
+  if (path === 'loop') for (;;) kept.length = 0
+  if (path === 'never') return
+  if (path === 'throw') throw new Error('a parser fell over')
+  if (path === 'reject') return void Promise.reject(new Error('a parser fell over later'))
+  if (path === 'exit') process.exit(0)
+  if (path === 'memory') for (;;) kept.push(new Array(100_000).fill({}))
+  if (path === 'afterwards') setImmediate(() => process.exit(1))
+  const exif = { state: 'unreadable', detail: path } as const
+  answer({ op: 'done', inspection: { ok: true, value: { format: null, width: null, height: null, exif } } })
+})
+answer({ op: 'ready' })

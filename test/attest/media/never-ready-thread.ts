@@ -1,0 +1,3 @@
+// A thread that can't even start.
+
+throw new Error('a library is missing')

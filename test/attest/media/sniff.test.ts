@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { judgeSides, MAX_PIXELS, MAX_SIDE, readSides } from '#src/attest/media/sides.ts'
+import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
+
+interface Case {
+  name: string
+  head: string
+  content_type: string | null
+  width: number | null
+  height: number | null
+}
+
+const cases = JSON.parse(readFileSync(new URL('../../../vectors/media/sniff.json', import.meta.url), 'utf8')) as Case[]
+
+const look = (head: Uint8Array) => {
+  const type = sniffType(head)
+  return { type, sides: type === undefined ? undefined : readSides(type, head) }
+}
+
+describe('sniffing', () => {
+  for (const { name, head, content_type, width, height } of cases) {
+    it(`knows ${name}`, () => {
+      const found = look(Buffer.from(head, 'hex'))
+      expect(found.type ?? null).toBe(content_type)
+      expect(found.sides ?? { width: null, height: null }).toEqual({ width, height })
+    })
+  }
+
+  it('never throws and never takes long, whatever is cut off or changed', () => {
+    for (const { head, content_type } of cases) {
+      const bytes = Buffer.from(head, 'hex')
+      for (let length = 0; length < bytes.length; length += 1) {
+        const { type } = look(bytes.subarray(0, length))
+        if (type !== undefined) expect(type).toBe(content_type)
+      }
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.nat(Math.max(bytes.length - 1, 0)), fc.nat(255)), { maxLength: 8 }),
+          (changes) => {
+            const changed = Buffer.concat([bytes, Buffer.alloc(64)])
+            for (const [at, value] of changes) changed[at] = value
+            const { type } = look(changed)
+            if (type !== undefined)
+              for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readSides(any, changed)
+          },
+        ),
+        { numRuns: 50, seed: 1 },
+      )
+    }
+  })
+
+  it('stays quick on a quarter of a megabyte of the smallest steps', () => {
+    const bytes = Buffer.alloc(262_144)
+    const heads = [
+      Buffer.concat([Buffer.from('ffd8', 'hex'), bytes.fill(Buffer.from('ffd0', 'hex'))]),
+      Buffer.concat([Buffer.from('ffd8', 'hex'), Buffer.alloc(262_144, 0xff)]),
+      Buffer.concat([Buffer.from('1a45dfa301000000000000ff', 'hex'), Buffer.alloc(262_144, 0x80)]),
+      Buffer.concat([
+        Buffer.from('000000186674797068656963000000006d69663168656963', 'hex'),
+        Buffer.alloc(262_144, Buffer.from('0000000866726565', 'hex')),
+      ]),
+    ]
+    const started = performance.now()
+    for (const head of heads) look(head)
+    expect(performance.now() - started).toBeLessThan(200)
+  })
+
+  it('finds in real files what their names say', async ({ skip }) => {
+    const { CORPUS } = process.env
+    if (CORPUS === undefined) return skip('CORPUS names no folder of real files')
+    const expected = {
+      jpg: 'image/jpeg',
+      png: 'image/png',
+      webp: 'image/webp',
+      heic: 'image/heic',
+      avif: 'image/avif',
+      mp4: 'video/mp4',
+    }
+    for (const folder of ['exif', 'c2pa', 'ai-images']) {
+      for (const name of await readdir(join(CORPUS, folder))) {
+        const type = Object.entries(expected).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1]
+        if (type === undefined) continue
+        const { type: found, sides } = look((await readFile(join(CORPUS, folder, name))).subarray(0, 262_144))
+        expect([name, found]).toEqual([name, type])
+        if (type.startsWith('image/')) expect([name, sides !== undefined]).toEqual([name, true])
+      }
+    }
+  })
+})
+
+describe('limits of a side', () => {
+  it('refuses what is too long or too many, and only that', () => {
+    for (const [width, height, isFine] of [
+      [1, 1, true],
+      [MAX_SIDE, 1, true],
+      [16_000, 16_000, true],
+      [MAX_SIDE + 1, 1, false],
+      [1, MAX_SIDE + 1, false],
+      [16_001, 16_000, false],
+      [50_000, 50_000, false],
+      [4_294_967_295, 4_294_967_295, false],
+    ] as const) {
+      expect(judgeSides({ width, height }) === undefined).toBe(isFine)
+    }
+    expect(16_000 * 16_000).toBe(MAX_PIXELS)
+  })
+})
