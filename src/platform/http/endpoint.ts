@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { Scope } from '#src/platform/ids.ts'
+import type { Budget, Pace } from './body.ts'
 import { runRoute } from './run.ts'
 
 export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
@@ -106,6 +107,8 @@ export interface Exchange {
   search: string
   requestId: string
   authenticate(req: IncomingMessage): Promise<Caller>
+  pace: Pace
+  budget: Budget
 }
 
 export type Answer = { status: number; headers: Record<string, string>; text: string } | StreamReply
@@ -172,9 +175,10 @@ export function isReply(value: unknown): value is Reply<unknown> {
 export type ErasedHandler = (request: Request<unknown, unknown, unknown>) => Promise<unknown>
 
 // The schemas prove at run time what the generics promised at compile time, so the erased call is safe.
-function buildRoute(spec: object, handler: unknown): Route {
+function buildRoute(spec: { query?: ObjectSchema }, handler: unknown): Route {
   const route = {
     ...spec,
+    ...(spec.query === undefined ? {} : { query: spec.query.strict() }),
     handle: (exchange: Exchange) => runRoute(route, handler as ErasedHandler, exchange),
   } as Route
   return route

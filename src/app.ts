@@ -1,0 +1,182 @@
+// The public application: every route, behind one function that answers. No I/O of its own.
+
+import Router from '@koa/router'
+import Koa, { type Context } from 'koa'
+import { z } from 'zod'
+import { Failure } from '#src/failure.ts'
+import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
+import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
+import { type Answer, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { commonHeaders, problemOf, toFailure } from '#src/platform/http/respond.ts'
+import { send } from '#src/platform/http/send.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { type Log, logOfRequest } from '#src/platform/log.ts'
+import type { Metrics } from '#src/platform/metrics.ts'
+
+export interface AppDeps {
+  /** The features' routes. */
+  routes: Route[]
+  findKey: FindKey
+  /** Public keys only; the view drops what is not one. */
+  jwks: () => Promise<{ keys: object[] }>
+  /** Where callers reach us, without a trailing slash. */
+  baseUrl: string
+  log: Log
+  metrics: Metrics
+  now?: () => Date
+  pace?: Pace
+  bodyBudgetBytes?: number
+}
+
+// JSON bodies in memory, all requests together: a dozen of the largest, or thousands of the usual.
+const BODY_BUDGET_BYTES = 256 * 1024 * 1024
+
+export function createApp(deps: AppDeps): Koa {
+  const { log, metrics, baseUrl, pace = DEFAULT_PACE } = deps
+  const routes = allRoutes(deps)
+  const authenticate = createAuthenticator({
+    findKey: deps.findKey,
+    ...(deps.now === undefined ? {} : { now: deps.now }),
+  })
+  const budget = createBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
+
+  // Exact paths only: what a proxy's rule or a log says of /v1/claims must not also happen at /V1/Claims/.
+  const router = new Router({ sensitive: true, strict: true })
+  for (const route of [...routes].sort(byPrecedence)) {
+    router.register(route.path, [route.method], (ctx) =>
+      serve(ctx, route.path, (requestId) => {
+        const { req, res, params } = ctx
+        return route.handle({ req, res, params, search: ctx.querystring, requestId, authenticate, pace, budget })
+      }),
+    )
+  }
+
+  const app = new Koa()
+  app.use(router.routes())
+  app.use((ctx) => serve(ctx, 'unmatched', async () => refuseUnmatched(ctx)))
+  app.on('error', (error: Error) => log.debug({ err: error }, 'connection'))
+  return app
+
+  async function serve(ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>): Promise<void> {
+    const { req, res } = ctx
+    const startedAt = performance.now()
+    const requestId = newAccountId('req')
+    const common = commonHeaders(requestId, ctx.path)
+    const finish = (answer: Answer) => send(req, res, { ...answer, headers: { ...common, ...answer.headers } })
+    const refuse = (error: unknown): Answer => {
+      const failure = toFailure(error)
+      if (!req.socket.destroyed) logFailure(logOfRequest(log, { requestId, route: `${ctx.method} ${path}` }), failure)
+      return problemOf(failure, { baseUrl, requestId })
+    }
+    // Koa's own respond knows neither early answers to unfinished uploads nor streams that break.
+    ctx.respond = false
+    try {
+      await finish(await produce(requestId).catch(refuse))
+    } catch (error) {
+      const problem = refuse(error)
+      if (res.headersSent) res.destroy()
+      else await finish(problem)
+    } finally {
+      // 499: the client left before its answer (nginx's number, as dashboards know it).
+      const status = res.headersSent ? res.statusCode : 499
+      metrics.observeRequest(ctx.method, path, status, (performance.now() - startedAt) / 1000)
+    }
+  }
+}
+
+/** The whole table, as mounted and as described: the features' routes and the public ones of the house. */
+export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
+  const all: Route[] = [...routes, healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => document)]
+  const seen = new Set<string>()
+  for (const { method, path } of all) {
+    const name = `${method} ${path.replaceAll(/:[A-Za-z0-9_]+/g, ':')}`
+    if (seen.has(name)) throw new Error(`two routes answer ${method} ${path}`)
+    seen.add(name)
+  }
+  const document: string = JSON.stringify(describeRoutes(all, { baseUrl }))
+  return all
+}
+
+function healthRoute(): Route {
+  return publicEndpoint(
+    {
+      method: 'GET',
+      path: '/health',
+      tag: 'service',
+      summary: 'Whether this process answers at all',
+      public: 'Load balancers have no key',
+      view: z.object({ status: z.literal('ok') }),
+      status: [200],
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+}
+
+function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
+  const text = { kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() }
+  const key = z.object({ ...text, alg: z.string().optional(), use: z.string().optional() })
+  return (['/.well-known/jwks.json', '/v1/jwks'] as const).map((path) =>
+    publicEndpoint(
+      {
+        method: 'GET',
+        path,
+        tag: 'service',
+        summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
+        public: 'Whoever holds a token or a result must be able to check it',
+        view: z.object({ keys: z.array(key) }),
+        status: [200],
+      },
+      async () => {
+        const { keys } = await jwks()
+        return reply(200, { keys: keys as z.input<typeof key>[] }, { 'Cache-Control': 'public, max-age=300' })
+      },
+    ),
+  )
+}
+
+function openapiRoute(text: () => string): Route {
+  const route = publicEndpoint(
+    {
+      method: 'GET',
+      path: '/v1/openapi.json',
+      tag: 'service',
+      summary: 'This interface as an OpenAPI 3.1 document',
+      public: 'Client generators have no key',
+      view: z.looseObject({ openapi: z.string() }),
+      status: [200],
+    },
+    async () => ({ openapi: '3.1.1' }),
+  )
+  // Written once: parsing and writing a large document for everybody who asks would be work for nothing.
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
+  return { ...route, handle: async () => ({ status: 200, headers, text: text() }) }
+}
+
+// The router tries in this order: `/v1/claims/batches` must come before `/v1/claims/:id`.
+function byPrecedence(a: Route, b: Route): number {
+  const left = a.path.split('/')
+  const right = b.path.split('/')
+  for (const [index, segment] of left.entries()) {
+    const other = right[index] ?? ''
+    const difference = Number(segment.startsWith(':')) - Number(other.startsWith(':'))
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+// The route table is public, so that a wrong address or method is said before a key is asked for.
+function refuseUnmatched(ctx: Context): never {
+  const layers: { methods: string[] }[] = ctx.matched ?? []
+  const methods = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
+  if (methods.length === 0) throw new Failure('not_found', 'There is nothing at this address.')
+  const allow = methods.join(', ')
+  throw new Failure('method_not_allowed', { detail: `This address answers ${allow}.`, headers: { Allow: allow } })
+}
+
+function logFailure(log: Log, failure: Failure): void {
+  const { code, status } = failure
+  if (code === 'internal_error') log.error({ code, status, err: failure.cause }, 'internal error')
+  else if (status >= 500) log.warn({ code, status, err: failure.cause }, 'unavailable')
+  else log.info({ code, status }, 'refused')
+}

@@ -1,0 +1,206 @@
+// Reads request bodies of strangers: never more than the limit in memory, never slower than the pace, and a refusal
+// leaves the connection able to carry its own answer.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { Failure, type FieldError } from '#src/failure.ts'
+import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+
+export const DEFAULT_BODY_BYTES = 1024 * 1024
+
+/** RFC 8259 9 lets a parser limit depth. No shape of ours comes near; a recursive reader would fall at some thousands. */
+const MAX_DEPTH = 32
+
+/** Commas in a body, a bound on its values. A schema reports every one that is wrong, so that 20 MB of `[1,1,1,...]`
+ * would become gigabytes of findings. A video manifest of 10,000 chunks has 70,000. */
+const MAX_VALUES = 100_000
+
+/** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
+export interface Pace {
+  windowMs: number
+  minBytes: number
+}
+
+export const DEFAULT_PACE: Pace = { windowMs: 10_000, minBytes: 10 * 1024 }
+
+/** What JSON bodies may hold in memory at once, all requests together. */
+export interface Budget {
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+export interface BodyOptions {
+  maxBytes: number
+  pace: Pace
+}
+
+export function createBudget(maxBytes: number): Budget {
+  let held = 0
+  return {
+    take(bytes) {
+      if (held + bytes > maxBytes) return false
+      held += bytes
+      return true
+    },
+    give(bytes) {
+      held -= bytes
+    },
+  }
+}
+
+/**
+ * @throws {Failure} `unsupported_media_type` unless the request has one of `accepted` (exact types or `image/*`) and no
+ * content coding.
+ */
+export function checkContentType(req: IncomingMessage, accepted: readonly string[]): void {
+  const coding = req.headers['content-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    throw new Failure('unsupported_media_type', {
+      detail: 'Content-Encoding must be identity: send the body as it is.',
+      headers: { 'Accept-Encoding': 'identity' },
+    })
+  }
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
+  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='))
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset)
+  if (!isUtf8 || !accepted.some((one) => isOfType(type.trim(), one))) {
+    throw new Failure(
+      'unsupported_media_type',
+      `Content-Type must be ${accepted.join(' or ')}${isUtf8 ? '' : ' in UTF-8'}.`,
+    )
+  }
+}
+
+/** Whether the request says that it carries a body. */
+export function hasBody(req: IncomingMessage): boolean {
+  const announced = req.headers['content-length']
+  return req.headers['transfer-encoding'] !== undefined || (announced !== undefined && Number(announced) > 0)
+}
+
+/**
+ * The body as a stream of its own. Destroying it does not touch the socket; it fails with a Failure (`payload_too_large`,
+ * `request_timeout`), or with ECONNRESET when the client went away.
+ * @throws {Failure} `payload_too_large` when Content-Length alone says so, before a byte is read.
+ */
+export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, pace }: BodyOptions): Readable {
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue()
+
+  let received = 0
+  let judged = 0
+  let wasPaused = false
+  const body = new Readable({
+    highWaterMark: 64 * 1024,
+    read: () => void req.resume(),
+    destroy(error, done) {
+      clearInterval(timer)
+      req.off('data', onData).off('end', onEnd).off('close', onClose)
+      done(error)
+    },
+  })
+  const onData = (chunk: Buffer) => {
+    received += chunk.length
+    if (received > maxBytes) return void body.destroy(tooLarge(maxBytes))
+    if (!body.push(chunk)) {
+      wasPaused = true
+      req.pause()
+    }
+  }
+  const onEnd = () => {
+    clearInterval(timer)
+    body.push(null)
+  }
+  const onClose = () => {
+    if (!req.complete) body.destroy(Object.assign(new Error('the client went away'), { code: 'ECONNRESET' }))
+  }
+  const timer = setInterval(() => {
+    // A pause is our own doing (a slow disk), and no reason to blame the sender.
+    if (!wasPaused && received - judged < pace.minBytes) body.destroy(tooSlow(pace))
+    judged = received
+    wasPaused = req.isPaused()
+  }, pace.windowMs)
+
+  if (req.destroyed && !req.complete) onClose()
+  // An aborted request emits an error of its own; the close that follows says what we need.
+  req.on('error', () => {})
+  req.on('data', onData).once('end', onEnd).once('close', onClose)
+  return body
+}
+
+/**
+ * Reads and parses a JSON body.
+ * @returns the value and how many bytes it still holds of the budget, to be given back at the end of the request.
+ * @throws {Failure} `payload_too_large`, `request_timeout`, `invalid_json`, `invalid_request`, `service_unavailable`.
+ */
+export async function readJson(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: BodyOptions & { budget: Budget },
+): Promise<{ value: Json; heldBytes: number }> {
+  const { maxBytes, budget } = options
+  let heldBytes = 0
+  try {
+    const chunks: Buffer[] = []
+    for await (const chunk of openBody(req, res, options)) {
+      if (!budget.take(chunk.length))
+        throw new Failure('service_unavailable', 'Too many large bodies at once: try again.')
+      heldBytes += chunk.length
+      chunks.push(chunk)
+    }
+    const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    checkValues(bytes)
+    const value = parseJson(bytes, { maxBytes, maxDepth: MAX_DEPTH })
+    if (bytes.includes('\\u0000')) checkCharacters(value)
+    return { value, heldBytes }
+  } catch (error) {
+    budget.give(heldBytes)
+    throw error
+  }
+}
+
+function isOfType(type: string, accepted: string): boolean {
+  return accepted.endsWith('/*')
+    ? type.startsWith(accepted.slice(0, -1)) && type.length > accepted.length - 1
+    : type === accepted
+}
+
+function checkValues(bytes: Buffer): void {
+  let count = 0
+  for (let at = bytes.indexOf(0x2c); at !== -1; at = bytes.indexOf(0x2c, at + 1)) {
+    count += 1
+    if (count > MAX_VALUES) throw new Failure('invalid_request', `The body has more than ${MAX_VALUES} values.`)
+  }
+}
+
+// Postgres stores U+0000 neither in text nor in jsonb: without this it would be an error of ours and not of the caller's.
+function checkCharacters(value: Json): void {
+  const errors: FieldError[] = []
+  const walk = (node: Json, pointer: string): void => {
+    if (errors.length >= 10) return
+    if (typeof node === 'string') {
+      if (node.includes('\0')) errors.push({ pointer, code: 'invalid_character', detail: 'must not contain U+0000' })
+    } else if (Array.isArray(node)) {
+      node.forEach((item, index) => void walk(item, `${pointer}/${index}`))
+    } else if (node !== null && typeof node === 'object') {
+      for (const [key, item] of Object.entries(node)) {
+        const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        if (key.includes('\0'))
+          errors.push({ pointer: place, code: 'invalid_character', detail: 'name contains U+0000' })
+        walk(item, place)
+      }
+    }
+  }
+  walk(value, '')
+  if (errors.length > 0) throw new Failure('invalid_request', { detail: 'Text must not contain U+0000.', errors })
+}
+
+function tooLarge(maxBytes: number): Failure {
+  return new Failure('payload_too_large', `The body must not be larger than ${maxBytes} bytes.`)
+}
+
+function tooSlow({ windowMs, minBytes }: Pace): Failure {
+  return new Failure(
+    'request_timeout',
+    `The body came too slowly: fewer than ${minBytes} bytes in ${windowMs / 1000} seconds. Nothing was changed.`,
+  )
+}

@@ -1,0 +1,109 @@
+// Who calls, and whether they may. A key says everything: account, environment, scopes; no field of a request adds to it.
+// Order (each step reveals nothing of the next): key -> environment of the path's ids -> scope -> account-bearing.
+
+import type { IncomingMessage } from 'node:http'
+import { Failure } from '#src/failure.ts'
+import type { Environment } from '#src/platform/ids.ts'
+import type { Caller, KeyScope, Plan, Route } from './endpoint.ts'
+
+/** What the store knows of a key, alive or not. */
+export interface KeyRow {
+  keyId: string
+  accountId: string
+  environment: Environment
+  scopes: readonly (KeyScope | 'all')[]
+  isAccountBearing: boolean
+  plan: Plan
+  expiresAt: Date | undefined
+  revokedAt: Date | undefined
+}
+
+export type FindKey = (rawKey: string) => Promise<KeyRow | undefined>
+
+// Ours have 41 characters; a configured key may have others.
+const MAX_KEY_LENGTH = 256
+// RFC 6750 2.1, wider: whatever is printable is looked up, and not found.
+const BEARER = /^bearer +([\x21-\x7e]+)$/i
+const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
+
+/**
+ * @throws {Failure} `invalid_request` (two different keys), `authentication_required`, `invalid_api_key`,
+ * `api_key_revoked`, `api_key_expired`.
+ */
+export function createAuthenticator({ findKey, now = () => new Date() }: { findKey: FindKey; now?: () => Date }) {
+  return async (req: IncomingMessage): Promise<Caller> => {
+    const row = await findKey(readKey(req))
+    if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known.')
+    if (row.revokedAt !== undefined) {
+      throw new Failure('api_key_revoked', `This API key was revoked at ${row.revokedAt.toISOString()}.`)
+    }
+    if (row.expiresAt !== undefined && row.expiresAt <= now()) {
+      throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
+    }
+    const { keyId, accountId, environment, scopes, isAccountBearing, plan } = row
+    return { keyId, accountId, environment, scopes, isAccountBearing, plan }
+  }
+}
+
+/** @throws {Failure} `environment_mismatch`, `insufficient_scope`, `account_key_required`. */
+export function authorize(
+  route: Pick<Route, 'scope' | 'needsAccountKey'>,
+  caller: Caller,
+  params: Record<string, string>,
+): void {
+  const word = caller.environment === 'live' ? 'live' : 'test'
+  for (const value of Object.values(params)) {
+    const named = SCOPED_ID.exec(value)?.[1]
+    if (named !== undefined && named !== word) {
+      throw new Failure('environment_mismatch', `Ids of the ${named} environment can't be used with this ${word} key.`)
+    }
+  }
+  const { scope } = route
+  if (scope !== undefined && !caller.scopes.includes(scope) && !caller.scopes.includes('all')) {
+    throw new Failure('insufficient_scope', {
+      detail: `This API key lacks the scope "${scope}".`,
+      members: { required_scope: scope },
+    })
+  }
+  if (route.needsAccountKey === true && !caller.isAccountBearing) {
+    throw new Failure(
+      'account_key_required',
+      'The publishable sandbox keys can not do this: use a key of your own account.',
+    )
+  }
+}
+
+/**
+ * Every place where a key may stand is read, also repeated headers: a proxy in front may heed another one than we would.
+ * Exported for tests.
+ */
+export function readKey(req: Pick<IncomingMessage, 'headersDistinct'>): string {
+  const keys = new Set<string>()
+  for (const value of req.headersDistinct.authorization ?? []) {
+    const match = BEARER.exec(value.trim())
+    if (match?.[1] === undefined) throw unauthenticated('The Authorization header must be "Bearer <API_KEY>".')
+    keys.add(match[1])
+  }
+  for (const value of req.headersDistinct['x-api-key'] ?? []) {
+    if (value.trim() === '') throw unauthenticated('The X-API-Key header is empty.')
+    keys.add(value.trim())
+  }
+  const [key] = keys
+  if (key === undefined) {
+    throw unauthenticated('Send an API key: "Authorization: Bearer <API_KEY>" or "X-API-Key: <API_KEY>".')
+  }
+  if (keys.size > 1) {
+    throw new Failure('invalid_request', {
+      detail: 'The request carries two different API keys.',
+      errors: [
+        { pointer: 'X-API-Key', code: 'conflicting_keys', detail: 'must be the key of the Authorization header' },
+      ],
+    })
+  }
+  if (key.length > MAX_KEY_LENGTH) throw new Failure('invalid_api_key', 'This API key is not known.')
+  return key
+}
+
+function unauthenticated(detail: string): Failure {
+  return new Failure('authentication_required', detail)
+}

@@ -1,0 +1,73 @@
+// The internal port (loopback by default): readiness and metrics, for operators only.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Registry } from 'prom-client'
+import type { App } from './server.ts'
+
+/** Resolves when the part is well. Its name is what `/health/ready` shows. */
+export type Check = (signal: AbortSignal) => Promise<unknown>
+
+interface InternalDeps {
+  checks: Record<string, Check>
+  registry: Registry
+  onFailedCheck?: (name: string, error: unknown) => void
+  /** A check that takes longer has failed: a load balancer asks every few seconds. */
+  checkTimeoutMs?: number
+}
+
+/**
+ * `GET /health/ready`: 200 `{status:'ready'}` or 503 `{status:'unavailable', failed:[names]}`. `GET /metrics`: Prometheus
+ * text. Give it to `listen`.
+ */
+export function createInternalApp({
+  checks,
+  registry,
+  onFailedCheck = () => {},
+  checkTimeoutMs = 2_000,
+}: InternalDeps): App {
+  async function runCheck(name: string, check: Check): Promise<string | undefined> {
+    const signal = AbortSignal.timeout(checkTimeoutMs)
+    try {
+      await Promise.race([check(signal), rejectOn(signal)])
+      return undefined
+    } catch (error) {
+      onFailedCheck(name, error)
+      return name
+    }
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = req.url?.split('?')[0]
+    if (req.method !== 'GET' && req.method !== 'HEAD') return write(res, 405, { status: 'method_not_allowed' })
+    if (path === '/metrics') {
+      const text = await registry.metrics()
+      res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
+      return
+    }
+    if (path !== '/health/ready') return write(res, 404, { status: 'not_found' })
+    const outcomes = await Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check)))
+    const failed = outcomes.filter((name) => name !== undefined)
+    if (failed.length === 0) write(res, 200, { status: 'ready' })
+    else write(res, 503, { status: 'unavailable', failed })
+  }
+
+  return {
+    callback: () => (req, res) => {
+      answer(req, res).catch((error: unknown) => {
+        onFailedCheck('internal port', error)
+        if (res.headersSent) res.destroy()
+        else write(res, 500, { status: 'error' })
+      })
+    },
+  }
+}
+
+function write(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(body))
+}
+
+function rejectOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('the check took too long')), { once: true })
+  })
+}

@@ -1,0 +1,102 @@
+// Lists: newest first, a keyset on the id, and cursors that nobody but us can make. A cursor is bound to what it was made
+// for (route, account, environment, filters): elsewhere it would silently skip rows.
+
+import { createHmac, hkdfSync } from 'node:crypto'
+import { z } from 'zod'
+import { invalidField } from '#src/failure.ts'
+import { isEqualBytes } from '#src/platform/crypto/digest.ts'
+import type { Scope } from '#src/platform/ids.ts'
+
+/** Spread into a list's query: `z.object({ ...listQuery, reference: z.string().optional() })`. */
+export const listQuery = {
+  limit: z
+    .string()
+    .regex(/^(?:[1-9][0-9]?|100)$/, 'must be a whole number from 1 to 100')
+    .default('20')
+    .transform(Number)
+    .meta({ description: 'How many to answer, 1 to 100.' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
+  created_gte: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
+  created_lt: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),
+  include: z.enum(['total_count']).optional(),
+}
+
+export interface Page<Row> {
+  object: 'list'
+  data: Row[]
+  has_more: boolean
+  next_cursor: string | null
+}
+
+/** What a cursor is good for. `query` is the parsed query as it is; cursor, limit and include don't count. */
+export interface Binding {
+  /** Unique per list, such as `GET /v1/claims`. */
+  route: string
+  scope: Scope
+  query?: Record<string, unknown>
+}
+
+export interface Pager {
+  /**
+   * @returns the id to continue below (`id < ...`), or undefined for the first page.
+   * @throws {Failure} `invalid_request` at `?cursor` when it was tampered with or made for something else.
+   */
+  decode(cursor: string | undefined, binding: Binding): string | undefined
+  /** `rows` are up to `limit + 1`, newest first: the one too many says that there is more. */
+  page<Row>(rows: Row[], limit: number, idOf: (row: Row) => string, binding: Binding): Page<Row>
+}
+
+/** The view of a list. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    total_count: z.number().int().optional(),
+  })
+}
+
+const MAC_BYTES = 16
+
+/** @param key The deployment's master key; cursors are signed under a key derived from it (RFC 5869). */
+export function createPager({ key }: { key: Uint8Array }): Pager {
+  const signingKey = Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32))
+
+  function sign(id: string, binding: Binding): Buffer {
+    const mac = createHmac('sha256', signingKey).update(textOf(binding)).update('\0').update(id)
+    return mac.digest().subarray(0, MAC_BYTES)
+  }
+
+  return {
+    decode(cursor, binding) {
+      if (cursor === undefined) return undefined
+      const bytes = Buffer.from(cursor, 'base64url')
+      const id = bytes.subarray(MAC_BYTES).toString('utf8')
+      // Buffer.from skips what is not base64url: without the comparison one cursor would have many spellings.
+      const isWhole = bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor
+      if (!isWhole || !isEqualBytes(bytes.subarray(0, MAC_BYTES), sign(id, binding))) {
+        throw invalidField('?cursor', 'invalid_cursor', 'is not a cursor of this list with these filters')
+      }
+      return id
+    },
+    page(rows, limit, idOf, binding) {
+      const data = rows.slice(0, limit)
+      const last = data.at(-1)
+      const hasMore = rows.length > limit && last !== undefined
+      const nextCursor = hasMore ? encode(idOf(last), binding) : null
+      return { object: 'list', data, has_more: hasMore, next_cursor: nextCursor }
+    },
+  }
+
+  function encode(id: string, binding: Binding): string {
+    return Buffer.concat([sign(id, binding), Buffer.from(id, 'utf8')]).toString('base64url')
+  }
+}
+
+function textOf({ route, scope, query = {} }: Binding): string {
+  const { cursor: _cursor, limit: _limit, include: _include, ...filters } = query
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
+  given.sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([route, scope.accountId, scope.environment, given])
+}

@@ -1,0 +1,46 @@
+// RFC 7240: the Prefer request header, as far as we heed it.
+
+export const DEFAULT_WAIT_SECONDS = 10
+export const MAX_WAIT_SECONDS = 30
+
+export interface Preference {
+  waitSeconds: number
+  /** Value for `Preference-Applied` (RFC 7240 3); absent when the caller stated nothing that we understood. */
+  applied?: string
+}
+
+// RFC 7240 2: preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] ). Sticky, so that each character is
+// looked at once whatever a stranger sends.
+const PREFERENCE = /\s*([!#$%&'*+\-.^_`|~0-9a-z]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|[!#$%&'*+\-.^_`|~0-9a-z]+))?/iy
+const REST = /(?:[^",]|"(?:[^"\\]|\\.)*")*/y
+
+/**
+ * How long the caller wants to wait for a queued result. `wait=N` in seconds (RFC 7240 4.3), at most
+ * {@link MAX_WAIT_SECONDS}; a header that is malformed or says nothing of it means {@link DEFAULT_WAIT_SECONDS}.
+ */
+export function parsePrefer(header: string | undefined): Preference {
+  const wait = header === undefined ? undefined : findPreference(header, 'wait')
+  if (wait === undefined || !/^[0-9]{1,9}$/.test(wait)) return { waitSeconds: DEFAULT_WAIT_SECONDS }
+  const waitSeconds = Math.min(Number(wait), MAX_WAIT_SECONDS)
+  return { waitSeconds, applied: `wait=${waitSeconds}` }
+}
+
+// RFC 7240 2: of a preference that is stated more than once, the first counts.
+function findPreference(header: string, name: string): string | undefined {
+  let at = 0
+  while (at < header.length) {
+    PREFERENCE.lastIndex = at
+    const match = PREFERENCE.exec(header)
+    const isWhole =
+      match !== null && /^\s*(?:[,;]|$)/.test(header.slice(PREFERENCE.lastIndex, PREFERENCE.lastIndex + 64))
+    if (isWhole && match[1]?.toLowerCase() === name) {
+      const word = match[2] ?? ''
+      return word.startsWith('"') ? word.slice(1, -1).replaceAll(/\\(.)/g, '$1') : word
+    }
+    REST.lastIndex = match === null ? at : PREFERENCE.lastIndex
+    REST.exec(header)
+    if (header[REST.lastIndex] !== ',') return undefined
+    at = REST.lastIndex + 1
+  }
+  return undefined
+}

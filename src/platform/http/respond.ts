@@ -1,0 +1,108 @@
+// Everything that goes wrong ends here as one shape: RFC 9457 problem+json with a stable code. `detail` is for the caller;
+// causes and stacks stay in the log.
+
+import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
+
+export const SERVICE_VERSION = '2026-11-01'
+
+/** Seconds. Long enough for a Postgres restart to be over, short enough that nobody notices two of them. */
+const RETRY_AFTER = '2'
+
+export interface Problem {
+  status: number
+  headers: Record<string, string>
+  text: string
+}
+
+/**
+ * What a caller is told of an error. Failures speak for themselves; a store that can't be reached is
+ * `service_unavailable`; the rest is `internal_error`, and the caller of this function logs it.
+ */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (isUnavailable(error)) {
+    return new Failure('service_unavailable', {
+      detail: 'A part of the service can not be reached at the moment. Nothing was changed; try again.',
+      cause: error,
+    })
+  }
+  return new Failure('internal_error', {
+    detail: 'Something went wrong on our side. If it persists, tell us the request_id.',
+    cause: error,
+  })
+}
+
+/** @param baseUrl Without a trailing slash; `type` is a page under it. */
+export function problemOf(failure: Failure, { baseUrl, requestId }: { baseUrl: string; requestId: string }): Problem {
+  const { title, status } = FAILURES[failure.code]
+  const headers: Record<string, string> = { 'Content-Type': 'application/problem+json' }
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (status === 503) headers['Retry-After'] = RETRY_AFTER
+  return {
+    status,
+    headers: { ...headers, ...failure.headers },
+    text: JSON.stringify({
+      ...failure.members,
+      type: problemType(baseUrl, failure.code),
+      title,
+      status,
+      code: failure.code,
+      detail: failure.message,
+      request_id: requestId,
+      ...(failure.errors === undefined ? {} : { errors: failure.errors }),
+    }),
+  }
+}
+
+export function problemType(baseUrl: string, code: FailureCode): string {
+  return `${baseUrl}/docs/errors#${code}`
+}
+
+/** Sent with every answer. A route's own headers win, so that a public document may be cached. */
+export function commonHeaders(requestId: string, path: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Request-Id': requestId,
+    'Service-Version': SERVICE_VERSION,
+    'X-Content-Type-Options': 'nosniff',
+    // Uploaded media is served from this origin: whatever a browser makes of it, it may load and run nothing.
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  }
+  if (path.startsWith('/v1/')) headers['Cache-Control'] = 'no-store'
+  return headers
+}
+
+// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x operator
+// intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006 a standby
+// that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
+const SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|57014|55P03|25006|25P03|40001|40P01)$/
+const ERRNO = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Of this machine rather than of a peer, and as temporary: disk full, out of descriptors.
+  'ENOSPC',
+  'EDQUOT',
+  'EMFILE',
+  'ENFILE',
+])
+// pg and pg-pool give these no code.
+const PG_MESSAGE =
+  /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
+// A feature may have added meaning around the driver's error; deeper chains are nobody's.
+const MAX_CAUSES = 4
+
+function isUnavailable(error: unknown): boolean {
+  let current = error
+  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+    const code = 'code' in current ? current.code : undefined
+    if (typeof code === 'string' && (SQLSTATE.test(code) || ERRNO.has(code))) return true
+    if (PG_MESSAGE.test(current.message)) return true
+    current = current.cause
+  }
+  return false
+}

@@ -1,0 +1,104 @@
+// Writes an answer. The hard case is an answer to a request that is still being sent (a refused upload): closing at once
+// would reset the connection and take the answer with it, so we answer, keep discarding for a while, and then close.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Answer } from './endpoint.ts'
+
+// As long as a client needs to notice an early answer; discarding costs us bandwidth only.
+const LINGER_MS = 30_000
+const LINGER_IDLE_MS = 5_000
+
+/**
+ * Sends an answer to its end; never rejects because the client went away.
+ * @throws what a streamed body threw; the connection is cut then, so that nobody takes half of it for the whole.
+ */
+export async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
+  if (res.headersSent || res.destroyed) {
+    if ('stream' in answer) answer.stream.destroy()
+    return
+  }
+  if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
+  const headers: Record<string, string | number> = { ...answer.headers }
+  headers['Content-Length'] = Buffer.byteLength(answer.text)
+  if (!isUnread(req)) {
+    res.writeHead(answer.status, headers)
+    res.end(answer.text)
+    if (!req.readableEnded) req.resume()
+    return
+  }
+  headers.Connection = 'close'
+  res.writeHead(answer.status, headers)
+  if (req.method === 'HEAD') res.flushHeaders()
+  else res.write(answer.text)
+  await linger(req)
+  res.end()
+}
+
+async function sendStream(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  stream: Readable,
+): Promise<void> {
+  // An error before the first byte can still become a proper problem.
+  await firstByte(stream)
+  if (!req.readableEnded) req.resume()
+  res.writeHead(status, headers)
+  if (req.method === 'HEAD') {
+    stream.destroy()
+    res.end()
+    return
+  }
+  try {
+    await pipeline(stream, res)
+  } catch (error) {
+    if (stream.errored !== null && stream.errored === error && !isPrematureClose(error)) throw error
+  }
+}
+
+function firstByte(stream: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (stream.errored !== null) return reject(stream.errored)
+    if (stream.readableEnded || stream.readableLength > 0) return resolve()
+    const settle = (error?: Error) => {
+      for (const name of ['readable', 'end', 'close']) stream.off(name, onReady)
+      stream.off('error', settle)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    const onReady = () => settle()
+    for (const name of ['readable', 'end', 'close']) stream.once(name, onReady)
+    stream.once('error', settle)
+  })
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
+function isUnread(req: IncomingMessage): boolean {
+  if (req.complete) return false
+  const announced = req.headers['content-length']
+  return req.headers['transfer-encoding'] !== undefined || (announced !== undefined && announced !== '0')
+}
+
+function linger(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(total)
+      clearTimeout(idle)
+      req.off('data', touch)
+      resolve()
+    }
+    const total = setTimeout(finish, LINGER_MS)
+    const idle = setTimeout(finish, LINGER_IDLE_MS)
+    const touch = () => idle.refresh()
+    req.on('data', touch)
+    req.once('end', finish)
+    req.once('close', finish)
+    req.resume()
+  })
+}

@@ -1,0 +1,112 @@
+// The node:http server: limits that keep a slow or silent peer from holding anything for long, and an orderly end.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+// Above the 60 s that load balancers keep an idle connection: the side that closes first must be theirs, or a request
+// crosses our close and gets a 502.
+const KEEP_ALIVE_MS = 75_000
+const HEADERS_MS = 15_000
+// A connection on which nothing moves in either direction, also one whose reader stopped reading; above the 30 s that a
+// waiting caller may be silent.
+const SILENCE_MS = 120_000
+const MAX_HEADER_BYTES = 16 * 1024
+const SWEEP_MS = 100
+
+/** A Koa application, or anything else that answers requests. */
+export interface App {
+  callback(): (req: IncomingMessage, res: ServerResponse) => unknown
+}
+
+export interface Listening {
+  port: number
+  /** Stops accepting, lets requests finish, and cuts what is left after `deadlineMs`. */
+  close(deadlineMs: number): Promise<void>
+}
+
+/** @param port 0 takes a free one. */
+export async function listen(app: App, { port, host }: { port: number; host: string }): Promise<Listening> {
+  const answer = app.callback()
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_MS,
+    // An upload takes as long as it takes: its pace is guarded where the body is read.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: 5_000,
+  })
+  server.setTimeout(SILENCE_MS)
+
+  let isClosing = false
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    if (isClosing) res.setHeader('Connection', 'close')
+    answer(req, res)
+  }
+  server.on('request', onRequest)
+  // Without this listener node would invite every body at once; whoever reads a body invites it (see body.ts), so that a
+  // refused upload is never sent.
+  server.on('checkContinue', onRequest)
+  server.on('clientError', refuseMalformed)
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close(deadlineMs) {
+      isClosing = true
+      return closeServer(server, deadlineMs)
+    },
+  }
+}
+
+function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection becomes idle when its last answer is out, also one that was busy a moment ago.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+    server.close(() => {
+      clearInterval(sweep)
+      clearTimeout(deadline)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+// What is not HTTP has no route, no key and no request id; the answer is fixed text.
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
+    socket.destroy()
+    return
+  }
+  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const detail =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? `The request line and headers must not be larger than ${MAX_HEADER_BYTES} bytes.`
+      : isSlow
+        ? `The headers did not arrive within ${HEADERS_MS / 1000} seconds.`
+        : 'This is not a well-formed HTTP/1.1 request.'
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title: isSlow ? 'Request too slow' : 'Invalid request',
+    status: isSlow ? 408 : 400,
+    code: isSlow ? 'request_timeout' : 'invalid_request',
+    detail,
+  })
+  socket.end(
+    `HTTP/1.1 ${isSlow ? '408 Request Timeout' : '400 Bad Request'}\r\nConnection: close\r\n` +
+      `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+// Node keeps the answer in progress on the socket: a second status line in its middle would corrupt it.
+function isAnswered(socket: Duplex): boolean {
+  const current: unknown = Reflect.get(socket, '_httpMessage')
+  return typeof current === 'object' && current !== null && Reflect.get(current, 'headersSent') === true
+}

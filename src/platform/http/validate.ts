@@ -1,0 +1,217 @@
+// What zod found, said the way a caller can act on: every finding at once, each with its RFC 6901 pointer (`?name` for a
+// query parameter), a code of ours and a sentence. Values are never echoed.
+
+import type { z } from 'zod'
+import { Failure, type FieldError } from '#src/failure.ts'
+
+type Issue = z.core.$ZodIssue
+export type Place = 'body' | 'query'
+export type Parsed = { ok: true; value: unknown } | { ok: false; errors: FieldError[] }
+
+// The rest of a hopeless body would only repeat itself.
+const MAX_ERRORS = 100
+const MAX_POINTER = 500
+
+/** Parses `value`, or says all that is wrong with it. */
+export function parseWith(schema: z.ZodType, value: unknown, place: Place): Parsed {
+  const result = schema.safeParse(value, { reportInput: true })
+  if (result.success) return { ok: true, value: result.data }
+  return { ok: false, errors: findingsOf(result.error.issues, place) }
+}
+
+/** Parses a query string by a strict schema. A parameter that is given twice is refused: proxies and servers disagree on which one counts. */
+export function parseQuery(schema: z.ZodObject | undefined, search: string): Parsed {
+  if (search === '' && schema === undefined) return { ok: true, value: {} }
+  const values: Record<string, string> = {}
+  const errors: FieldError[] = []
+  for (const part of search.split('&')) {
+    if (part === '') continue
+    const [name, value] = splitPair(part)
+    if (name === undefined || value === undefined) {
+      errors.push({ pointer: '?', code: 'invalid_encoding', detail: 'the query has a malformed percent-encoding' })
+    } else if (Object.hasOwn(values, name)) {
+      errors.push({ pointer: pointerOf([name], 'query'), code: 'duplicate', detail: 'must be given only once' })
+    } else if (value.includes('\0') || name.includes('\0')) {
+      errors.push({ pointer: pointerOf([name], 'query'), code: 'invalid_character', detail: 'must not contain U+0000' })
+    } else {
+      Object.defineProperty(values, name, { value, enumerable: true, configurable: true, writable: true })
+    }
+    if (errors.length >= MAX_ERRORS) return { ok: false, errors }
+  }
+  const parsed = schema === undefined ? refuseAll(values) : parseWith(schema, values, 'query')
+  if (errors.length === 0) return parsed
+  return { ok: false, errors: [...errors, ...(parsed.ok ? [] : parsed.errors)].slice(0, MAX_ERRORS) }
+}
+
+/** One failure of all findings, wherever they were made. */
+export function invalidRequest(errors: FieldError[]): Failure {
+  const [first] = errors
+  const detail =
+    errors.length === 1 && first !== undefined
+      ? `${first.pointer === '' ? 'The body' : first.pointer} ${first.detail}.`
+      : `The request has ${errors.length} findings; see errors.`
+  return new Failure('invalid_request', { detail, errors })
+}
+
+/** RFC 6901, or `?name` for a query parameter. */
+export function pointerOf(path: readonly PropertyKey[], place: Place): string {
+  const segments = path.map((one) => String(one).replaceAll('~', '~0').replaceAll('/', '~1'))
+  const pointer = place === 'query' ? `?${path.map(String).join('/')}` : segments.map((one) => `/${one}`).join('')
+  return pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer
+}
+
+function findingsOf(issues: readonly Issue[], place: Place): FieldError[] {
+  const errors: FieldError[] = []
+  for (const issue of issues) {
+    if (errors.length >= MAX_ERRORS) break
+    errors.push(...findingOf(issue, [], place))
+  }
+  return errors.slice(0, MAX_ERRORS)
+}
+
+function findingOf(issue: Issue, base: readonly PropertyKey[], place: Place): FieldError[] {
+  const path = [...base, ...issue.path]
+  const pointer = pointerOf(path, place)
+  const one = (code: string, detail: string): FieldError[] => [{ pointer, code, detail }]
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined)
+        return one('required', path.length === 0 ? 'is missing: send a JSON body' : 'is required')
+      return one('invalid_type', `must be ${nameOf(issue.expected)}`)
+    case 'invalid_value':
+      if (issue.input === undefined) return one('required', 'is required')
+      return one('invalid_value', `must be ${listOf(issue.values.map((value) => JSON.stringify(value)))}`)
+    case 'too_small':
+      return one(...boundOf(issue.origin, 'small', issue.minimum, issue.inclusive !== false, issue.exact === true))
+    case 'too_big':
+      return one(...boundOf(issue.origin, 'big', issue.maximum, issue.inclusive !== false, issue.exact === true))
+    case 'invalid_format':
+      return one('invalid_format', FORMATS[issue.format] ?? ownWords(issue.message) ?? 'has the wrong format')
+    case 'not_multiple_of':
+      return one('not_multiple_of', `must be a multiple of ${issue.divisor}`)
+    case 'unrecognized_keys':
+      return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
+        pointer: pointerOf([...path, key], place),
+        code: 'unknown_field',
+        detail: 'is not known here',
+      }))
+    case 'invalid_union':
+      return unionFindings(issue, path, place)
+    case 'invalid_key':
+    case 'invalid_element':
+      return issue.issues.flatMap((inner) => findingOf(inner, path, place))
+    case 'custom': {
+      const code: unknown = issue.params?.code
+      return one(typeof code === 'string' ? code : 'invalid_value', ownWords(issue.message) ?? 'is not valid')
+    }
+    default:
+      return one('invalid_value', 'is not valid')
+  }
+}
+
+// The alternative that came furthest is the one the caller meant: it has the right type at its root. Without one, the
+// types that would have done are named.
+function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[], place: Place): FieldError[] {
+  const pointer = pointerOf(path, place)
+  if (issue.discriminator !== undefined) {
+    const options = 'options' in issue ? issue.options : undefined
+    if (options === undefined) return [{ pointer, code: 'invalid_value', detail: 'names no known alternative' }]
+    const detail = `must be ${listOf(options.map((value) => JSON.stringify(value)))}`
+    return [{ pointer, code: 'invalid_value', detail }]
+  }
+  const started = issue.errors.filter((branch) => !branch.some((one) => one.path.length === 0 && isWrongAtRoot(one)))
+  const [best] = started.toSorted((a, b) => weightOf(a) - weightOf(b))
+  if (best !== undefined) return best.flatMap((inner) => findingOf(inner, path, place))
+  if (issue.input === undefined && issue.errors.length > 0)
+    return [{ pointer, code: 'required', detail: 'is required' }]
+  const details = issue.errors.flat().flatMap((inner) => findingOf(inner, path, place).map((one) => one.detail))
+  const detail = [...new Set(details)].join(', or ')
+  return [{ pointer, code: 'invalid_type', detail: detail === '' ? 'matches no alternative' : detail }]
+}
+
+function isWrongAtRoot(issue: Issue): boolean {
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union'
+}
+
+function weightOf(issues: readonly Issue[]): number {
+  return issues.reduce((sum, one) => sum + (one.code === 'unrecognized_keys' ? one.keys.length : 1), 0)
+}
+
+function boundOf(
+  origin: string,
+  side: 'small' | 'big',
+  bound: number | bigint,
+  isInclusive: boolean,
+  isExact: boolean,
+): [code: string, detail: string] {
+  const few = side === 'small'
+  const amount = `${isExact ? 'exactly' : few ? 'at least' : 'at most'} ${bound}`
+  if (origin === 'string') return [few ? 'too_short' : 'too_long', `must have ${amount} characters`]
+  if (origin === 'array' || origin === 'set') return [few ? 'too_few' : 'too_many', `must have ${amount} items`]
+  if (origin === 'date') {
+    const at = new Date(Number(bound)).toISOString()
+    return ['out_of_range', `must not be ${few ? 'before' : 'after'} ${at}`]
+  }
+  if (origin === 'object' || origin === 'record' || origin === 'map') {
+    return [few ? 'too_few' : 'too_many', `must have ${amount} members`]
+  }
+  return ['out_of_range', isInclusive ? `must be ${amount}` : `must be ${few ? 'more' : 'less'} than ${bound}`]
+}
+
+const NAMES: Record<string, string> = {
+  int: 'a whole number',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+  null: 'null',
+  never: 'absent',
+  nan: 'a number',
+}
+
+function nameOf(expected: string): string {
+  return NAMES[expected] ?? `a ${expected}`
+}
+
+const FORMATS: Record<string, string> = {
+  datetime: 'must be an ISO 8601 time with a zone, such as 2026-11-20T15:11:00.000Z',
+  date: 'must be an ISO 8601 date, such as 2026-11-20',
+  base64: 'must be base64 (RFC 4648 4, padded)',
+  base64url: 'must be base64url (RFC 4648 5, not padded)',
+  hex: 'must be hexadecimal',
+  sha256_hex: 'must be a SHA-256 as 64 hexadecimal digits',
+  url: 'must be an absolute URL',
+  email: 'must be an e-mail address',
+  uuid: 'must be a UUID',
+}
+
+// zod's default messages begin with 'Invalid'; what a schema's author wrote does not, and says more.
+function ownWords(message: string): string | undefined {
+  return message.startsWith('Invalid') ? undefined : message
+}
+
+function listOf(values: string[]): string {
+  const last = values.at(-1) ?? ''
+  return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
+}
+
+function refuseAll(values: Record<string, string>): Parsed {
+  const names = Object.keys(values)
+  if (names.length === 0) return { ok: true, value: {} }
+  const errors = names
+    .slice(0, MAX_ERRORS)
+    .map((name) => ({ pointer: pointerOf([name], 'query'), code: 'unknown_field', detail: 'is not known here' }))
+  return { ok: false, errors }
+}
+
+function splitPair(part: string): [name: string | undefined, value: string | undefined] {
+  const at = part.indexOf('=')
+  return at === -1 ? [decode(part), ''] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,67 @@
+// The log. Causes and stacks belong here; keys, tokens and secrets do not, wherever they hide.
+
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+// Where they stand by their names...
+const SECRET_NAMES = [
+  'authorization',
+  'x-api-key',
+  'cookie',
+  'set-cookie',
+  'rawKey',
+  'apiKey',
+  'secret',
+  'secrets',
+  'token',
+  'password',
+  'masterKey',
+]
+// ...and by their looks, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
+const SECRET_LOOKS = /(svc_(?:live|test)_|whsec_)[\w-]{6,}|(\b[a-z]+:\/\/[^\s:/@"]*:)[^\s@"]+(?=@)/gi
+const MAX_CAUSES = 5
+
+/**
+ * @param process The Procfile's word; a field of every line.
+ * @param destination stdout when absent.
+ */
+export function createLog(
+  { process, level }: { process: string; level: string },
+  destination?: DestinationStream,
+): Log {
+  const options = {
+    level,
+    base: { process },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: {
+      paths: SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+      censor: '[redacted]',
+    },
+    serializers: { err: describeError, error: describeError, cause: describeError },
+    hooks: { streamWrite: (line: string) => line.replaceAll(SECRET_LOOKS, '$1$2[redacted]') },
+  }
+  return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+/** The log of one request. */
+export function logOfRequest(log: Log, fields: { requestId: string; route: string }): Log {
+  return log.child(fields)
+}
+
+/** The log of one run of a job. */
+export function logOfJob(log: Log, fields: { queue: string; jobId: string; attempt: number }): Log {
+  return log.child(fields)
+}
+
+// Chosen fields only: drivers hang rows, parameters and whole connections on their errors.
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : String(error)
+  const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? { code: error.code } : {}
+  const constraint =
+    'constraint' in error && typeof error.constraint === 'string' ? { constraint: error.constraint } : {}
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause
+  const cause = inner === undefined || depth >= MAX_CAUSES ? {} : { cause: describeError(inner, depth + 1) }
+  return { type: error.name, message: error.message, stack: error.stack, ...code, ...constraint, ...cause }
+}
