@@ -1,0 +1,69 @@
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Plan } from '#src/platform/http/endpoint.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { type AccountRow, findAccount, insertAccount } from './rows.ts'
+
+export type Product = 'attest' | 'authorize' | 'trace'
+
+export interface Account {
+  id: string
+  name: string
+  plan: Plan
+  products: Product[]
+  createdAt: Date
+}
+
+interface NewAccount {
+  name: string
+  plan: Plan
+  /** All of them when absent. */
+  products?: Product[]
+  /** For an account that the deployment itself owns: creating it again returns it as it is. */
+  id?: string
+}
+
+const PRODUCTS: Product[] = ['attest', 'authorize', 'trace']
+const PLANS: Plan[] = ['developer', 'growth', 'enterprise']
+const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
+  /** @throws {Failure} `invalid_request` for a name, plan, product or id that can't be one. */
+  async function create({ name, plan, products = PRODUCTS, id = newAccountId('acc') }: NewAccount): Promise<Account> {
+    if (name.trim() === '' || name.length > 200)
+      throw invalidField('/name', 'out_of_range', 'must have 1 to 200 characters')
+    if (!PLANS.includes(plan)) throw invalidField('/plan', 'invalid_value', `must be one of ${PLANS.join(', ')}`)
+    if (products.some((product) => !PRODUCTS.includes(product))) {
+      throw invalidField('/products', 'invalid_value', `must be some of ${PRODUCTS.join(', ')}`)
+    }
+    if (!ACCOUNT_ID.test(id))
+      throw invalidField('/id', 'invalid_format', 'must be acc_ and lower-case letters or digits')
+    return db.system('create account', async (tx) => {
+      await insertAccount(tx, { id, name, plan, products })
+      const row = await findAccount(tx, id)
+      if (row === undefined) throw new Error('an account that was just inserted is not there')
+      return toAccount(row)
+    })
+  }
+
+  async function find(id: string): Promise<Account | undefined> {
+    const row = await db.system('find account', (tx) => findAccount(tx, id))
+    return row === undefined ? undefined : toAccount(row)
+  }
+
+  /** @throws {Failure} `not_found` */
+  async function get(id: string): Promise<Account> {
+    const account = await find(id)
+    if (account === undefined) throw new Failure('not_found', 'No such account.')
+    return account
+  }
+
+  return { create, find, get }
+}
+
+function toAccount(row: AccountRow): Account {
+  const products = row.products.filter((name): name is Product => PRODUCTS.some((known) => known === name))
+  return { id: row.id, name: row.name, plan: row.plan, products, createdAt: row.created_at }
+}
