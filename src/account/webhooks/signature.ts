@@ -1,0 +1,130 @@
+// The signature of deliveries, and its check for receivers. Pure: the time comes in as an argument.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export const SIGNATURE_HEADER = 'service-signature'
+
+/** Older and newer signatures are refused alike: a receiver whose clock is behind must not be a replay's longer window. */
+export const TOLERANCE_SECONDS = 300
+
+// Two secrets live at once during a rotation; ten signatures leave room for schemes to come.
+const MAX_HEADER_LENGTH = 1024
+const MAX_TIMESTAMP_DIGITS = 12
+
+export interface Delivery {
+  /** The exact bytes that are sent. */
+  rawBody: Uint8Array
+  /** The same for every try of one event: receivers tell repeats by it. */
+  eventId: string
+  /** Newest first. Each signs. */
+  secrets: readonly string[]
+  nowSeconds: number
+}
+
+export type SignatureReason =
+  | 'missing_header'
+  | 'malformed_header'
+  | 'no_v1_signature'
+  | 'timestamp_out_of_tolerance'
+  | 'signature_mismatch'
+  | 'invalid_json'
+
+export type SignatureVerdict = { valid: true } | { valid: false; reason: SignatureReason }
+
+/**
+ * The headers that prove a delivery: `Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over
+ * `<t>.<raw body>` keyed with the ASCII bytes of the whole secret (specification, Signature); and beside it the three of
+ * Standard Webhooks, over `<id>.<t>.<raw body>` keyed with the 32 bytes that follow `whsec_`.
+ */
+export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery): Record<string, string> {
+  const standardPrefix = `${eventId}.${nowSeconds}.`
+  const hex = secrets.map((secret) => `v1=${hmac(secret, `${nowSeconds}.`, rawBody).toString('hex')}`)
+  const base64 = secrets.map((secret) => `v1,${hmac(standardKey(secret), standardPrefix, rawBody).toString('base64')}`)
+  return {
+    [SIGNATURE_HEADER]: [`t=${nowSeconds}`, ...hex].join(','),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(nowSeconds),
+    'webhook-signature': base64.join(' '),
+  }
+}
+
+/**
+ * Checks `Service-Signature` of a delivery over the raw body, before anything parses it.
+ * @param headers Names in any case, as node's `request.headers` or a plain object gives them.
+ * @param secrets One, or both while a rotation lasts. An empty one throws: it would accept what anybody signs.
+ * @param nowSeconds Unix seconds. The signature may be `toleranceSeconds` older or newer, not more.
+ */
+export function verifyWebhookSignature(
+  rawBody: Uint8Array,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  secrets: readonly string[],
+  nowSeconds: number,
+  toleranceSeconds: number = TOLERANCE_SECONDS,
+): SignatureVerdict {
+  if (secrets.length === 0 || secrets.includes('')) throw new TypeError('verifying needs at least one secret')
+  const given = findHeader(headers)
+  if (given === undefined || given.length === 0) return invalid('missing_header')
+  const [text, ...more] = given
+  // Two headers: which of them a proxy or a parser heeds is anybody's guess.
+  const parsed = text === undefined || more.length > 0 ? undefined : parseSignature(text)
+  if (parsed === undefined) return invalid('malformed_header')
+  if (parsed.signatures.length === 0) return invalid('no_v1_signature')
+  if (Math.abs(nowSeconds - Number(parsed.timestamp)) > toleranceSeconds) return invalid('timestamp_out_of_tolerance')
+
+  // Every pair is compared, so that the time tells nothing about which of them matched.
+  let isMatch = false
+  for (const secret of secrets) {
+    const expected = hmac(secret, `${parsed.timestamp}.`, rawBody)
+    for (const signature of parsed.signatures) isMatch = timingSafeEqual(expected, signature) || isMatch
+  }
+  if (!isMatch) return invalid('signature_mismatch')
+  return isJson(rawBody) ? { valid: true } : invalid('invalid_json')
+}
+
+function findHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string[] | undefined {
+  const values: string[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && name.toLowerCase() === SIGNATURE_HEADER) values.push(...[value].flat())
+  }
+  return values.length === 0 ? undefined : values
+}
+
+// Schemes other than v1 are skipped, so that a new one can be sent beside it.
+function parseSignature(text: string): { timestamp: string; signatures: Buffer[] } | undefined {
+  if (text.length > MAX_HEADER_LENGTH) return undefined
+  let timestamp: string | undefined
+  const signatures: Buffer[] = []
+  for (const part of text.split(',')) {
+    const [, name, value] = /^([a-z][a-z0-9]*)=(\S+)$/.exec(part) ?? []
+    if (name === undefined || value === undefined) return undefined
+    if (name === 't') {
+      if (timestamp !== undefined || value.length > MAX_TIMESTAMP_DIGITS || !/^[0-9]+$/.test(value)) return undefined
+      timestamp = value
+    } else if (name === 'v1') {
+      if (!/^[0-9a-f]{64}$/.test(value)) return undefined
+      signatures.push(Buffer.from(value, 'hex'))
+    }
+  }
+  return timestamp === undefined ? undefined : { timestamp, signatures }
+}
+
+function isJson(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function hmac(key: string | Buffer, prefix: string, body: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(prefix).update(body).digest()
+}
+
+function standardKey(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64url')
+}
+
+function invalid(reason: SignatureReason): SignatureVerdict {
+  return { valid: false, reason }
+}
