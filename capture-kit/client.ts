@@ -34,21 +34,24 @@ export interface Factor {
   evidence?: unknown
 }
 
-/** An attestation: `queued` until it was evaluated, then with its result. */
+/** An attestation; what was found is there from the moment it is `evaluated`. */
 export interface Attestation {
   attestation_id: string
-  claim_id?: string
-  external_id?: string | null
-  status?: 'queued' | 'evaluated' | 'failed' | 'cancelled'
-  provenance_status?: string | null
-  risk_status?: string | null
-  risk_score?: number | null
-  factors?: Factor[] | null
-  advisory_factors?: Factor[] | null
-  hardware_tier?: string | null
-  evaluated_at?: string | null
-  rules_version?: string | null
-  result_jws?: string | null
+  claim_id: string
+  external_id: string | null
+  status: 'queued' | 'evaluated' | 'failed' | 'cancelled'
+  provenance_status?: string
+  risk_status?: string
+  risk_score?: number
+  factors?: Factor[]
+  advisory_factors?: Factor[]
+  hardware_tier?: string
+  evaluated_at?: string
+  rules_version?: string
+  /** The result, signed by the service (compact JWS, ES256). */
+  result_jws?: string
+  /** Why the evaluation ended without a result. */
+  failure?: string
 }
 
 export interface AcceptedBatch {
@@ -88,15 +91,25 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
   // An upload of a hundred megabytes may be slow; an answer may wait 30 s by `Prefer`.
   const pool = new Pool(base.origin, { connections, headersTimeout: 120_000, bodyTimeout: 120_000 })
 
-  async function send(call: Call): Promise<Dispatcher.ResponseData> {
-    for (let attempt = 1; ; attempt += 1) {
-      const response = await pool.request({
+  async function reach(call: Call): Promise<Dispatcher.ResponseData> {
+    try {
+      return await pool.request({
         method: call.method ?? 'GET',
         path: prefix + call.path,
         headers: { authorization: `Bearer ${key}`, accept: 'application/json', ...call.headers },
         body: call.body?.() ?? null,
         signal: signal ?? null,
       })
+    } catch (cause) {
+      if (signal?.aborted === true) throw cause
+      const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
+      throw new Error(`${call.method ?? 'GET'} ${call.path}: no answer from ${base.origin}: ${reason}`, { cause })
+    }
+  }
+
+  async function send(call: Call): Promise<Dispatcher.ResponseData> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await reach(call)
       if (response.statusCode < 300) return response
       const error = await errorOf(call, response)
       // Both say that nothing was done. Whatever else failed may have been done, and is the caller's to judge.
@@ -116,7 +129,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
     return json({ method: 'POST', path, headers: { 'content-type': 'application/json', ...headers }, body: () => text })
   }
 
-  async function* readBatchResults(batchId: string, query = ''): AsyncGenerator<Attestation & { line?: number }> {
+  async function* readBatchResults(batchId: string, query = ''): AsyncGenerator<Attestation> {
     const { body } = await send({
       path: `/v1/claims/batches/${encodeURIComponent(batchId)}/results${query}`,
       headers: { accept: 'application/x-ndjson' },

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process'
+import { createHash, verify, X509Certificate } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import canonicalize from 'canonicalize'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AttestBody } from '../../capture-kit/device.ts'
+import { renderPhoto } from '../../capture-kit/photo.ts'
+import { CAMERAS } from '../../capture-kit/stock.ts'
+
+const COMMAND = fileURLToPath(new URL('../../commands/capture.ts', import.meta.url))
+const TAKEN_AT = new Date('2026-11-20T15:11:22.045Z')
+
+let folder: string
+let photo: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'capture-'))
+  photo = join(folder, 'photo.jpg')
+  const gps = { lat: 51.5007, lng: -0.1246, altitudeMetres: 15 }
+  const exif = {
+    camera: CAMERAS[0],
+    takenAt: TAKEN_AT,
+    utcOffsetMinutes: 0,
+    hasOffset: true,
+    gps,
+    exposureSeconds: 0.01,
+    iso: 50,
+  }
+  await writeFile(photo, await renderPhoto({ seed: 1, width: 64, height: 48, exif }))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, '--keys', join(folder, 'keys'), ...args], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
+    })
+  })
+}
+
+test('writes a signed body with the photo in it, taken when and where the photo says', async () => {
+  const { code, stdout } = await run(photo, '--claim', 'CLM-1')
+  const body: AttestBody = JSON.parse(stdout)
+  const bytes = await readFile(photo)
+  expect(code).toBe(0)
+  expect(body.media).toEqual({ content_type: 'image/jpeg', data: bytes.toString('base64') })
+  expect(body.claim).toEqual({ reference: 'CLM-1' })
+  expect(body.bundle).toMatchObject({
+    captured_at: TAKEN_AT.toISOString(),
+    sensor_hash: createHash('sha256').update(bytes).digest('hex'),
+    gps: { lat: 51.5007, lng: -0.1246 },
+  })
+  const key = new X509Certificate(Buffer.from(body.certificate_chain?.[0] ?? '', 'base64')).publicKey
+  const value = Buffer.from(body.signature?.value ?? '', 'base64url')
+  const data = Buffer.from(canonicalize(body.bundle) ?? '', 'utf8')
+  expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, value)).toBe(true)
+})
+
+test('is the same device in the next run, and keeps its keys to itself', async () => {
+  const out = join(folder, 'body.json')
+  const { code, stdout } = await run(
+    photo,
+    '--out',
+    out,
+    '--lat',
+    '-33.85',
+    '--lng',
+    '-70.6',
+    '--captured-at',
+    '2026-11-20T16:00:00+01:00',
+  )
+  const first: AttestBody = JSON.parse((await run(photo)).stdout)
+  const second: AttestBody = JSON.parse(await readFile(out, 'utf8'))
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(second.certificate_chain).toEqual(first.certificate_chain)
+  expect(second.bundle).toMatchObject({ captured_at: '2026-11-20T15:00:00.000Z', gps: { lat: -33.85, lng: -70.6 } })
+
+  const keys = join(folder, 'keys')
+  expect((await readdir(keys)).sort()).toEqual(['authority.json', 'device.json'])
+  expect((await stat(keys)).mode & 0o777).toBe(0o700)
+  for (const name of await readdir(keys)) expect((await stat(join(keys, name))).mode & 0o777).toBe(0o600)
+})
+
+test('says what is wrong with its arguments, and where help is', async () => {
+  const wrong = [
+    [],
+    [photo, '--bogus'],
+    [photo, '--lat', '91', '--lng', '1'],
+    [photo, '--captured-at', '5'],
+    [photo, '--url', 'http://127.0.0.1:1'],
+  ]
+  for (const args of wrong) {
+    const { code, stdout, stderr } = await run(...args)
+    expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' })
+    expect(stderr).toContain('--help')
+  }
+  const help = await run('--help')
+  expect(help.code).toBe(0)
+  expect(help.stdout).toContain('--admin-key')
+})
+
+test('ends with a sentence and no stack when the world is not as expected', async () => {
+  const text = join(folder, 'text.jpg')
+  await writeFile(text, 'not a photo')
+  const damaged = join(folder, 'damaged')
+  await run(photo, '--keys', damaged)
+  await writeFile(join(damaged, 'device.json'), '{"name":"x"}')
+  const failing = [[text], [photo, '--keys', damaged], [photo, '--url', 'http://127.0.0.1:1', '--key', 'k']]
+  for (const args of failing) {
+    const { code, stderr } = await run(...args)
+    expect({ args, code }).toEqual({ args, code: 1 })
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  }
+})
