@@ -1,7 +1,10 @@
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import knexFactory from 'knex'
 import pg from 'pg'
-import { APP_ROLE, SYSTEM_ROLE } from './database.ts'
+import { APP_ROLE, type Database, SYSTEM_ROLE } from './database.ts'
+
+const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url))
 
 interface MigrateOptions {
   /** A role that may create roles and tables. */
@@ -23,13 +26,14 @@ export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOpti
   try {
     await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     const config = {
-      directory: fileURLToPath(new URL('../../../migrations', import.meta.url)),
+      directory: MIGRATIONS,
       loadExtensions: ['.ts'],
       tableName: 'migrations',
     }
     // knex keeps a lock row of its own that a killed migration leaves set. Ours is the lock that counts.
     await knex.migrate.forceFreeMigrationsLock(config)
     const [, applied]: [number, string[]] = await knex.migrate.latest(config)
+    await guard.query(`GRANT SELECT ON migrations TO ${SYSTEM_ROLE}`)
     const login = await grantLogin(guard, loginUrl)
     await migrateEngine?.(guard, login)
     return { applied: applied.map((file) => file.split('/').pop() ?? file) }
@@ -51,6 +55,24 @@ async function grantLogin(client: pg.Client, loginUrl: string): Promise<string> 
   }
   await client.query(`GRANT ${APP_ROLE}, ${SYSTEM_ROLE} TO ${client.escapeIdentifier(login)}`)
   return login
+}
+
+/**
+ * Refuses a database that is older than this code.
+ * @throws {Error} saying which migrations are missing and what to run.
+ */
+export async function requireMigrated(db: Pick<Database, 'system'>): Promise<void> {
+  const rows = await db
+    .system('boot', (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'))
+    .catch((error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      // undefined_table, insufficient_privilege, invalid role: a database that was never migrated.
+      if (code !== '42P01' && code !== '42501' && code !== '22023') throw error
+      return []
+    })
+  const applied = new Set(rows.map((row) => row.name))
+  const missing = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.ts') && !applied.has(file))
+  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}: run \`npm run migrate\` first.`)
 }
 
 /**

@@ -36,6 +36,8 @@ export interface Work<Q extends QueueName> {
   run(payload: Payload<Q>, job: RunningJob): Promise<Outcome>
   /** Tells the job's subject that nobody will try again, in the transaction that ends the job. */
   bury(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
+  /** Takes `bury` back, in the transaction that queues the dead job again. */
+  unbury(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
 }
 
 export interface Worker {
@@ -56,6 +58,7 @@ interface WorkerDeps<Q extends QueueName> {
   concurrency?: number
   /** A worker with waiting jobs that neither finishes nor renews for this long is stuck. */
   stuckAfterMs?: number
+  onStuck?: (reason: string) => void
   now?: () => number
 }
 
@@ -157,8 +160,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     if (now() - progressAt < stuckAfterMs) return
     // An engine that does not answer is a reason to wait for it, not to die: nobody else would fare better.
     const waiting = await producer.waiting().catch(() => 0)
-    if (waiting === 0) progressAt = now()
-    else stuckReason = `${waiting} ${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
+    if (waiting === 0 || stuckReason !== undefined) {
+      progressAt = now()
+      return
+    }
+    stuckReason = `${waiting} ${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
+    deps.onStuck?.(stuckReason)
   }
 
   const producer = engine.producer(queue)

@@ -54,7 +54,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
   const start = (run: (job: RunningJob) => Promise<Outcome>, options: Partial<Work<'attest'>> & { concurrency?: number } = {}) =>
     startWorker({
       queue: 'attest',
-      work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}) },
+      work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}), unbury: async () => {} },
       db: database.db,
       engine,
       log,

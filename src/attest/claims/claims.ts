@@ -1,0 +1,146 @@
+// Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
+
+import { Failure } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { revive } from '#src/platform/jobs/backlog.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
+import type { Media } from '../media/rows.ts'
+import { acceptSubmissions } from './accept.ts'
+import {
+  type AttestationRow,
+  type ClaimFilter,
+  type ClaimRow,
+  countClaims,
+  findAttestation,
+  findAttestationsOfClaim,
+  findClaim,
+  findClaims,
+  markQueued,
+} from './rows.ts'
+import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
+
+export interface ClaimsDeps {
+  db: Database
+  /** Stores inline media as an upload would. */
+  storeInline(scope: Scope, media: { contentType: string; data: Uint8Array }): Promise<Media>
+  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  dispatchSoon(jobId: string): void
+  waiters: Waiters
+  pager: Pager
+  now: () => Date
+}
+
+export type Evidence = AttestationRow & { submission: Submission }
+
+export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
+  async function getAttestation(scope: Scope, id: string): Promise<AttestationRow> {
+    checkId(id, 'att', scope.environment)
+    const row = await db.tenant(scope, (tx) => findAttestation(tx, id))
+    if (row === undefined) throw new Failure('not_found', `There is no attestation ${id}.`)
+    return row
+  }
+
+  async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
+    await waiters.settled(jobId, waitSeconds * 1_000, signal)
+    return getAttestation(scope, id)
+  }
+
+  return {
+    /**
+     * Accepts one submission and waits up to `waitSeconds` for its evaluation.
+     * @throws {Failure} `invalid_request` with every finding, `environment_mismatch` and `not_found` for foreign media,
+     * `conflict` when the external id names something else.
+     */
+    async attest(caller: Caller, request: AttestRequest, waitSeconds: number, signal: AbortSignal): Promise<AttestationRow> {
+      const errors = checkSubmission(request, caller.environment, now().getTime())
+      if (errors.length > 0) throw refusalOf(errors)
+      const body = await withStoredMedia(caller, request)
+      const [verdict] = await retryDeadlocks(() =>
+        db.tenant(caller, (tx) => acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })),
+      )
+      if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
+      const { attestationId, jobId } = verdict.accepted
+      dispatchSoon(jobId)
+      return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
+    },
+
+    /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
+    async awaitAttestation(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<AttestationRow> {
+      const row = await getAttestation(scope, id)
+      if (row.status !== 'queued' || waitSeconds === 0) return row
+      return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
+    },
+
+    /** Starts a failed evaluation over. @throws {Failure} `invalid_state_transition` unless it failed. */
+    async retry(scope: Scope, id: string): Promise<AttestationRow> {
+      const row = await getAttestation(scope, id)
+      const isRevived = await db.tenant(scope, async (tx) => {
+        if (!(await revive(tx, row.jobId))) return false
+        await markQueued(tx, id)
+        return true
+      })
+      if (!isRevived) {
+        throw new Failure('invalid_state_transition', {
+          detail: `Only a failed attestation can be tried again; this one is ${row.status}.`,
+          members: { allowed: ['failed'] },
+        })
+      }
+      dispatchSoon(row.jobId)
+      return getAttestation(scope, id)
+    },
+
+    async get(scope: Scope, id: string): Promise<ClaimRow> {
+      checkId(id, 'clm', scope.environment)
+      const row = await db.tenant(scope, (tx) => findClaim(tx, id))
+      if (row === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
+      return row
+    },
+
+    /** The attestations of a claim with what was submitted, newest first. */
+    async evidence(scope: Scope, claimId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Evidence>> {
+      const binding = { route: 'claim evidence', scope, query: { claimId } }
+      const before = pager.decode(query.cursor, binding)
+      const rows = await db.tenant(scope, (tx) => findAttestationsOfClaim(tx, claimId, { before, limit: query.limit + 1 }))
+      return pager.page(rows, query.limit, (row) => row.id, binding)
+    },
+
+    async list(
+      scope: Scope,
+      filter: Omit<ClaimFilter, 'before' | 'limit'>,
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<Page<ClaimRow> & { totalCount: number | undefined }> {
+      const binding = { route: 'GET /v1/claims', scope, query: filter }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await findClaims(tx, { ...filter, before, limit: query.limit + 1 })
+        const totalCount = query.include === undefined ? undefined : await countClaims(tx, { ...filter, before: undefined, limit: 0 })
+        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+      })
+    },
+  }
+
+  async function withStoredMedia(scope: Scope, request: AttestRequest): Promise<BatchLine> {
+    const { media, ...rest } = request
+    if ('media_id' in media) return { ...rest, media }
+    try {
+      const data = Buffer.from(media.data, 'base64')
+      const stored = await storeInline(scope, { contentType: media.content_type, data })
+      return { ...rest, media: { media_id: stored.id } }
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status >= 500) throw error
+      // The upload's own errors speak of a body and its headers: here both are members of the request.
+      const pointer = error.code === 'unsupported_media_type' ? '/media/content_type' : '/media/data'
+      throw new Failure(error.code, {
+        detail: error.message,
+        errors: [{ pointer, code: error.errors?.[0]?.code ?? error.code, detail: error.message }],
+        cause: error,
+      })
+    }
+  }
+}
+
+export type Claims = ReturnType<typeof createClaims>

@@ -1,0 +1,140 @@
+// The facts about who signed a capture, and with what: rows first, in the transaction; certificates and signatures after it,
+// because no CPU work belongs between BEGIN and COMMIT.
+
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
+import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { type CaptureSession, findSession } from '../captures/rows.ts'
+import { type DeviceRow, findAnchors, findDeviceById, findDeviceBySpki, type RootCaRow } from '../devices/rows.ts'
+import type { Facts } from '../factors/facts.ts'
+import type { SubmittedRow } from './rows.ts'
+import type { Bundle, Submission } from './submission.ts'
+
+type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
+
+export interface Gathered {
+  /** Verifies and checks; touches no rows. */
+  judgeCapture(): Promise<CaptureFacts>
+}
+
+export async function gather(tx: Tx, { id, submission }: SubmittedRow): Promise<Gathered> {
+  const { bundle } = submission
+  if (bundle === undefined) {
+    return { judgeCapture: async () => ({ bundle: null, signature: null, chain: null, device: null, session: null }) }
+  }
+  const sent = sentChain(submission)
+  const device = await findSigner(tx, bundle, sent[0])
+  const anchors = await findAnchors(tx)
+  const session = bundle.session_nonce === undefined ? undefined : await findSession(tx, bundle.session_nonce)
+
+  return {
+    async judgeCapture() {
+      const leaf = sent[0]
+      const key = leaf?.spki ?? device?.spki
+      return {
+        bundle: bundleFacts(bundle),
+        signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
+        chain: chainFacts(sent, device, anchors, new Date(bundle.captured_at)),
+        device: deviceFacts(bundle, leaf, device),
+        session: sessionFacts(bundle, session, id),
+      }
+    },
+  }
+}
+
+function sentChain({ certificate_chain: encoded }: Submission): Certificate[] {
+  const chain = parseChain((encoded ?? []).map((der) => Buffer.from(der, 'base64')))
+  // Accept refused what can't be read. Limits that were tightened since leave a chain that proves nothing.
+  return chain.ok ? chain.certificates : []
+}
+
+// The bundle names its device; without a name, the key that signed does.
+function findSigner(tx: Tx, bundle: Bundle, leaf: Certificate | undefined): Promise<DeviceRow | undefined> {
+  if (bundle.device_id !== undefined) return findDeviceById(tx, bundle.device_id)
+  return leaf === undefined ? Promise.resolve(undefined) : findDeviceBySpki(tx, leaf.spkiDigest)
+}
+
+function bundleFacts(bundle: Bundle): Facts['bundle'] {
+  const { gps, biometric } = bundle
+  return {
+    capturedAt: new Date(bundle.captured_at),
+    sensorHash: bundle.sensor_hash.toLowerCase(),
+    gps: gps ? { lat: gps.lat, lng: gps.lng, accuracyMetres: gps.accuracy_m, isMock: gps.mock ?? false } : null,
+    biometric: biometric ? { isGated: biometric.gated, method: biometric.method ?? null } : null,
+    deviceId: bundle.device_id ?? null,
+    sessionNonce: bundle.session_nonce ?? null,
+  }
+}
+
+async function signatureFacts(
+  { signature }: Submission,
+  bundle: Bundle,
+  spki: Buffer | undefined,
+  keySource: 'certificate' | 'device',
+): Promise<Facts['signature']> {
+  if (spki === undefined) return { isValid: false, code: 'no_key', keySource: null }
+  if (!isP256Spki(spki)) return { isValid: false, code: 'unsupported_key', keySource }
+  if (signature === undefined) return { isValid: false, code: 'malformed', keySource }
+  // RFC 8785: the device signed the canonical form, so it does not matter how the bundle travelled.
+  const data = Buffer.from(canonicalize(JSON.parse(JSON.stringify(bundle))))
+  const isValid = await verifyEcdsaP256({ spki, data, signature: Buffer.from(signature.value, 'base64url') })
+  return { isValid, code: isValid ? 'valid' : 'mismatch', keySource }
+}
+
+function chainFacts(
+  sent: readonly Certificate[],
+  device: DeviceRow | undefined,
+  roots: readonly RootCaRow[],
+  at: Date,
+): Facts['chain'] {
+  const chain = sent.length > 0 ? [...sent] : certificatesOf(device?.certificateChain ?? [])
+  const subject = chain[0]?.subject ?? null
+  if (chain.length === 0) {
+    return { isTrusted: false, code: 'no_chain', detail: 'no certificate was sent, and none is enrolled', anchor: null, subject }
+  }
+  const verdict = checkChain({ chain, anchors: certificatesOf(roots.map((root) => root.certificate)), at })
+  if (verdict.isTrusted) return { isTrusted: true, code: null, detail: null, anchor: verdict.anchor, subject }
+  return { isTrusted: false, code: verdict.code, detail: verdict.detail, anchor: null, subject }
+}
+
+function certificatesOf(ders: readonly Buffer[]): Certificate[] {
+  return ders.flatMap((der) => {
+    const parsed = parseCertificate(der)
+    return parsed.ok ? [parsed.certificate] : []
+  })
+}
+
+function deviceFacts(bundle: Bundle, leaf: Certificate | undefined, device: DeviceRow | undefined): Facts['device'] {
+  const capturedAt = new Date(bundle.captured_at)
+  const unknown = (why: string) => ({
+    id: bundle.device_id ?? null,
+    state: 'not_enrolled' as const,
+    why,
+    revokedAt: null,
+    revokeEffectiveAt: null,
+    hardwareTier: 'none' as const,
+  })
+  if (device === undefined) {
+    return unknown(bundle.device_id === undefined ? (leaf === undefined ? 'no_device' : 'unknown_key') : 'unknown_id')
+  }
+  // A key that is not the device's own says nothing about the device, whatever the bundle claims.
+  if (leaf !== undefined && !leaf.spkiDigest.equals(sha256(device.spki))) return unknown('key_differs')
+  const { id, revokedAt, revokeEffectiveAt, hardwareTier } = device
+  const known = { id, revokedAt, revokeEffectiveAt, hardwareTier }
+  if (revokedAt !== null) return { ...known, state: 'revoked', why: 'revoked' }
+  if (capturedAt > device.notAfter) return { ...known, state: 'expired', why: 'certificate_lapsed' }
+  return { ...known, state: 'enrolled', why: 'enrolled' }
+}
+
+function sessionFacts(bundle: Bundle, session: CaptureSession | undefined, attestationId: string): Facts['session'] {
+  const nonce = bundle.session_nonce
+  if (nonce === undefined) return null
+  if (session === undefined) {
+    return { nonce, state: 'unknown', issuedAt: null, expiresAt: null, consumedBy: null, deviceId: null }
+  }
+  const { issuedAt, expiresAt, deviceId, consumedBy } = session
+  const state = consumedBy === attestationId ? 'accepted' : 'reused'
+  return { nonce, state, issuedAt, expiresAt, deviceId, consumedBy }
+}

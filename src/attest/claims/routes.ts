@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { MAX_WAIT_SECONDS, parsePrefer } from '#src/platform/http/prefer.ts'
+import { checkId } from '#src/platform/ids.ts'
+import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
+import type { Claims } from './claims.ts'
+import type { AttestationRow } from './rows.ts'
+import { attestRequest, MAX_BODY_BYTES } from './submission.ts'
+import { attestationView, claimView, evidenceView, toAttestationView, toClaimView, toEvidenceView } from './views.ts'
+
+// What a client should leave between two looks at something that waits in a queue.
+const RETRY_AFTER_SECONDS = '1'
+
+const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
+
+export function claimRoutes(claims: Claims): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/claims/attest',
+        tag: 'Attest',
+        summary: 'Submit one signed capture and wait for its evaluation',
+        scope: 'attest',
+        body: attestRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: attestationView,
+        status: [200, 202],
+      },
+      async ({ caller, body, header, signal }) => {
+        const { waitSeconds, applied } = parsePrefer(header('prefer'))
+        const row = await claims.attest(caller, body, waitSeconds, signal)
+        return answer(row, applied === undefined ? {} : { 'Preference-Applied': applied })
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/attestations/:id',
+        tag: 'Attest',
+        summary: 'One attestation, with its result once it is evaluated',
+        scope: 'attest',
+        query: z.object({ wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0) }),
+        view: attestationView,
+        status: [200, 202],
+      },
+      async ({ caller, params, query, signal }) =>
+        answer(await claims.awaitAttestation(caller, params.id, query.wait, signal), {}),
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/attestations/:id/retry',
+        tag: 'Attest',
+        summary: 'Start a failed evaluation over',
+        scope: 'attest',
+        view: attestationView,
+        status: [202],
+      },
+      async ({ caller, params }) => toAttestationView(await claims.retry(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims',
+        tag: 'Claims',
+        summary: 'Claims, newest first',
+        scope: 'verify',
+        query: z.object({
+          ...listQuery,
+          reference: z.string().max(255).optional(),
+          external_id: z.string().max(255).optional(),
+          batch_id: z.string().optional(),
+          risk_status: z.enum(['pending', 'passed', 'review', 'failed']).optional(),
+          provenance_status: z.enum(['verified', 'attested_unverified', 'unattested', 'broken']).optional(),
+          factor: code.optional(),
+          device_id: z.string().optional(),
+        }),
+        view: listOf(claimView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        if (query.batch_id !== undefined) checkId(query.batch_id, 'bat', caller.environment)
+        if (query.device_id !== undefined) checkId(query.device_id, 'dev', caller.environment)
+        const filter = {
+          reference: query.reference,
+          externalId: query.external_id,
+          batchId: query.batch_id,
+          riskStatus: query.risk_status,
+          provenanceStatus: query.provenance_status,
+          factor: query.factor,
+          deviceId: query.device_id,
+          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
+          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+        }
+        const { data, totalCount, ...page } = await claims.list(caller, filter, query)
+        return { ...page, data: data.map(toClaimView), ...(totalCount === undefined ? {} : { total_count: totalCount }) }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/:id',
+        tag: 'Claims',
+        summary: 'One claim with the evidence of its attestations',
+        scope: 'verify',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: claimView.extend({ attestations: listOf(evidenceView) }),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const claim = await claims.get(caller, params.id)
+        const { data, ...page } = await claims.evidence(caller, params.id, query)
+        return { ...toClaimView(claim), attestations: { ...page, data: data.map(toEvidenceView) } }
+      },
+    ),
+  ]
+}
+
+function answer(row: AttestationRow, headers: Record<string, string>) {
+  const view = toAttestationView(row)
+  if (row.status !== 'queued') return reply(200, view, headers)
+  return reply(202, view, { ...headers, Location: `/v1/attestations/${row.id}`, 'Retry-After': RETRY_AFTER_SECONDS })
+}

@@ -1,0 +1,144 @@
+// The attest body (specification, POST /v1/claims/attest) and what can be said of it without looking anything up.
+
+import { z } from 'zod'
+import { checkId, type Environment } from '#src/platform/ids.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { parseChain } from '#src/platform/crypto/x509.ts'
+
+/** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
+export const MAX_BODY_BYTES = 20 * 1024 * 1024
+// A phone's clock may be this far ahead of ours.
+const MAX_FUTURE_MS = 5 * 60_000
+
+// jsonb can't hold U+0000, and no name or number needs it.
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !value.includes('\u0000'), 'must not contain U+0000')
+const base64 = z.base64().max(4 * 1024 * 1024)
+const base64url = z.base64url().max(1_024)
+const timestamp = z.iso.datetime({ offset: true })
+
+const location = z.strictObject({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
+
+const claim = z.strictObject({
+  reference: text(255).optional().describe('The insurer’s claim number: attestations that share it belong to one claim.'),
+  loss_location: location.optional(),
+  loss_at: timestamp.optional(),
+  line: text(64).optional(),
+})
+
+const bundle = z.strictObject({
+  version: z.literal(1),
+  captured_at: timestamp,
+  sensor_hash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hex'),
+  gps: location.extend({ accuracy_m: z.number().min(0).max(1e7), mock: z.boolean().optional() }).nullish(),
+  biometric: z
+    .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
+    .nullish(),
+  device_id: text(64).optional(),
+  // What a device sends as nonce is judged, not refused: a wrong one is a finding.
+  session_nonce: text(256).optional(),
+  attestation: z
+    .strictObject({
+      format: z.enum(['android-key', 'apple-appattest', 'none']),
+      chain: z.array(base64).max(8).optional(),
+      object: base64.optional(),
+    })
+    .optional(),
+})
+
+const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url })
+
+const common = {
+  external_id: text(255).optional().describe('Names this submission: the same content again is the same attestation.'),
+  claim: claim.optional(),
+  media_type: z.enum(['image', 'video']),
+  bundle: bundle.optional(),
+  assertion: base64.optional(),
+  certificate_chain: z.array(base64).min(1).optional(),
+  signature: signature.optional(),
+}
+
+const mediaReference = z.strictObject({ media_id: text(64) })
+const inlineMedia = z.strictObject({ content_type: text(128), data: z.base64().max(MAX_BODY_BYTES) })
+
+export const attestRequest = z.strictObject({ ...common, media: z.union([mediaReference, inlineMedia]) })
+/** Lines of a batch name media that is already here. */
+export const batchLine = z.strictObject({ ...common, media: mediaReference })
+
+export type AttestRequest = z.infer<typeof attestRequest>
+export type BatchLine = z.infer<typeof batchLine>
+export type Bundle = z.infer<typeof bundle>
+
+/** What is stored and judged: the body without its media. `bundle` is exactly as sent, for its signature covers it. */
+export interface Submission {
+  claim?: z.infer<typeof claim> | undefined
+  media_type: 'image' | 'video'
+  bundle?: Bundle | undefined
+  assertion?: string | undefined
+  certificate_chain?: string[] | undefined
+  signature?: z.infer<typeof signature> | undefined
+}
+
+export function toSubmission(body: AttestRequest | BatchLine): Submission {
+  const { claim, media_type, bundle, assertion, certificate_chain, signature } = body
+  return { claim, media_type, bundle, assertion, certificate_chain, signature }
+}
+
+/** The body as it counts for `external_id`: media by its id, so that inline and uploaded are the same content. */
+export function contentOf(body: AttestRequest | BatchLine, mediaId: string): Json {
+  return JSON.parse(JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: mediaId }))
+}
+
+/** Findings that a schema can't express; empty when the submission can be accepted. */
+export function checkSubmission(body: AttestRequest | BatchLine, environment: Environment, nowMs: number): FieldError[] {
+  const errors: FieldError[] = []
+  const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
+
+  if (body.media_type === 'video') refuse('/media_type', 'unsupported', 'only images are verified')
+  if (body.bundle !== undefined && body.signature === undefined) {
+    refuse('/signature', 'required', 'a bundle comes with its signature')
+  }
+  if (body.bundle === undefined && body.signature !== undefined) {
+    refuse('/bundle', 'required', 'a signature comes with the bundle that it signs')
+  }
+  if (body.bundle && Date.parse(body.bundle.captured_at) > nowMs + MAX_FUTURE_MS) {
+    refuse('/bundle/captured_at', 'in_future', 'lies more than 5 minutes in the future')
+  }
+  if (body.bundle?.device_id !== undefined) {
+    checkWord(body.bundle.device_id, 'dev', '/bundle/device_id', environment, errors)
+  }
+  if ('media_id' in body.media) checkWord(body.media.media_id, 'med', '/media/media_id', environment, errors)
+  if (body.certificate_chain) {
+    const chain = parseChain(body.certificate_chain.map((der) => Buffer.from(der, 'base64')))
+    if (!chain.ok) {
+      const place = chain.code === 'too_many' ? '/certificate_chain' : `/certificate_chain/${chain.index}`
+      refuse(place, chain.code, chain.detail)
+    }
+  }
+  return errors
+}
+
+// An id of the other environment is said as such; one that can't be an id is not found, whoever asks.
+function checkWord(id: string, type: 'dev' | 'med', pointer: string, environment: Environment, errors: FieldError[]): void {
+  try {
+    checkId(id, type, environment)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // A device that can't exist is a finding of the judgement, like one that does not.
+    if (type === 'dev' && error.code === 'not_found') return
+    errors.push({ pointer, code: error.code, detail: error.message })
+  }
+}
+
+/** The failure of a single submission: a foreign id speaks for itself, everything else is an invalid request. */
+export function refusalOf(errors: readonly FieldError[]): Failure {
+  const [first] = errors
+  const code = first?.code === 'environment_mismatch' || first?.code === 'not_found' || first?.code === 'conflict' ? first.code : 'invalid_request'
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
+  return new Failure(code, { detail, errors: [...errors] })
+}

@@ -1,0 +1,180 @@
+// What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
+// job in one transaction. Run twice, the second does nothing.
+
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
+import type { Facts } from '../factors/facts.ts'
+import { aggregate, type ClaimStanding, type Judgement, judge } from '../factors/judge.ts'
+import type { ExifFacts } from '../media/exif.ts'
+import type { Inspector } from '../media/inspector.ts'
+import { gather, type Gathered } from './gather.ts'
+import {
+  type ClaimRow,
+  findStandings,
+  findSubmitted,
+  insertJudgement,
+  lockClaim,
+  markFailed,
+  markQueued,
+  type SubmittedRow,
+  updateStanding,
+} from './rows.ts'
+
+export interface VerifyDeps {
+  db: Database
+  store: BlobStore
+  inspector: Inspector
+  /** A compact JWS over `payload`, by the environment's record key. */
+  signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
+  now: () => Date
+}
+
+// Decided defaults until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches.
+const POLICY: Facts['policy'] = { geofenceMetres: 1_000, thresholds: { review: 25, failed: 50 } }
+
+/** The handler of the attest queue. */
+export function createVerify({ db, store, inspector, signRecord, now }: VerifyDeps): Work<'attest'> {
+  async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
+    const gathered = await db.tenant(job.scope, async (tx) => {
+      const submitted = await findSubmitted(tx, attestationId)
+      return submitted && { submitted, gathered: await gather(tx, submitted) }
+    })
+    if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
+    const { submitted } = gathered
+    if (submitted.status === 'evaluated' || submitted.status === 'cancelled') {
+      await db.tenant(job.scope, job.settle)
+      return { kind: 'settled' }
+    }
+
+    const facts = await factsOf(submitted, gathered.gathered, await readMedia(job.scope, submitted))
+    const judgement = judge(facts)
+    const evaluatedAt = now()
+    const resultJws = await signRecord(job.scope.environment, 'attest-result+jwt', recordOf(job.scope, submitted, judgement, evaluatedAt))
+
+    await db.tenant(job.scope, async (tx) => {
+      await job.settle(tx)
+      if (!(await insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws }))) return
+      await updateClaim(tx, job.scope, submitted, judgement)
+    })
+    return { kind: 'settled' }
+  }
+
+  async function readMedia(scope: Scope, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
+    const inspection = await inspector.inspect(store.path(scope, mediaSha256.toString('hex')))
+    if (inspection.ok) return inspection.value.exif
+    // A full or closing thread says nothing about the file; a file that stops or kills its parser says something.
+    if (inspection.code === 'busy' || inspection.code === 'closed') throw new Error(`the media thread is ${inspection.code}`)
+    return { state: 'unreadable', detail: `${inspection.code}: ${inspection.detail}` }
+  }
+
+  return {
+    run,
+    bury: (tx, _scope, { attestationId }, error) => markFailed(tx, attestationId, error),
+    unbury: (tx, _scope, { attestationId }) => markQueued(tx, attestationId),
+  }
+}
+
+async function factsOf(submitted: SubmittedRow, gathered: Gathered, exif: ExifFacts): Promise<Facts> {
+  const { claim, media_type: mediaType } = submitted.submission
+  const { lat, lng } = claim?.loss_location ?? { lat: submitted.claimLossLat, lng: submitted.claimLossLng }
+  return {
+    ...(await gathered.judgeCapture()),
+    acceptedAt: submitted.acceptedAt,
+    media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
+    exif,
+    lossLocation: lat === null || lng === null ? null : { lat, lng },
+    policy: POLICY,
+  }
+}
+
+async function updateClaim(tx: Tx, scope: Scope, { id, claimId }: SubmittedRow, judgement: Judgement): Promise<void> {
+  const before = await lockClaim(tx, claimId)
+  const after = aggregate(await findStandings(tx, claimId))
+  if (after === null) throw new Error('a claim with a judged attestation has no standing')
+  const hasChanged = differs(before, after)
+  if (hasChanged || !sameCodes(before, after)) await updateStanding(tx, claimId, after)
+
+  const events: NewEvent[] = [
+    {
+      type: 'attestation.created',
+      dedupKey: `attestation.created:${id}`,
+      data: {
+        attestation_id: id,
+        claim_id: claimId,
+        risk_score: judgement.riskScore,
+        risk_status: judgement.riskStatus,
+        provenance_status: judgement.provenanceStatus,
+        factor_codes: judgement.factors.map((factor) => factor.code),
+        advisory_codes: judgement.advisoryFactors.map((factor) => factor.code),
+      },
+    },
+  ]
+  if (hasChanged) {
+    events.push({
+      type: 'claim.provenance_updated',
+      data: {
+        claim_id: claimId,
+        previous: standingOf(before),
+        current: standingOf(after),
+        added_factors: after.factorCodes.filter((code) => !before.factorCodes.includes(code)),
+        removed_factors: before.factorCodes.filter((code) => !after.factorCodes.some((other) => other === code)),
+      },
+    })
+  }
+  if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
+    events.push({
+      type: 'claim.escalated',
+      data: { claim_id: claimId, risk_score: after.riskScore, factor_codes: after.factorCodes },
+    })
+  }
+  await emitMany(tx, scope, events)
+}
+
+function differs(before: ClaimRow, after: ClaimStanding): boolean {
+  return (
+    before.riskStatus !== after.riskStatus ||
+    before.provenanceStatus !== after.provenanceStatus ||
+    before.riskScore !== after.riskScore
+  )
+}
+
+function sameCodes(before: ClaimRow, after: ClaimStanding): boolean {
+  return (
+    before.factorCodes.join() === after.factorCodes.join() && before.advisoryCodes.join() === after.advisoryCodes.join()
+  )
+}
+
+function standingOf({ riskStatus, riskScore, provenanceStatus }: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
+  return { risk_status: riskStatus, risk_score: riskScore, provenance_status: provenanceStatus }
+}
+
+/** What is signed: enough to recompute the score offline and to tie it to the exact bytes and bundle that were judged. */
+function recordOf(scope: Scope, submitted: SubmittedRow, judgement: Judgement, evaluatedAt: Date): Json {
+  const { bundle } = submitted.submission
+  return JSON.parse(
+    JSON.stringify({
+      account_id: scope.accountId,
+      environment: scope.environment,
+      attestation_id: submitted.id,
+      claim_id: submitted.claimId,
+      media_sha256: submitted.mediaSha256.toString('hex'),
+      bundle_sha256: bundle ? sha256Base64url(canonicalize(JSON.parse(JSON.stringify(bundle)))) : null,
+      accepted_at: submitted.acceptedAt,
+      evaluated_at: evaluatedAt,
+      rules_version: judgement.rulesVersion,
+      provenance_status: judgement.provenanceStatus,
+      risk_status: judgement.riskStatus,
+      risk_score: judgement.riskScore,
+      hardware_tier: judgement.hardwareTier,
+      factors: judgement.factors,
+      advisory_factors: judgement.advisoryFactors,
+      observations: judgement.observations,
+      iat: Math.floor(evaluatedAt.getTime() / 1_000),
+    }),
+  )
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { AttestationRow, ClaimRow } from './rows.ts'
+import type { Submission } from './submission.ts'
+
+const evidence = z.record(z.string(), z.unknown())
+const riskStatus = z.enum(['passed', 'review', 'failed'])
+const provenanceStatus = z.enum(['verified', 'attested_unverified', 'unattested', 'broken'])
+const iso = z.iso.datetime()
+
+/** An attestation; the result's members are there from the moment it is evaluated. */
+export const attestationView = z.object({
+  attestation_id: z.string(),
+  claim_id: z.string(),
+  status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']),
+  external_id: z.string().nullable(),
+  batch_id: z.string().nullable(),
+  media_id: z.string(),
+  device_id: z.string().nullable(),
+  accepted_at: iso,
+  provenance_status: provenanceStatus.optional(),
+  risk_status: riskStatus.optional(),
+  risk_score: z.number().int().optional(),
+  factors: z.array(z.object({ code: z.string(), points: z.number().int(), evidence })).optional(),
+  advisory_factors: z.array(z.object({ code: z.string(), evidence })).optional(),
+  observations: z.array(z.object({ code: z.string(), evidence })).optional(),
+  hardware_tier: z.string().optional(),
+  evaluated_at: iso.optional(),
+  rules_version: z.string().optional(),
+  result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
+  failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
+})
+
+export type AttestationView = z.infer<typeof attestationView>
+
+export function toAttestationView(row: AttestationRow): AttestationView {
+  return {
+    attestation_id: row.id,
+    claim_id: row.claimId,
+    status: row.status,
+    external_id: row.externalId,
+    batch_id: row.batchId,
+    media_id: row.mediaId,
+    device_id: row.deviceId,
+    accepted_at: row.acceptedAt.toISOString(),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...resultOf(row),
+  }
+}
+
+function resultOf(row: AttestationRow): Partial<AttestationView> {
+  if (row.evaluatedAt === null) return {}
+  return {
+    provenance_status: row.provenanceStatus ?? undefined,
+    risk_status: row.riskStatus ?? undefined,
+    risk_score: row.riskScore ?? undefined,
+    factors: row.factors ?? [],
+    advisory_factors: row.advisoryFactors ?? [],
+    observations: row.observations ?? [],
+    hardware_tier: row.hardwareTier ?? undefined,
+    evaluated_at: row.evaluatedAt.toISOString(),
+    rules_version: row.rulesVersion ?? undefined,
+    result_jws: row.resultJws ?? undefined,
+  }
+}
+
+export const claimView = z.object({
+  claim_id: z.string(),
+  reference: z.string().nullable(),
+  line: z.string().nullable(),
+  loss_location: z.object({ lat: z.number(), lng: z.number() }).nullable(),
+  loss_at: iso.nullable(),
+  risk_status: z.enum(['pending', 'passed', 'review', 'failed']),
+  risk_score: z.number().int().nullable(),
+  provenance_status: provenanceStatus.nullable(),
+  factor_codes: z.array(z.string()),
+  advisory_codes: z.array(z.string()),
+  created_at: iso,
+  updated_at: iso,
+})
+
+export type ClaimView = z.infer<typeof claimView>
+
+export function toClaimView(row: ClaimRow): ClaimView {
+  return {
+    claim_id: row.id,
+    reference: row.reference,
+    line: row.line,
+    loss_location: row.lossLat === null || row.lossLng === null ? null : { lat: row.lossLat, lng: row.lossLng },
+    loss_at: row.lossAt?.toISOString() ?? null,
+    risk_status: row.riskStatus,
+    risk_score: row.riskScore,
+    provenance_status: row.provenanceStatus,
+    factor_codes: row.factorCodes,
+    advisory_codes: row.advisoryCodes,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  }
+}
+
+/** An attestation with what was submitted, for whoever must defend the result. */
+export const evidenceView = attestationView.extend({
+  submission: z
+    .object({
+      media_type: z.string(),
+      claim: z.unknown().optional(),
+      bundle: z.unknown().optional(),
+      signature: z.unknown().optional(),
+      certificate_chain: z.array(z.string()).optional(),
+    })
+    .describe('As it was sent: the bundle is what the signature covers.'),
+})
+
+export function toEvidenceView(row: AttestationRow & { submission: Submission }): z.infer<typeof evidenceView> {
+  const { media_type, claim, bundle, signature, certificate_chain } = row.submission
+  return { ...toAttestationView(row), submission: { media_type, claim, bundle, signature, certificate_chain } }
+}

@@ -1,0 +1,117 @@
+// The only reader of process.env. Each key has its default and a sentence; `docs/operate.md` shows the same table.
+
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = (fallback: number) => z.coerce.number().int().min(1).max(10_000).default(fallback)
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+const masterKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them')
+  .transform((text) => Buffer.from(text, 'base64'))
+const rawKey = z.string().regex(/^svc_test_[0-9A-Za-z]{32}$/, 'must be svc_test_ and 32 base62 characters')
+
+const settings = z.object({
+  MODE: z.enum(['development', 'production']).default('development').describe('production refuses every embedded default.'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('The service’s own login, bound by row-level security.'),
+  DATABASE_POOL: count(4).describe('Connections per process.'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional().describe('Redis or Valkey for the queues; without it they use Postgres.'),
+  QUEUE_PREFIX: z.string().regex(/^[a-z0-9-]{1,32}$/).default('cs').describe('Sets deployments apart that share one Redis.'),
+  MASTER_KEY: masterKey.describe('Seals secrets and signing keys at rest. Losing it loses them.'),
+  MASTER_KEY_ID: z.string().regex(/^[a-z0-9-]{1,32}$/).default('k1').describe('Names MASTER_KEY in what it sealed.'),
+  MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
+  BLOB_STORE: z.string().min(1).describe('disk:<folder> for media.'),
+  BASE_URL: z.url({ protocol: /^https?$/ }).optional().describe('The public address, for links in answers.'),
+  HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
+  PORT: port.default(8080).describe('Public port of the API.'),
+  INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),
+  INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process.'),
+  OUTBOUND_ALLOW: list.describe('Hosts or addresses that webhooks may reach although they are not public. Development only.'),
+  SANDBOX_KEY_ALL: rawKey.optional().describe('Publishable sandbox key with every scope.'),
+  SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),
+  SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),
+  WEBHOOK_TIME_DIVISOR: count(1).describe('Divides the webhook retry delays, for tests. Development only.'),
+  STUCK_AFTER_SECONDS: count(60).describe('A worker with waiting jobs and no progress for this long exits.'),
+  SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may drain.'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('pino’s level.'),
+  FAILPOINT: z.string().optional().describe('Ends the process at a named step, for crash tests. Development only.'),
+  ...concurrencyKeys(),
+})
+
+export type Config = z.infer<typeof settings> & { concurrency(queue: QueueName): number; host: string }
+
+/** @throws {Error} naming every key that is missing or wrong, in one message. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  // A key that is set to nothing is a key that is not set: that is how shells and compose files leave them out.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = settings.safeParse(given)
+  const problems = parsed.success
+    ? refusedInProduction(parsed.data)
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  if (!parsed.success || problems.length > 0) {
+    throw new Error(`The configuration can't be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+  const values = parsed.data
+  const chosen: Record<string, unknown> = values
+  return {
+    ...values,
+    host: hostname(),
+    concurrency: (queue) => Number(chosen[concurrencyKey(queue)] ?? QUEUES[queue].concurrency),
+  }
+}
+
+/** This process's environment with changes, for processes that it starts. */
+export function childEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes }
+}
+
+/** What the commands look at before there is a configuration: which parts are named and which must be embedded. */
+export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
+  const wanted = Number(env.PORT)
+  return {
+    isProduction: env.MODE === 'production',
+    databaseUrl: env.DATABASE_URL || undefined,
+    ownerUrl: env.DATABASE_OWNER_URL || undefined,
+    redisUrl: env.REDIS_URL || undefined,
+    masterKey: env.MASTER_KEY || undefined,
+    blobStore: env.BLOB_STORE || undefined,
+    port: env.PORT ? wanted : undefined,
+    internalPort: env.INTERNAL_PORT ? Number(env.INTERNAL_PORT) : undefined,
+    outboundAllow: env.OUTBOUND_ALLOW,
+    logLevel: env.LOG_LEVEL,
+    dataDirectory: env.DATA_DIR || '.data',
+  }
+}
+
+/** For docs and tests: each key with its sentence. */
+export function describeConfig(): { key: string; description: string }[] {
+  return Object.entries(settings.shape).map(([key, schema]) => ({ key, description: schema.description ?? '' }))
+}
+
+function refusedInProduction(values: z.infer<typeof settings>): string[] {
+  if (values.MODE !== 'production') return []
+  const problems: string[] = []
+  if (values.REDIS_URL === undefined) problems.push('REDIS_URL: production runs its queues on Redis or Valkey')
+  if (values.BASE_URL === undefined) problems.push('BASE_URL: production must know its public address')
+  if (values.OUTBOUND_ALLOW.length > 0) problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
+  if (values.WEBHOOK_TIME_DIVISOR !== 1) problems.push('WEBHOOK_TIME_DIVISOR: refused in production')
+  if (values.FAILPOINT !== undefined) problems.push('FAILPOINT: refused in production')
+  return problems
+}
+
+function concurrencyKey(queue: QueueName): string {
+  return `${queue.toUpperCase()}_CONCURRENCY`
+}
+
+function concurrencyKeys() {
+  const entries = QUEUE_NAMES.map((queue) => [
+    concurrencyKey(queue),
+    count(QUEUES[queue].concurrency).describe(`Jobs at once in one ${queue} worker.`),
+  ])
+  return Object.fromEntries(entries) as Record<string, ReturnType<typeof count>>
+}

@@ -1,0 +1,69 @@
+// What operators do to queues. Every act names its subject and answers what it changed.
+
+import { Failure } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Environment } from '#src/platform/ids.ts'
+import { revive } from './backlog.ts'
+import type { Work } from './consume.ts'
+import { type Payload, QUEUES, type QueueName } from './queues.ts'
+
+export interface JobSummary {
+  id: string
+  queue: QueueName
+  state: string
+  accountId: string
+  environment: Environment
+  payload: unknown
+  attempts: number
+  lastError: string | null
+  createdAt: Date
+  runAt: Date
+}
+
+export interface JobFilter {
+  queue?: QueueName | undefined
+  state?: string | undefined
+  id?: string | undefined
+  /** Older than this job id, for the next page. */
+  limit: number
+}
+
+/** Newest first. */
+export async function listJobs(db: Database, { queue, state, id, limit }: JobFilter): Promise<JobSummary[]> {
+  return db.system('list jobs', (tx) =>
+    tx.query<JobSummary>(
+      `SELECT id, queue, state, account_id AS "accountId", environment, payload, attempts, last_error AS "lastError",
+         created_at AS "createdAt", run_at AS "runAt"
+       FROM jobs WHERE ($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR state = $2) AND ($3::uuid IS NULL OR id = $3)
+       ORDER BY created_at DESC LIMIT $4`,
+      [queue ?? null, state ?? null, id ?? null, limit],
+    ),
+  )
+}
+
+/** Queues a dead job again and tells its subject. false when it is not dead (any more). */
+export async function redrive<Q extends QueueName>(db: Database, job: JobSummary, work: Work<Q>): Promise<boolean> {
+  const payload = QUEUES[job.queue].payload.safeParse(job.payload)
+  if (!payload.success) throw new Failure('conflict', `The payload of ${job.id} is not one of the queue ${job.queue}.`)
+  const scope = { accountId: job.accountId, environment: job.environment }
+  return db.tenant(scope, async (tx) => {
+    if (!(await revive(tx, job.id))) return false
+    await work.unbury(tx, scope, payload.data as Payload<Q>)
+    return true
+  })
+}
+
+/** Stops dispatching a queue; what runs finishes. */
+export async function pauseQueue(db: Database, queue: QueueName): Promise<void> {
+  await db.system('pause', (tx) =>
+    tx.query(
+      `INSERT INTO queues (queue, paused_at) VALUES ($1, now())
+       ON CONFLICT (queue) DO UPDATE SET paused_at = coalesce(queues.paused_at, now())`,
+      [queue],
+    ),
+  )
+}
+
+export async function resumeQueue(db: Database, queue: QueueName): Promise<void> {
+  await db.system('resume', (tx) => tx.query('UPDATE queues SET paused_at = NULL WHERE queue = $1', [queue]))
+}

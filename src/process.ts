@@ -1,0 +1,130 @@
+// What every process of the Procfile does around its own work: configuration, log, the internal port, and an orderly end
+// with a deadline: stop taking work, drain, close.
+
+import { type Config, readConfig } from './config.ts'
+import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
+import { type Check, createInternalApp } from './platform/http/internal.ts'
+import { type Listening, listen } from './platform/http/server.ts'
+import { startWorker, type Work } from './platform/jobs/consume.ts'
+import { armFailpoint } from './platform/jobs/failpoint.ts'
+import { createJobMetrics } from './platform/jobs/metrics.ts'
+import type { QueueName } from './platform/jobs/queues.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { createServices, type Services } from './services.ts'
+
+export interface ProcessContext {
+  config: Config
+  services: Services
+  log: Log
+  metrics: Metrics
+  /** A named part of /health/ready. */
+  check(name: string, check: Check): void
+  /** Ends the process with a reason, as a stuck one must. */
+  fail(reason: string): void
+}
+
+interface Running {
+  /** Said to whoever started this process: the port that a 0 became. */
+  port?: number
+  stop(deadlineMs: number): Promise<void>
+}
+
+/** Runs one process of the Procfile until a signal, or the end of whoever started it. */
+export async function runProcess(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
+  const config = readConfigOrExit()
+  const log = createLog({ process: name, level: config.LOG_LEVEL })
+  armFailpoint(config.FAILPOINT)
+  const services = createServices({ config, log })
+  const metrics = createMetrics({ process: name })
+  const checks: Record<string, Check> = {
+    postgres: () => services.db().system('ready', (tx) => tx.query('SELECT 1')),
+  }
+  let running: Running | undefined
+  let internal: Listening | undefined
+  let isStopping = false
+
+  const stop = async (reason: string, exitCode: number) => {
+    if (isStopping) return
+    isStopping = true
+    log.info({ reason }, 'stopping')
+    const deadlineMs = config.SHUTDOWN_SECONDS * 1_000
+    // Whatever hangs beyond the deadline is taken up elsewhere: leases lapse, rows stay.
+    setTimeout(() => process.exit(exitCode || 1), deadlineMs + 2_000).unref()
+    try {
+      await running?.stop(deadlineMs)
+      await internal?.close(500)
+      await services.close()
+    } catch (error) {
+      log.error({ err: error }, 'stopping went wrong')
+      process.exit(1)
+    }
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
+  process.on('disconnect', () => void stop('the parent process is gone', 0))
+
+  try {
+    await refuseUnboundLogin(config.DATABASE_URL)
+    await requireMigrated(services.db())
+    running = await start({
+      config,
+      services,
+      log,
+      metrics,
+      check: (label, check) => {
+        checks[label] = check
+      },
+      fail: (reason) => {
+        log.fatal({ reason }, 'this process must be replaced')
+        void stop(reason, 1)
+      },
+    })
+    internal = await listen(
+      createInternalApp({
+        checks,
+        registry: metrics.registry,
+        onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
+      }),
+      { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },
+    )
+  } catch (error) {
+    log.fatal({ err: error }, 'this process could not start')
+    process.exit(1)
+  }
+  log.info({ port: running.port, internal: internal.port }, 'ready')
+  process.send?.({ ready: name, port: running.port, internalPort: internal.port })
+}
+
+/** A worker process: one queue, one kind of work. */
+export function runWorker<Q extends QueueName>(queue: Q, workOf: (services: Services) => Work<Q>): Promise<void> {
+  return runProcess(queue, async ({ config, services, log, metrics, check, fail }) => {
+    await services.engine().check()
+    const worker = await startWorker({
+      queue,
+      work: workOf(services),
+      db: services.db(),
+      engine: services.engine(),
+      log,
+      metrics: createJobMetrics(metrics.registry),
+      concurrency: config.concurrency(queue),
+      stuckAfterMs: config.STUCK_AFTER_SECONDS * 1_000,
+      // Long enough for a probe to read the reason on the internal port before the process goes.
+      onStuck: (reason) => void setTimeout(() => fail(reason), 2_000),
+    })
+    check('progress', async () => {
+      const reason = worker.stuck()
+      if (reason !== undefined) throw new Error(reason)
+    })
+    return { stop: (deadlineMs) => worker.close(deadlineMs) }
+  })
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(78)
+  }
+}

@@ -1,0 +1,151 @@
+// The parts that processes are made of, put together once per process. Each part is made when it is first asked for, and
+// closed in the reverse order, so that a worker without media has no media thread and a part outlives what uses it.
+
+import { createAccounts } from './account/keys/accounts.ts'
+import { createKeys } from './account/keys/keys.ts'
+import { createDeliver } from './account/webhooks/deliver.ts'
+import { createWebhooks } from './account/webhooks/endpoints.ts'
+import { createBatches } from './attest/batches/batches.ts'
+import { createCaptures } from './attest/captures/captures.ts'
+import { createClaims } from './attest/claims/claims.ts'
+import { createVerify } from './attest/claims/verify.ts'
+import { createDevices } from './attest/devices/devices.ts'
+import { createRootCas } from './attest/devices/roots.ts'
+import { createInspector } from './attest/media/inspector.ts'
+import { createMedia } from './attest/media/media.ts'
+import type { Config } from './config.ts'
+import { createSealer } from './platform/crypto/seal.ts'
+import { createSigningKeys } from './platform/crypto/signing-keys.ts'
+import { createDatabase } from './platform/db/database.ts'
+import { createPager } from './platform/http/page.ts'
+import { createEngine } from './platform/jobs/bull.ts'
+import { createDispatcher } from './platform/jobs/dispatch.ts'
+import { createWaiters } from './platform/jobs/waiters.ts'
+import type { Log } from './platform/log.ts'
+import { createOutbound } from './platform/net/outbound.ts'
+import { createDiskStore } from './platform/store/disk.ts'
+
+interface ServiceDeps {
+  config: Config
+  log: Log
+}
+
+export function createServices({ config, log }: ServiceDeps) {
+  const stack = new AsyncDisposableStack()
+  const now = () => new Date()
+
+  const db = lazy(() => {
+    const made = createDatabase({
+      url: config.DATABASE_URL,
+      poolSize: config.DATABASE_POOL,
+      onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    })
+    stack.defer(() => made.close())
+    return made
+  })
+  const engine = lazy(() => {
+    const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, QUEUE_PREFIX: prefix } = config
+    const made = createEngine(redisUrl === undefined ? { databaseUrl } : { redisUrl, prefix })
+    stack.defer(() => made.close())
+    return made
+  })
+  const dispatcher = lazy(() => {
+    const made = createDispatcher({ db: db(), engine: engine(), log })
+    stack.defer(() => made.close())
+    return made
+  })
+  const waiters = lazy(() => {
+    const made = createWaiters(db())
+    stack.defer(() => made.close())
+    return made
+  })
+  const inspector = lazy(() => {
+    const made = createInspector()
+    stack.defer(() => made.close())
+    return made
+  })
+  const outbound = lazy(() => {
+    const made = createOutbound({ allow: config.OUTBOUND_ALLOW })
+    stack.defer(() => made.close())
+    return made
+  })
+  const sealer = lazy(() =>
+    createSealer({
+      current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY },
+      previous: config.MASTER_KEYS_PREVIOUS.map(parseMasterKey),
+    }),
+  )
+  const store = lazy(() => createDiskStore({ root: diskRoot(config.BLOB_STORE) }))
+  const pager = lazy(() => createPager({ key: config.MASTER_KEY }))
+  const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
+  const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
+  const keys = lazy(() => {
+    const made = createKeys({ db: db(), now, onError: (error) => log.debug({ err: error }, 'a key use was not noted') })
+    stack.defer(() => made.settle())
+    return made
+  })
+
+  return {
+    db,
+    engine,
+    dispatcher,
+    store,
+    signingKeys,
+    media,
+    keys,
+    accounts: lazy(() => createAccounts({ db: db() })),
+    claims: lazy(() =>
+      createClaims({
+        db: db(),
+        storeInline: media().storeInline,
+        dispatchSoon: (jobId) =>
+          void dispatcher()
+            .dispatchOne('attest', jobId)
+            .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher')),
+        waiters: waiters(),
+        pager: pager(),
+        now,
+      }),
+    ),
+    batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),
+    captures: lazy(() => createCaptures({ db: db(), now })),
+    devices: lazy(() => createDevices({ db: db(), pager: pager(), now })),
+    rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
+    webhooks: lazy(() => createWebhooks({ db: db(), sealer: sealer(), outbound: outbound(), pager: pager(), now })),
+    verify: lazy(() =>
+      createVerify({ db: db(), store: store(), inspector: inspector(), signRecord: signingKeys().signRecord, now }),
+    ),
+    deliver: lazy(() =>
+      createDeliver({
+        db: db(),
+        sealer: sealer(),
+        outbound: outbound(),
+        now,
+        random: Math.random,
+        timeDivisor: config.WEBHOOK_TIME_DIVISOR,
+      }),
+    ),
+    close: () => stack.disposeAsync(),
+  }
+}
+
+export type Services = ReturnType<typeof createServices>
+
+function lazy<Part>(make: () => Part): () => Part {
+  let made: { part: Part } | undefined
+  return () => {
+    made ??= { part: make() }
+    return made.part
+  }
+}
+
+function parseMasterKey(pair: string): { id: string; key: Buffer } {
+  const [id = '', ...rest] = pair.split('=')
+  return { id, key: Buffer.from(rest.join('='), 'base64') }
+}
+
+function diskRoot(store: string): string {
+  const match = /^disk:(.+)$/.exec(store)
+  if (match?.[1] === undefined) throw new Error(`BLOB_STORE is ${store}: it must be disk:<folder>.`)
+  return match[1]
+}

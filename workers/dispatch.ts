@@ -1,0 +1,10 @@
+import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
+import { collectQueues } from '#src/platform/jobs/metrics.ts'
+import { runProcess } from '#src/process.ts'
+
+await runProcess('dispatch', async ({ services, log, metrics }) => {
+  await services.engine().check()
+  collectQueues(metrics.registry, services.db())
+  const loops = runDispatchLoops(services.dispatcher(), log)
+  return { stop: () => loops.close() }
+})
