@@ -1,0 +1,79 @@
+// `npm test`: types, lint, and every test. What follows is passed to vitest: `npm test -- test/attest`. The last line says
+// how many passed and failed, types and lint counted as one each.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const bin = (path: string) => join(ROOT, 'node_modules', path)
+const args = process.argv.slice(2)
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+let stopping = false
+process.on('disconnect', () => {
+  stopping = true
+})
+
+installRedis()
+const tally = { passed: 0, failed: 0 }
+if (args.length === 0) {
+  await step('types', [bin('typescript/bin/tsc'), '--noEmit'])
+  await step('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'])
+}
+await runTests()
+process.stdout.write(`${tally.passed} passed, ${tally.failed} failed\n`)
+process.exitCode = tally.failed === 0 ? 0 : 1
+
+async function step(name: string, command: string[]): Promise<void> {
+  say(`${name}...`)
+  if ((await run(command)) === 0) tally.passed += 1
+  else {
+    tally.failed += 1
+    say(`${name} failed`)
+  }
+}
+
+async function runTests(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-report-'))
+  const report = join(directory, 'report.json')
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const status = await run([bin('vitest/vitest.mjs'), 'run', ...reporters, ...args])
+    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+    tally.passed += numPassedTests
+    // A file that can't be loaded fails without a failed test, and so does an error outside of any test.
+    tally.failed += numFailedTests || (status === 0 ? 0 : 1)
+  } catch (error) {
+    say(`the tests left no report: ${error instanceof Error ? error.message : error}`)
+    tally.failed += 1
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function run(command: string[]): Promise<number> {
+  if (stopping) return Promise.resolve(1)
+  return new Promise((done) => {
+    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 2, 2] })
+    process.once('disconnect', () => child.kill('SIGTERM'))
+    child.on('error', () => done(1))
+    child.on('exit', (code) => done(code ?? 1))
+  })
+}
+
+// Both engines are tested where Redis can be had: an administrator of a Debian machine gets it by itself.
+function installRedis(): void {
+  if (spawnSync('redis-server', ['--version']).status === 0) return
+  if (userInfo().uid === 0 && spawnSync('apt-get', ['--version']).status === 0) {
+    say('Installing redis-server (once)...')
+    const quiet = { stdio: 'ignore' } as const
+    spawnSync('apt-get', ['update'], quiet)
+    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], quiet)
+  }
+  if (spawnSync('redis-server', ['--version']).status !== 0) {
+    say('No redis-server on this machine: the tests run on the Postgres engine alone. Install it to test both.')
+  }
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { APP_ROLE, SYSTEM_ROLE } from '#src/platform/db/database.ts'
+import { refuseUnboundLogin, requireMigrated } from '#src/platform/db/migrate.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { fillEveryTable } from '../../support/rows.ts'
+
+// What each door may do. A grant that is not here fails, and so does one that is here and was forgotten.
+const TENANT_GRANTS: Record<string, string> = {
+  accounts: 'SELECT',
+  api_keys: 'INSERT SELECT UPDATE',
+  attestations: 'INSERT SELECT UPDATE',
+  batches: 'INSERT SELECT UPDATE',
+  capture_sessions: 'INSERT SELECT UPDATE',
+  claims: 'INSERT SELECT UPDATE',
+  deliveries: 'INSERT SELECT UPDATE',
+  delivery_attempts: 'INSERT SELECT UPDATE',
+  devices: 'INSERT SELECT UPDATE',
+  events: 'INSERT SELECT',
+  jobs: 'INSERT SELECT UPDATE',
+  media: 'INSERT SELECT UPDATE',
+  root_cas: 'DELETE INSERT SELECT',
+  webhook_endpoints: 'INSERT SELECT UPDATE',
+}
+const SYSTEM_GRANTS: Record<string, string> = {
+  accounts: 'INSERT(id,name,plan,products) SELECT(created_at,id,name,plan,products)',
+  api_keys:
+    'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  jobs:
+    'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  migrations: 'SELECT',
+  queues: 'INSERT SELECT UPDATE',
+  signing_keys: 'INSERT SELECT UPDATE(retired_at)',
+  workers: 'DELETE INSERT SELECT UPDATE',
+}
+// Deployment-wide: no tenant owns a row of theirs, and the tenant door has no grant on them.
+const WITHOUT_TENANT = ['knex_migrations_lock', 'migrations', 'migrations_lock', 'queues', 'signing_keys', 'workers']
+
+describe('the tenant boundary', () => {
+  let database: TestDatabase
+  let tables: string[]
+  let ours: Scope
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    const rows = await database.owner<{ name: string }>(
+      "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1",
+    )
+    tables = rows.map((row) => row.name).filter((name) => !WITHOUT_TENANT.includes(name))
+    ours = await makeAccount(database)
+    await fillEveryTable(database, ours)
+  })
+  afterAll(() => database?.close())
+
+  it('binds every table with row-level security, also for its owner', async () => {
+    const rows = await database.owner<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+       AND relrowsecurity AND relforcerowsecurity ORDER BY 1`,
+    )
+    expect(rows.map((row) => row.name)).toEqual(tables)
+  })
+
+  it('grants exactly what the two lists say', async () => {
+    expect(await grantsOf(APP_ROLE)).toEqual(TENANT_GRANTS)
+    expect(await grantsOf(SYSTEM_ROLE)).toEqual(SYSTEM_GRANTS)
+  })
+
+  it('has test rows of ours in every table', async () => {
+    for (const table of tables) {
+      const [row] = await database.owner<{ count: string }>(`SELECT count(*) FROM ${table}`)
+      expect({ table, filled: Number(row?.count) > 0 }).toEqual({ table, filled: true })
+    }
+  })
+
+  it('shows, changes and deletes nothing of another account or the other environment, also without a WHERE', async () => {
+    const stranger = await makeAccount(database)
+    for (const scope of [stranger, { ...ours, environment: 'live' as const }]) {
+      for (const table of tables) {
+        // An account is one row for both environments.
+        if (table === 'accounts' && scope.accountId === ours.accountId) continue
+        const seen = await database.db.tenant(scope, (tx) => tx.adhoc(`SELECT * FROM ${table}`))
+        expect({ table, rows: seen.filter((row) => !isOwn(row, scope)).length }).toEqual({ table, rows: 0 })
+        for (const statement of [`UPDATE ${table} SET account_id = account_id`, `DELETE FROM ${table}`]) {
+          const changed = await database.db
+            .tenant(scope, (tx) => tx.adhoc(`${statement} RETURNING 1`))
+            .catch((error: { code?: string }) => (error.code === '42501' || error.code === '42703' ? [] : Promise.reject(error)))
+          expect({ statement, rows: changed.length }).toEqual({ statement, rows: 0 })
+        }
+      }
+    }
+  })
+
+  it('lets nobody insert a row for someone else', async () => {
+    const stranger = await makeAccount(database)
+    for (const table of tables.filter((name) => name !== 'accounts')) {
+      const columns = await database.owner<{ name: string }>(
+        "SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped",
+        [table],
+      )
+      const list = columns.map((column) => column.name).join(', ')
+      const [row] = await database.owner<{ row: string }>(`SELECT ${table}::text AS row FROM ${table} LIMIT 1`)
+      const copy = database.db.tenant(stranger, (tx) =>
+        tx.adhoc(`INSERT INTO ${table} (${list}) SELECT ($1::${table}).*`, [row?.row]),
+      )
+      // insufficient_privilege: the row violates the policy.
+      await expect(copy, table).rejects.toMatchObject({ code: '42501' })
+    }
+  })
+
+  it('shows nothing at all without a scope', async () => {
+    const login = database.url
+    const { Client } = (await import('pg')).default
+    const client = new Client({ connectionString: login })
+    await client.connect()
+    for (const table of tables) {
+      await expect(client.query(`SELECT * FROM ${table}`), table).rejects.toMatchObject({ code: '42501' })
+      await client.query(`BEGIN; SET LOCAL ROLE ${APP_ROLE}`)
+      const { rowCount } = await client.query(`SELECT * FROM ${table}`)
+      expect({ table, rowCount }).toEqual({ table, rowCount: 0 })
+      await client.query('ROLLBACK')
+    }
+    await client.end()
+  })
+
+  it('does not leak a scope to the next user of the connection', async () => {
+    await database.db.tenant(ours, (tx) => tx.adhoc('SELECT 1'))
+    const [row] = await database.db.system('test', (tx) =>
+      tx.adhoc<{ account: string; role: string }>(
+        "SELECT coalesce(current_setting('app.account_id', true), '') AS account, current_role AS role",
+      ),
+    )
+    expect(row).toEqual({ account: '', role: SYSTEM_ROLE })
+  })
+
+  it('refuses to boot as a superuser or on a database that was not migrated', async () => {
+    await expect(refuseUnboundLogin(database.ownerUrl)).rejects.toThrow(/row-level security does not bind/)
+    await refuseUnboundLogin(database.url)
+    await requireMigrated(database.db)
+    await database.owner("DELETE FROM migrations WHERE name LIKE '0006%'")
+    await expect(requireMigrated(database.db)).rejects.toThrow(/0006.*npm run migrate/)
+  })
+
+  async function grantsOf(role: string): Promise<Record<string, string>> {
+    const whole = await database.owner<{ table: string; privilege: string }>(
+      `SELECT table_name AS table, privilege_type AS privilege FROM information_schema.role_table_grants
+       WHERE grantee = $1 AND table_schema = 'public'`,
+      [role],
+    )
+    const parts = await database.owner<{ table: string; privilege: string; columns: string }>(
+      `SELECT table_name AS table, privilege_type AS privilege, string_agg(column_name, ',' ORDER BY column_name) AS columns
+       FROM information_schema.role_column_grants WHERE grantee = $1 AND table_schema = 'public' GROUP BY 1, 2`,
+      [role],
+    )
+    const grants = new Map<string, string[]>()
+    const add = (table: string, privilege: string) => grants.set(table, [...(grants.get(table) ?? []), privilege])
+    for (const { table, privilege } of whole) add(table, privilege)
+    for (const { table, privilege, columns } of parts) {
+      if (!whole.some((grant) => grant.table === table && grant.privilege === privilege)) add(table, `${privilege}(${columns})`)
+    }
+    return Object.fromEntries([...grants].map(([table, privileges]) => [table, privileges.sort().join(' ')]))
+  }
+})
+
+function isOwn(row: unknown, scope: Scope): boolean {
+  const { account_id, environment, id } = row as Record<string, unknown>
+  if (account_id === undefined) return id === scope.accountId
+  return account_id === scope.accountId && environment === scope.environment
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { captureRoutes } from '#src/attest/captures/routes.ts'
+import { createCaptures } from '#src/attest/captures/captures.ts'
+import { createDevices, type DevicesDeps } from '#src/attest/devices/devices.ts'
+import { createRootCas } from '#src/attest/devices/roots.ts'
+import { deviceRoutes } from '#src/attest/devices/routes.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from './database.ts'
+import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from './http.ts'
+
+type Sent = NonNullable<Parameters<typeof call>[2]>
+
+/** The registry of devices and the capture sessions behind a real application, with a clock that the test sets. */
+export interface AttestApp {
+  test: TestDatabase
+  app: TestApp
+  devices: ReturnType<typeof createDevices>
+  rootCas: ReturnType<typeof createRootCas>
+  captures: ReturnType<typeof createCaptures>
+  clock: { now: Date }
+  /** An account of its own, and a raw key for it. */
+  makeCaller(row?: Partial<KeyRow>): Promise<Scope & { key: string }>
+  /** A raw key. */
+  addKey(row: Partial<KeyRow>): string
+  call(key: string, path: string, sent?: Sent): Promise<TestAnswer>
+  close(): Promise<void>
+}
+
+export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {}): Promise<AttestApp> {
+  const test = await createTestDatabase()
+  const clock = { now }
+  const common = { db: test.db, now: () => clock.now, pager: createPager({ key: randomBytes(32) }) }
+  const devices = createDevices({ ...common, ...deps })
+  const rootCas = createRootCas(common)
+  const captures = createCaptures(common)
+  const keys = new Map<string, KeyRow>()
+  const routes = [...deviceRoutes(devices, rootCas), ...captureRoutes(captures)]
+  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw) })
+
+  function addKey(row: Partial<KeyRow>): string {
+    const raw = randomBytes(24).toString('base64url')
+    keys.set(raw, makeKeyRow({ scopes: ['all'], ...row }))
+    return raw
+  }
+
+  return {
+    test,
+    app,
+    devices,
+    rootCas,
+    captures,
+    clock,
+    addKey,
+    async makeCaller(row = {}) {
+      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
+      return { ...scope, key: addKey({ ...row, ...scope }) }
+    },
+    call: (key, path, sent = {}) => call(app, path, { ...sent, key }),
+    async close() {
+      await app.close()
+      await test.close()
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import type { TestDatabase } from './database.ts'
+
+/** One row in every tenant table, for tests that walk them all. Fails when a table was added and forgotten here. */
+export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
+  const { accountId, environment } = scope
+  const id = (type: Parameters<typeof newId>[0]) => newId(type, environment)
+  const [claim, media, batch, device, event, endpoint, delivery] = [id('clm'), id('med'), id('bat'), id('dev'), id('evt'), id('whe'), id('whd')]
+  const bytes = (length = 32) => randomBytes(length)
+
+  await db.tenant(scope, async (tx) => {
+    const insert = (table: string, row: Record<string, unknown>) => {
+      const columns = { account_id: accountId, environment, ...row }
+      const places = Object.keys(columns).map((_, index) => `$${index + 1}`)
+      return tx.adhoc(`INSERT INTO ${table} (${Object.keys(columns).join(', ')}) VALUES (${places.join(', ')})`, Object.values(columns))
+    }
+    await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
+    await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })
+    await insert('root_cas', { id: id('rca'), name: 'r', certificate: bytes(), fingerprint: bytes(), subject: 'CN=r', not_before: new Date(), not_after: new Date() })
+    await insert('devices', { id: device, spki: bytes(), spki_digest: bytes(), certificate_chain: [bytes()], certificate_subject: 'CN=d', not_before: new Date(), not_after: new Date() })
+    await insert('capture_sessions', { id: id('cap'), nonce: bytes().toString('base64url'), device_id: device, expires_at: new Date() })
+    await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
+    await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
+    await insert('claims', { id: claim, reference: 'r-1' })
+    await insert('attestations', { id: id('att'), claim_id: claim, batch_id: batch, batch_line: 1, content_digest: bytes(), media_id: media, submission: '{}', job_id: randomUUID() })
+    await insert('events', { id: event, type: 'ping', data: '{}' })
+    await insert('webhook_endpoints', { id: endpoint, url: 'https://example.com/', event_types: ['*'], sealed_secret: bytes() })
+    await insert('deliveries', { id: delivery, endpoint_id: endpoint, event_id: event, job_id: randomUUID() })
+    await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+  })
+}
