@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { captureRoutes } from '#src/attest/captures/routes.ts'
 import { createCaptures } from '#src/attest/captures/captures.ts'
+import { captureRoutes } from '#src/attest/captures/routes.ts'
 import { createDevices, type DevicesDeps } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
 import { deviceRoutes } from '#src/attest/devices/routes.ts'

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { findDeviceById } from '#src/attest/devices/rows.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { insertSessions } from './rows.ts'
+
+/** How long after its issue a nonce may be captured with. It bounds `captured_at`, not the submission: phones are offline. */
+export const SESSION_SECONDS = 600
+export const MAX_SESSIONS = 1000
+const NONCE_BYTES = 32
+
+export interface SessionRequest {
+  count: number
+  device_id?: string | undefined
+  claim_reference?: string | undefined
+}
+
+export interface IssuedSession {
+  session_id: string
+  session_nonce: string
+  issued_at: string
+  expires_at: string
+}
+
+export interface CapturesDeps {
+  db: Pick<Database, 'tenant'>
+  now: () => Date
+  /** A source of unpredictable bytes. */
+  random?: (size: number) => Buffer
+}
+
+export type Captures = ReturnType<typeof createCaptures>
+
+export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) {
+  return {
+    /**
+     * Issues nonces for captures to come, all with one lifetime.
+     * @throws {Failure} `environment_mismatch` or `not_found` for the device id, `conflict` when the device is revoked.
+     */
+    async issue(scope: Scope, request: SessionRequest): Promise<{ sessions: IssuedSession[] }> {
+      const { count, device_id: deviceId = null, claim_reference: claimReference = null } = request
+      if (deviceId !== null) checkId(deviceId, 'dev', scope.environment)
+
+      const issuedAt = now()
+      const expiresAt = new Date(issuedAt.getTime() + SESSION_SECONDS * 1000)
+      const entropy = random(count * NONCE_BYTES)
+      const sessions = Array.from({ length: count }, (_, index) => ({
+        id: newId('cap', scope.environment, issuedAt.getTime()),
+        nonce: entropy.subarray(index * NONCE_BYTES, (index + 1) * NONCE_BYTES).toString('base64url'),
+      }))
+
+      await db.tenant(scope, async (tx) => {
+        if (deviceId !== null) {
+          const device = await findDeviceById(tx, deviceId)
+          if (device === undefined) throw new Failure('not_found', `No device ${deviceId}.`)
+          if (device.revokedAt !== null) throw revokedDevice(deviceId, device.revokedAt)
+        }
+        await insertSessions(tx, scope, sessions, { deviceId, claimReference, issuedAt, expiresAt })
+      })
+
+      return {
+        sessions: sessions.map(({ id, nonce }) => ({
+          session_id: id,
+          session_nonce: nonce,
+          issued_at: issuedAt.toISOString(),
+          expires_at: expiresAt.toISOString(),
+        })),
+      }
+    },
+  }
+}
+
+function revokedDevice(deviceId: string, revokedAt: Date): Failure {
+  const detail = `${deviceId} was revoked at ${revokedAt.toISOString()}: it gets no new capture sessions.`
+  return new Failure('conflict', { detail, errors: [{ pointer: '/device_id', code: 'device_revoked', detail }] })
+}

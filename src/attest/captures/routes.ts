@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { type Captures, MAX_SESSIONS } from './captures.ts'
+
+const sessionsView = z.object({
+  sessions: z.array(
+    z.object({
+      session_id: z.string(),
+      session_nonce: z.string(),
+      issued_at: z.string(),
+      expires_at: z.string(),
+    }),
+  ),
+})
+
+export function captureRoutes(captures: Captures): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/claims/attest/sessions',
+        tag: 'Attest',
+        summary: 'Issue nonces for captures to come: each binds one capture to the ten minutes after its issue',
+        scope: 'attest',
+        body: z.strictObject({
+          count: z.number().int().min(1).max(MAX_SESSIONS),
+          device_id: z.string().max(64).optional().describe('The only device that may use them.'),
+          claim_reference: z.string().min(1).max(255).optional().describe('The insurer’s claim number.'),
+        }),
+        view: sessionsView,
+        status: [200],
+      },
+      ({ caller, body }) => captures.issue(caller, body),
+    ),
+  ]
+}

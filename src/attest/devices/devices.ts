@@ -1,0 +1,163 @@
+// The registry of signing devices. A device is enrolled, expired (its certificate lapsed; the same key with a certificate
+// that is valid now renews it) or revoked, which is the end: the key stays refused.
+
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { type Budget, createBudget } from '#src/platform/http/body.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { invalidRequest } from '#src/platform/http/validate.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type ImportLine, type ImportResult, importDevices } from './import.ts'
+import {
+  countDevices,
+  type DeviceRow,
+  type DeviceState,
+  enrollDevices,
+  findAnchors,
+  findDeviceById,
+  findDeviceBySpki,
+  listDevices,
+  revokeDevice,
+} from './rows.ts'
+
+export interface RevokeRequest {
+  reason: string
+  /** ISO 8601. Now when absent. */
+  effective_at?: string | undefined
+}
+
+/** A row, and what it is at the time of the answer. */
+export type Device = DeviceRow & { state: DeviceState }
+
+export interface ListQuery {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+  /** ISO 8601, like `created_lt`: when the device was enrolled. */
+  created_gte?: string | undefined
+  created_lt?: string | undefined
+  state?: DeviceState | undefined
+}
+
+export interface DevicesDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now: () => Date
+  /** What imports may hold in memory at once, all of this process together. */
+  importBudget?: Budget
+}
+
+// Four of the largest imports at once. They hold what they have read until their last line is there.
+const IMPORT_BUDGET_BYTES = 256 * 1024 * 1024
+
+export type Devices = ReturnType<typeof createDevices>
+
+export function createDevices({ db, pager, now, importBudget = createBudget(IMPORT_BUDGET_BYTES) }: DevicesDeps) {
+  return {
+    /**
+     * Enrolls one key. A key that is enrolled already answers its device as it is.
+     * @throws {Failure} `invalid_request` at `/certificate_chain`; `conflict` when the key belongs to a revoked device.
+     */
+    async enroll(scope: Scope, request: EnrollRequest): Promise<Device> {
+      const at = now()
+      const anchors = anchorsOf(await db.tenant(scope, findAnchors))
+      const enrollment = judgeEnrollment(request, { scope, anchors, now: at })
+      if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)
+      const row = await db.tenant(scope, async (tx) => {
+        await enrollDevices(tx, scope, [enrollment.device], at)
+        return findDeviceBySpki(tx, enrollment.device.spkiDigest)
+      })
+      if (row === undefined) throw new Error('a key that was just enrolled has no device')
+      if (row.revokedAt === null) return withState(row, at)
+      const error = revokedKey(row.id)
+      throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
+    },
+
+    /** See `importDevices`. */
+    enrollMany(scope: Scope, lines: AsyncIterable<ImportLine>): Promise<ImportResult> {
+      return importDevices({ db, now, budget: importBudget }, scope, lines)
+    },
+
+    /**
+     * Newest first.
+     * @throws {Failure} `invalid_request` at `?cursor`.
+     */
+    async list(scope: Scope, query: ListQuery): Promise<Page<Device> & { total_count?: number }> {
+      const at = now()
+      const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
+      const before = pager.decode(query.cursor, binding)
+      const filter = {
+        state: query.state,
+        enrolledGte: query.created_gte === undefined ? undefined : new Date(query.created_gte),
+        enrolledLt: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+      }
+      const { rows, total } = await db.tenant(scope, async (tx) => ({
+        rows: await listDevices(tx, filter, { before, limit: query.limit + 1, now: at }),
+        total: query.include === undefined ? undefined : await countDevices(tx, filter, at),
+      }))
+      const devices = rows.map((row) => withState(row, at))
+      const page = pager.page(devices, query.limit, ({ id }) => id, binding)
+      return total === undefined ? page : { ...page, total_count: total }
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<Device> {
+      checkId(id, 'dev', scope.environment)
+      const device = await db.tenant(scope, (tx) => findDeviceById(tx, id))
+      if (device === undefined) throw notFound(id)
+      return withState(device, now())
+    },
+
+    /**
+     * Revokes a device for good. The same revocation again (a client that lost the answer) is answered like the first.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for a time out of bounds,
+     * `invalid_state_transition` when it was revoked otherwise.
+     */
+    async revoke(scope: Scope, id: string, request: RevokeRequest): Promise<Device> {
+      checkId(id, 'dev', scope.environment)
+      const at = now()
+      const effectiveAt = request.effective_at === undefined ? at : readEffectiveAt(request.effective_at, at)
+      return db.tenant(scope, async (tx) => {
+        const revoked = await revokeDevice(tx, id, { at, effectiveAt, reason: request.reason })
+        if (revoked !== undefined) return withState(revoked, at)
+        const device = await findDeviceById(tx, id)
+        if (device === undefined) throw notFound(id)
+        if (isSameRevocation(device, request)) return withState(device, at)
+        throw new Failure('invalid_state_transition', {
+          detail: `${id} was revoked at ${device.revokedAt?.toISOString()}: a revocation is final and can't be changed.`,
+          members: { allowed: [] },
+        })
+      })
+    },
+  }
+}
+
+function withState(row: DeviceRow, now: Date): Device {
+  // RFC 5280 4.1.2.5: the last second still counts.
+  const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
+  return { ...row, state: row.revokedAt === null ? lapsed : 'revoked' }
+}
+
+// A clock that runs a little ahead is forgiven. Later is not offered: a revocation that waits protects nobody.
+const MAX_AHEAD_MS = 5 * 60_000
+// No device of ours is that old: an earlier time is a mistake in the caller's arithmetic.
+const EARLIEST = new Date('2000-01-01T00:00:00.000Z')
+
+function readEffectiveAt(text: string, now: Date): Date {
+  const at = new Date(text)
+  if (at.getTime() > now.getTime() + MAX_AHEAD_MS) {
+    throw invalidField('/effective_at', 'in_future', 'must not lie more than 5 minutes in the future')
+  }
+  if (at < EARLIEST) throw invalidField('/effective_at', 'out_of_range', `must not be before ${EARLIEST.toISOString()}`)
+  return at
+}
+
+function isSameRevocation(device: DeviceRow, { reason, effective_at: effectiveAt }: RevokeRequest): boolean {
+  const expected = effectiveAt === undefined ? device.revokedAt : new Date(effectiveAt)
+  return device.revokeReason === reason && device.revokeEffectiveAt?.getTime() === expected?.getTime()
+}
+
+function notFound(id: string): Failure {
+  return new Failure('not_found', `No device ${id}.`)
+}

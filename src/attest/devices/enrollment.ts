@@ -1,0 +1,119 @@
+// Judges a certificate chain that wants to become a device: from what the caller sent to a row, or to the list of what is
+// wrong with it. No I/O; the clock and the trust anchors are arguments.
+
+import type { FieldError } from '#src/failure.ts'
+import { type Certificate, CHAIN_LIMITS, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import type { NewDevice, RootCaRow } from './rows.ts'
+
+export interface EnrollRequest {
+  name?: string | undefined
+  /** Base64 (RFC 4648 section 4) of DER, leaf first. */
+  certificate_chain: string[]
+}
+
+export type Enrollment = { isAccepted: true; device: NewDevice } | { isAccepted: false; errors: FieldError[] }
+
+interface EnrollmentContext {
+  scope: Scope
+  anchors: readonly Certificate[]
+  now: Date
+}
+
+/** Whether the chain leads from a P-256 device key to a registered root, now. */
+export function judgeEnrollment(request: EnrollRequest, { scope, anchors, now }: EnrollmentContext): Enrollment {
+  const { maxCertificates } = CHAIN_LIMITS
+  const { certificate_chain: encoded } = request
+  // Before any of them is decoded: the number alone settles it.
+  if (encoded.length > maxCertificates) {
+    return refuse(
+      '/certificate_chain',
+      'too_many',
+      `has ${encoded.length} certificates, at most ${maxCertificates} are read`,
+    )
+  }
+  const ders: Buffer[] = []
+  const errors: FieldError[] = []
+  for (const [index, text] of encoded.entries()) {
+    const der = decodeBase64(text)
+    if (der === undefined)
+      errors.push({ pointer: `/certificate_chain/${index}`, code: 'invalid_base64', detail: BASE64 })
+    else ders.push(der)
+  }
+  if (errors.length > 0) return { isAccepted: false, errors }
+
+  const parsed = parseChain(ders)
+  if (!parsed.ok) {
+    const pointer = parsed.code === 'too_many' ? '/certificate_chain' : `/certificate_chain/${parsed.index}`
+    return refuse(pointer, parsed.code, parsed.detail)
+  }
+  const { certificates: chain } = parsed
+  const [leaf] = chain
+  if (leaf === undefined) return refuse('/certificate_chain', 'too_few', 'must hold the device certificate')
+  if (leaf.keyAlgorithm !== 'ec-p256') {
+    return refuse(
+      '/certificate_chain/0',
+      'unsupported_key',
+      `has a key that is ${leaf.keyAlgorithm}: captures are signed with P-256`,
+    )
+  }
+  // Who holds a key that issues certificates can enroll devices at will: it must not sit in a phone.
+  if (leaf.isCa) return refuse('/certificate_chain/0', 'is_a_ca', 'is a CA certificate, not that of a device')
+
+  if (anchors.length === 0) {
+    return refuse('/certificate_chain', 'unknown_ca', 'no root CA is registered yet: see POST /v1/admin/root-cas')
+  }
+  const verdict = checkChain({ chain, anchors, at: now })
+  if (!verdict.isTrusted) return refuse('/certificate_chain', verdict.code, verdict.detail)
+  return { isAccepted: true, device: deviceOf(leaf, { request, chain, scope, now }) }
+}
+
+/** A key that was revoked stays so, whatever certificate it comes in. */
+export function revokedKey(deviceId: string): FieldError {
+  const detail = `the key belongs to ${deviceId}, which is revoked: a device comes back with a new key`
+  return { pointer: '/certificate_chain/0', code: 'device_revoked', detail }
+}
+
+/** Strict: Node's own decoder skips what it doesn't know, and takes the URL alphabet too. */
+export function decodeBase64(text: string): Buffer | undefined {
+  if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  // RFC 4648 3.5: padding bits that are not zero would give one certificate several spellings.
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+/** Root CAs as they are needed to judge: as a rule from the cache of certificates. */
+export function anchorsOf(roots: readonly RootCaRow[]): Certificate[] {
+  return roots.map(({ certificate }) => readStored(certificate))
+}
+
+/** What was read before it was stored can be read again; if not, the code that reads has changed, and someone must look. */
+export function readStored(der: Buffer | undefined): Certificate {
+  const parsed = parseCertificate(der ?? Buffer.alloc(0))
+  if (!parsed.ok) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
+  return parsed.certificate
+}
+
+const BASE64 =
+  'must be base64 in the alphabet of RFC 4648 section 4 (A-Z a-z 0-9 + /), padded with =, without line breaks'
+
+function refuse(pointer: string, code: string, detail: string): Enrollment {
+  return { isAccepted: false, errors: [{ pointer, code, detail }] }
+}
+
+function deviceOf(
+  leaf: Certificate,
+  { request, chain, scope, now }: { request: EnrollRequest; chain: readonly Certificate[]; scope: Scope; now: Date },
+): NewDevice {
+  return {
+    id: newId('dev', scope.environment, now.getTime()),
+    name: request.name ?? null,
+    spki: leaf.spki,
+    spkiDigest: leaf.spkiDigest,
+    // The parser's own copies: the intermediates that a whole fleet shares are then held once.
+    certificateChain: chain.map(({ der }) => der),
+    certificateSubject: leaf.subject,
+    notBefore: leaf.notBefore,
+    notAfter: leaf.notAfter,
+  }
+}

@@ -1,0 +1,121 @@
+// A fleet at once. A bad line never spoils the others, and nothing is written before the last line has arrived: an upload
+// that breaks leaves nothing.
+
+import { setImmediate } from 'node:timers/promises'
+import { Failure, type FieldError } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Budget } from '#src/platform/http/body.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type EnrolledKey, enrollDevices, findAnchors, type NewDevice } from './rows.ts'
+
+/** A line as far as its shape goes; `line` counts from 1. */
+export type ImportLine = { line: number } & ({ request: EnrollRequest } | { errors: FieldError[] })
+
+export interface ImportResult {
+  rejected: { line: number; errors: FieldError[] }[]
+  devices: { line: number; deviceId: string }[]
+}
+
+export interface ImportDeps {
+  db: Pick<Database, 'tenant'>
+  now: () => Date
+  /** What imports may hold in memory at once, all of this process together. */
+  budget: Budget
+}
+
+/**
+ * Enrolls what can be enrolled. Of lines with one key the first counts; the others, and keys that were enrolled before,
+ * answer the device that there is.
+ * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
+ */
+export async function importDevices(
+  { db, now, budget }: ImportDeps,
+  scope: Scope,
+  lines: AsyncIterable<ImportLine>,
+): Promise<ImportResult> {
+  const at = now()
+  const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at }
+  const rejected: ImportResult['rejected'] = []
+  const keys: { line: number; key: string }[] = []
+  const fresh = new Map<string, NewDevice>()
+  const breathe = createBreather()
+  let held = 0
+
+  function hold(bytes: number): void {
+    if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once: try again.')
+    held += bytes
+  }
+
+  try {
+    for await (const one of lines) {
+      hold(BYTES_PER_LINE)
+      await breathe()
+      const { line } = one
+      const enrollment =
+        'errors' in one ? { isAccepted: false as const, errors: one.errors } : judgeEnrollment(one.request, context)
+      if (!enrollment.isAccepted) {
+        rejected.push({ line, errors: enrollment.errors })
+        continue
+      }
+      const { device } = enrollment
+      const key = keyOf(device)
+      keys.push({ line, key })
+      if (fresh.has(key)) continue
+      hold(device.certificateChain.reduce((sum, { byteLength }) => sum + byteLength, 0))
+      fresh.set(key, device)
+    }
+
+    const enrolled = await enrollAll(db, scope, [...fresh.values()], at)
+    const devices: ImportResult['devices'] = []
+    for (const { line, key } of keys) {
+      const device = enrolled.get(key)
+      if (device === undefined) throw new Error('a key that was just enrolled has no device')
+      if (device.isRevoked) rejected.push({ line, errors: [revokedKey(device.id)] })
+      else devices.push({ line, deviceId: device.id })
+    }
+    return { rejected: rejected.sort((a, b) => a.line - b.line), devices }
+  } finally {
+    budget.give(held)
+  }
+}
+
+// What a line holds besides its chain, generously: its findings, or its row and its place in the answer.
+const BYTES_PER_LINE = 1024
+// A statement of 500 chains is some 2 MB on its way; ten thousand at once would be held three times over.
+const ROWS_PER_STATEMENT = 500
+
+async function enrollAll(
+  db: ImportDeps['db'],
+  scope: Scope,
+  devices: NewDevice[],
+  at: Date,
+): Promise<Map<string, EnrolledKey>> {
+  const enrolled = new Map<string, EnrolledKey>()
+  if (devices.length === 0) return enrolled
+  // Over all statements one order of keys: without it two imports of one fleet could wait for each other.
+  devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
+  await db.tenant(scope, async (tx) => {
+    for (let start = 0; start < devices.length; start += ROWS_PER_STATEMENT) {
+      const rows = await enrollDevices(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
+      for (const row of rows) enrolled.set(keyOf(row), row)
+    }
+  })
+  return enrolled
+}
+
+function keyOf({ spkiDigest }: { spkiDigest: Buffer }): string {
+  return spkiDigest.toString('latin1')
+}
+
+// A line costs about half a millisecond of certificate work. After this long the other requests get their turn.
+const BREATH_MS = 8
+
+function createBreather(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < BREATH_MS) return
+    await setImmediate()
+    since = performance.now()
+  }
+}

@@ -1,0 +1,218 @@
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import { Failure, type FieldError } from '#src/failure.ts'
+import { type JsonLimits, parseJson } from '#src/platform/crypto/canonical.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { readLines } from '#src/platform/http/ndjson.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
+import type { Devices } from './devices.ts'
+import type { EnrollRequest } from './enrollment.ts'
+import type { ImportLine } from './import.ts'
+import type { RootCas } from './roots.ts'
+import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootCaView } from './views.ts'
+
+const JSON_TYPE = 'application/json'
+const LINES_TYPE = 'application/x-ndjson'
+
+const JSON_LIMITS: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 8 }
+const LINE_LIMITS: JsonLimits = { maxBytes: 64 * 1024, maxDepth: 8 }
+export const MAX_IMPORT_LINES = 10_000
+/** For the publishable sandbox keys, which anyone may hold. */
+export const MAX_PUBLIC_IMPORT_LINES = 1_000
+// Ten thousand chains of three certificates are 30 MB. What is in a body may be in memory until its last line is there.
+const MAX_IMPORT_BYTES = 64 * 1024 * 1024
+// A hopeless line needs no complete list, and ten thousand of them must fit into one answer.
+const MAX_ERRORS_PER_LINE = 10
+
+// The raw body does not pass the check that JSON bodies pass for U+0000, which Postgres can't store.
+const name = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
+
+const enrollRequest = z.strictObject({ name: name.optional(), certificate_chain: z.array(z.string()).min(1) })
+
+export function deviceRoutes(devices: Devices, rootCas: RootCas): Route[] {
+  return [...registryRoutes(devices), ...rootCaRoutes(rootCas)]
+}
+
+function registryRoutes(devices: Devices): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/devices',
+        tag: 'Devices',
+        summary: 'Enroll one device by its certificate chain, or up to 10,000 of them as NDJSON',
+        scope: 'admin',
+        rawBody: { contentTypes: [JSON_TYPE, LINES_TYPE] },
+        maxBodyBytes: MAX_IMPORT_BYTES,
+        view: z.union([deviceView, importView]),
+        status: [200],
+      },
+      async ({ caller, stream, header }) => {
+        if (!isLines(header('content-type'))) {
+          return toDeviceView(await devices.enroll(caller, await readRequest(stream)))
+        }
+        const maxLines = caller.isAccountBearing ? MAX_IMPORT_LINES : MAX_PUBLIC_IMPORT_LINES
+        return toImportView(await devices.enrollMany(caller, readRequests(stream, maxLines)))
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/devices',
+        tag: 'Devices',
+        summary: 'Devices, newest first',
+        scope: 'admin',
+        query: z.strictObject({ ...listQuery, state: z.enum(['enrolled', 'expired', 'revoked']).optional() }),
+        view: listOf(deviceView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await devices.list(caller, query)
+        return { ...page, data: data.map(toDeviceView) }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/devices/:id',
+        tag: 'Devices',
+        summary: 'One device',
+        scope: 'admin',
+        view: deviceView,
+        status: [200],
+      },
+      async ({ caller, params }) => toDeviceView(await devices.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/devices/:id/revoke',
+        tag: 'Devices',
+        summary: 'Revoke a device for good',
+        scope: 'admin',
+        body: z.strictObject({
+          reason: z.string().min(1).max(500),
+          effective_at: z.iso
+            .datetime({ offset: true })
+            .optional()
+            .describe('Since when its captures are not to be trusted. Now when absent; may lie in the past.'),
+        }),
+        view: deviceView,
+        status: [200],
+      },
+      async ({ caller, params, body }) => toDeviceView(await devices.revoke(caller, params.id, body)),
+    ),
+  ]
+}
+
+function rootCaRoutes(rootCas: RootCas): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/root-cas',
+        tag: 'Devices',
+        summary: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
+        scope: 'admin',
+        body: z.strictObject({
+          name: z.string().min(1).max(200),
+          certificate: z
+            .string()
+            .min(1)
+            .max(64 * 1024),
+        }),
+        view: rootCaView,
+        status: [200],
+      },
+      async ({ caller, body }) => toRootCaView(await rootCas.register(caller, body)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/root-cas',
+        tag: 'Devices',
+        summary: 'Root CAs, newest first',
+        scope: 'admin',
+        query: z.strictObject(listQuery),
+        view: listOf(rootCaView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await rootCas.list(caller, query)
+        return { ...page, data: data.map(toRootCaView) }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/root-cas/:id',
+        tag: 'Devices',
+        summary: 'One root CA',
+        scope: 'admin',
+        view: rootCaView,
+        status: [200],
+      },
+      async ({ caller, params }) => toRootCaView(await rootCas.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'DELETE',
+        path: '/v1/admin/root-cas/:id',
+        tag: 'Devices',
+        summary: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
+        scope: 'admin',
+        view: z.object({ id: z.string(), deleted: z.literal(true) }),
+        status: [200],
+      },
+      async ({ caller, params }) => {
+        await rootCas.remove(caller, params.id)
+        return { id: params.id, deleted: true as const }
+      },
+    ),
+  ]
+}
+
+function isLines(contentType = ''): boolean {
+  return contentType.split(';')[0]?.trim().toLowerCase() === LINES_TYPE
+}
+
+async function readRequest(stream: Readable): Promise<EnrollRequest> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > JSON_LIMITS.maxBytes) {
+      const detail = `One device has at most ${JSON_LIMITS.maxBytes} bytes. Send many as ${LINES_TYPE}.`
+      throw new Failure('payload_too_large', detail)
+    }
+    chunks.push(chunk)
+  }
+  const parsed = parseWith(enrollRequest, parseJson(Buffer.concat(chunks), JSON_LIMITS), 'body')
+  if (!parsed.ok) throw invalidRequest(parsed.errors)
+  return parsed.value as EnrollRequest // What the schema has just said.
+}
+
+async function* readRequests(stream: Readable, maxLines: number): AsyncGenerator<ImportLine> {
+  for await (const { line, bytes } of readLines(stream, { maxLines, maxLineBytes: LINE_LIMITS.maxBytes })) {
+    yield { line, ...parseLine(bytes) }
+  }
+}
+
+function parseLine(bytes: Buffer | undefined): { request: EnrollRequest } | { errors: FieldError[] } {
+  if (bytes === undefined) {
+    return { errors: [{ pointer: '', code: 'too_large', detail: `has more than ${LINE_LIMITS.maxBytes} bytes` }] }
+  }
+  try {
+    const parsed = parseWith(enrollRequest, parseJson(bytes, LINE_LIMITS), 'body')
+    if (!parsed.ok) return { errors: parsed.errors.slice(0, MAX_ERRORS_PER_LINE) }
+    return { request: parsed.value as EnrollRequest } // What the schema has just said.
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
+  }
+}

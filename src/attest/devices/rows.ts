@@ -1,0 +1,223 @@
+// One key is one device of its account and environment, for ever (devices_spki_key): two enrolments of a key that run at
+// once end with one row, and a revoked key can't come back.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+
+export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_enclave'
+export type DeviceState = 'enrolled' | 'expired' | 'revoked'
+
+export interface DeviceRow {
+  id: string
+  name: string | null
+  /** DER SubjectPublicKeyInfo. */
+  spki: Buffer
+  /** SHA-256 of `spki`. */
+  spkiDigest: Buffer
+  /** DER, leaf first, as the enrolment sent them. */
+  certificateChain: Buffer[]
+  notBefore: Date
+  notAfter: Date
+  hardwareTier: HardwareTier
+  enrolledAt: Date
+  revokedAt: Date | null
+  revokeEffectiveAt: Date | null
+  revokeReason: string | null
+}
+
+export interface NewDevice {
+  id: string
+  name: string | null
+  spki: Buffer
+  spkiDigest: Buffer
+  certificateChain: readonly Buffer[]
+  certificateSubject: string
+  notBefore: Date
+  notAfter: Date
+}
+
+/** What an enrolment of a key ended with: a row of its own, or the row that the key had already. */
+export interface EnrolledKey {
+  id: string
+  spkiDigest: Buffer
+  isRevoked: boolean
+}
+
+/**
+ * Inserts the devices whose keys are new, and renews the certificates of expired ones; enrolled and revoked rows stay as
+ * they are. The keys must differ from each other and come sorted by digest: a common order keeps two imports of the same
+ * fleet from deadlocking.
+ */
+export async function enrollDevices(
+  tx: Tx,
+  scope: Scope,
+  devices: readonly NewDevice[],
+  now: Date,
+): Promise<EnrolledKey[]> {
+  // unnest flattens arrays of arrays, so a chain travels as one text.
+  await tx.query(
+    `INSERT INTO devices (account_id, environment, id, name, spki, spki_digest, certificate_chain, certificate_subject,
+       not_before, not_after, enrolled_at)
+     SELECT $1, $2, new.id, new.name, new.spki, new.digest,
+       ARRAY(SELECT decode(part, 'base64') FROM string_to_table(new.chain, ',') WITH ORDINALITY AS p (part, place)
+         ORDER BY place),
+       new.subject, new.not_before, new.not_after, $3
+     FROM unnest($4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[], $10::timestamptz[],
+       $11::timestamptz[]) AS new (id, name, spki, digest, chain, subject, not_before, not_after)
+     ORDER BY new.digest
+     ON CONFLICT ON CONSTRAINT devices_spki_key DO UPDATE SET
+       certificate_chain = excluded.certificate_chain,
+       certificate_subject = excluded.certificate_subject,
+       -- Captures of the time before the renewal are still to arrive: what was valid then stays so.
+       not_before = least(devices.not_before, excluded.not_before),
+       not_after = excluded.not_after
+     WHERE devices.revoked_at IS NULL AND devices.not_after < $3`,
+    [
+      scope.accountId,
+      scope.environment,
+      now,
+      devices.map(({ id }) => id),
+      devices.map(({ name }) => name),
+      devices.map(({ spki }) => spki),
+      devices.map(({ spkiDigest }) => spkiDigest),
+      devices.map(({ certificateChain }) => certificateChain.map((der) => der.toString('base64')).join(',')),
+      devices.map(({ certificateSubject }) => certificateSubject),
+      devices.map(({ notBefore }) => notBefore),
+      devices.map(({ notAfter }) => notAfter),
+    ],
+  )
+  // A statement of its own: it sees the rows that a concurrent enrolment committed while ours waited for it.
+  return tx.query<EnrolledKey>(
+    `SELECT id, spki_digest AS "spkiDigest", revoked_at IS NOT NULL AS "isRevoked"
+     FROM devices WHERE spki_digest = ANY($1::bytea[])`,
+    [devices.map(({ spkiDigest }) => spkiDigest)],
+  )
+}
+
+export async function findDeviceById(tx: Tx, id: string): Promise<DeviceRow | undefined> {
+  const [device] = await tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE id = $1`, [id])
+  return device
+}
+
+/** `digest`: SHA-256 of the DER SubjectPublicKeyInfo. */
+export async function findDeviceBySpki(tx: Tx, digest: Buffer): Promise<DeviceRow | undefined> {
+  const [device] = await tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE spki_digest = $1`, [digest])
+  return device
+}
+
+export interface DeviceFilter {
+  state?: DeviceState | undefined
+  enrolledGte?: Date | undefined
+  enrolledLt?: Date | undefined
+}
+
+/** Newest first. `now` decides which are expired; `before` is the id that the last page ended with. */
+export async function listDevices(
+  tx: Tx,
+  filter: DeviceFilter,
+  { before, limit, now }: { before: string | undefined; limit: number; now: Date },
+): Promise<DeviceRow[]> {
+  const { conditions, values } = deviceConditions(filter, now)
+  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  return tx.adhoc<DeviceRow>(
+    `SELECT ${DEVICE} FROM devices ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countDevices(tx: Tx, filter: DeviceFilter, now: Date): Promise<number> {
+  const { conditions, values } = deviceConditions(filter, now)
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM devices ${where}`, values)
+  return row?.count ?? 0
+}
+
+/** Revokes the device unless it is revoked. `undefined`: no such device, or revoked before. */
+export async function revokeDevice(
+  tx: Tx,
+  id: string,
+  revocation: { at: Date; effectiveAt: Date; reason: string },
+): Promise<DeviceRow | undefined> {
+  const [device] = await tx.query<DeviceRow>(
+    `UPDATE devices SET revoked_at = $2, revoke_effective_at = $3, revoke_reason = $4
+     WHERE id = $1 AND revoked_at IS NULL RETURNING ${DEVICE}`,
+    [id, revocation.at, revocation.effectiveAt, revocation.reason],
+  )
+  return device
+}
+
+export interface RootCaRow {
+  id: string
+  name: string
+  /** DER. */
+  certificate: Buffer
+  /** SHA-256 of `certificate`. */
+  fingerprint: Buffer
+  notBefore: Date
+  notAfter: Date
+  createdAt: Date
+}
+
+export type NewRootCa = RootCaRow & { subject: string }
+
+/** Every trust anchor of the account and environment: at most `MAX_ROOT_CAS`. */
+export async function findAnchors(tx: Tx): Promise<RootCaRow[]> {
+  return tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas ORDER BY id`)
+}
+
+/** Serialises the registrations of one account and environment, so that counting before inserting holds. */
+export async function lockRootCas(tx: Tx, scope: Scope): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    `root_cas ${scope.accountId} ${scope.environment}`,
+  ])
+}
+
+export async function insertRootCa(tx: Tx, scope: Scope, root: NewRootCa): Promise<void> {
+  await tx.query(
+    `INSERT INTO root_cas (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after,
+       created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      scope.accountId,
+      scope.environment,
+      root.id,
+      root.name,
+      root.certificate,
+      root.fingerprint,
+      root.subject,
+      root.notBefore,
+      root.notAfter,
+      root.createdAt,
+    ],
+  )
+}
+
+export async function findRootCa(tx: Tx, id: string): Promise<RootCaRow | undefined> {
+  const [root] = await tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas WHERE id = $1`, [id])
+  return root
+}
+
+/** False when there is no such root. */
+export async function deleteRootCa(tx: Tx, id: string): Promise<boolean> {
+  const gone = await tx.query('DELETE FROM root_cas WHERE id = $1 RETURNING id', [id])
+  return gone.length === 1
+}
+
+const ROOT_CA = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
+  created_at AS "createdAt"`
+
+const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain AS "certificateChain",
+  not_before AS "notBefore", not_after AS "notAfter", hardware_tier AS "hardwareTier", enrolled_at AS "enrolledAt",
+  revoked_at AS "revokedAt", revoke_effective_at AS "revokeEffectiveAt", revoke_reason AS "revokeReason"`
+
+function deviceConditions(filter: DeviceFilter, now: Date): { conditions: string[]; values: unknown[] } {
+  const values: unknown[] = []
+  const conditions: string[] = []
+  if (filter.state === 'revoked') conditions.push('revoked_at IS NOT NULL')
+  if (filter.state === 'expired') conditions.push(`revoked_at IS NULL AND not_after < $${values.push(now)}`)
+  if (filter.state === 'enrolled') conditions.push(`revoked_at IS NULL AND not_after >= $${values.push(now)}`)
+  if (filter.enrolledGte) conditions.push(`enrolled_at >= $${values.push(filter.enrolledGte)}`)
+  if (filter.enrolledLt) conditions.push(`enrolled_at < $${values.push(filter.enrolledLt)}`)
+  return { conditions, values }
+}
