@@ -1,0 +1,78 @@
+import type { ExifFacts } from '../media/exif.ts'
+
+/** none < software < tee < strongbox = secure_enclave. From `tee` on, a device is hardware-attested. */
+export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_enclave'
+
+/** WGS 84, degrees. */
+export interface Position {
+  lat: number
+  lng: number
+}
+
+/** The signed statement of the capture device, as far as images are judged by it. */
+export interface Bundle {
+  capturedAt: Date
+  /** SHA-256 of the media's bytes, lower-case hex. */
+  sensorHash: string
+  gps: (Position & { accuracyMetres: number; isMock: boolean }) | null
+  biometric: { isGated: boolean; method: string | null } | null
+  deviceId: string | null
+  sessionNonce: string | null
+}
+
+/**
+ * Everything that a judgement of an image attestation depends on, and nothing that changes by itself: the same facts give
+ * the same judgement whenever and however often they are judged.
+ */
+export interface Facts {
+  /** When the submission was stored. Staleness and revocation are measured from it, never from the time of evaluation. */
+  acceptedAt: Date
+  bundle: Bundle | null
+  media: { sha256: string; contentType: string; mediaType: 'image' | 'video' }
+  /** Null without a bundle. */
+  signature: {
+    isValid: boolean
+    code: 'valid' | 'mismatch' | 'no_key' | 'unsupported_key' | 'malformed'
+    keySource: 'certificate' | 'device' | null
+  } | null
+  /** Judged at `capturedAt`. Null without a bundle; no chain sent and none enrolled is `no_chain`. */
+  chain: {
+    isTrusted: boolean
+    code: string | null
+    detail: string | null
+    anchor: string | null
+    subject: string | null
+  } | null
+  device: {
+    id: string | null
+    state: 'enrolled' | 'not_enrolled' | 'expired' | 'revoked'
+    /** For example `unknown_id`, `key_differs`, `certificate_lapsed`, `no_device`. */
+    why: string
+    revokedAt: Date | null
+    revokeEffectiveAt: Date | null
+    /** What the server itself verified at enrollment. */
+    hardwareTier: HardwareTier
+  } | null
+  /** Null when the bundle carries no nonce. */
+  session: {
+    nonce: string
+    state: 'accepted' | 'unknown' | 'reused'
+    issuedAt: Date | null
+    expiresAt: Date | null
+    /** The attestation that used the nonce before. */
+    consumedBy: string | null
+    /** The device that the nonce was issued for, if for one. */
+    deviceId: string | null
+  } | null
+  exif: ExifFacts
+  /** Where the claim says the loss happened. */
+  lossLocation: Position | null
+  policy: {
+    geofenceMetres: number
+    thresholds: { review: number; failed: number }
+    requireSessionNonce?: boolean
+  }
+}
+
+/** What a bundle-dependent factor is judged on: without a bundle there is nothing that it could call. */
+export type CapturedFacts = Facts & { bundle: Bundle }

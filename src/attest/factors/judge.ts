@@ -1,0 +1,181 @@
+// What decides over an image attestation: pure functions over plain facts. A factor counts at most once by construction
+// (one judge per code) and an advisory code can't count at all (it has no points).
+
+import { judgeBiometric } from './biometric.ts'
+import { judgeChain } from './chain.ts'
+import { judgeEnrollment, judgeRevocation } from './device.ts'
+import { judgeExifEditor, judgeExifPresence, judgeExifTime } from './exif.ts'
+import type { CapturedFacts, Facts, HardwareTier } from './facts.ts'
+import { judgeGeofence } from './geofence.ts'
+import { judgeGps } from './gps.ts'
+import { judgeHardware, tierOf } from './hardware.ts'
+import { judgeHash } from './hash.ts'
+import { judgeManifest } from './manifest.ts'
+import { judgeSession } from './session.ts'
+import { judgeSignature } from './signature.ts'
+import { judgeStaleness } from './staleness.ts'
+import {
+  ADVISORIES,
+  type AdvisoryCode,
+  type AdvisoryFactor,
+  type Evidence,
+  FACTOR_CODES,
+  type FactorCode,
+  RULES_VERSION,
+  type ScoredFactor,
+} from './table.ts'
+
+export type ProvenanceStatus = 'verified' | 'attested_unverified' | 'unattested' | 'broken'
+export type RiskStatus = 'passed' | 'review' | 'failed'
+
+/** A finding of our own, beside the specification's codes. */
+export interface Observation {
+  code: string
+  evidence: Evidence
+}
+
+export interface Judgement {
+  provenanceStatus: ProvenanceStatus
+  riskStatus: RiskStatus
+  riskScore: number
+  factors: ScoredFactor[]
+  advisoryFactors: AdvisoryFactor[]
+  hardwareTier: HardwareTier
+  observations: Observation[]
+  rulesVersion: string
+}
+
+/** What a claim takes over from one of its attestations. */
+export interface Standing {
+  provenanceStatus: ProvenanceStatus
+  riskStatus: RiskStatus
+  riskScore: number
+  factors: readonly { code: FactorCode }[]
+  advisoryFactors: readonly { code: AdvisoryCode }[]
+}
+
+export interface ClaimStanding {
+  provenanceStatus: ProvenanceStatus
+  riskStatus: RiskStatus
+  riskScore: number
+  factorCodes: FactorCode[]
+  advisoryCodes: AdvisoryCode[]
+}
+
+/** The codes that a bundle of an image can raise: `no_manifest` is about its absence, the others are about video. */
+export type CaptureCode = Exclude<
+  FactorCode,
+  'no_manifest' | 'frame_hash_mismatch' | 'liveness_check_failed' | 'video_manifest_incomplete'
+>
+export type ImageAdvisoryCode = Extract<AdvisoryCode, `exif_${string}` | `geofence_${string}`>
+
+const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => ScoredFactor<C> | null } = {
+  device_revoked: judgeRevocation,
+  session_nonce_mismatch: judgeSession,
+  signature_invalid: judgeSignature,
+  sensor_hash_mismatch: judgeHash,
+  cert_unknown_ca: judgeChain,
+  hardware_backing_absent: judgeHardware,
+  gps_absent: judgeGps,
+  timestamp_stale: judgeStaleness,
+  device_not_enrolled: judgeEnrollment,
+  biometric_absent: judgeBiometric,
+}
+
+const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => AdvisoryFactor<C> | null } = {
+  exif_missing: judgeExifPresence,
+  exif_timestamp_mismatch: judgeExifTime,
+  exif_editor_trace: judgeExifEditor,
+  geofence_mismatch: judgeGeofence,
+}
+
+const CAPTURE_CODES = FACTOR_CODES.filter((code): code is CaptureCode => code in CAPTURE_JUDGES)
+const ADVISORY_CODES = ADVISORIES.filter((code): code is ImageAdvisoryCode => code in ADVISORY_JUDGES)
+
+const BREAKING: ReadonlySet<FactorCode> = new Set<FactorCode>([
+  'signature_invalid',
+  'sensor_hash_mismatch',
+  'frame_hash_mismatch',
+  'session_nonce_mismatch',
+  'video_manifest_incomplete',
+  'device_revoked',
+])
+
+// Best first, so that the worst has the highest rank.
+const PROVENANCE_RANK = ['verified', 'attested_unverified', 'unattested', 'broken'] as const
+const RISK_RANK = ['passed', 'review', 'failed'] as const
+
+/** Judges one attestation of an image. The same facts always give the same judgement. */
+export function judge(facts: Facts): Judgement {
+  const factors = judgeFactors(facts)
+  const riskScore = scoreOf(factors)
+  return {
+    provenanceStatus: provenanceOf(facts, factors),
+    riskStatus: statusOf(riskScore, facts.policy.thresholds),
+    riskScore,
+    factors,
+    advisoryFactors: ADVISORY_CODES.flatMap((code) => ADVISORY_JUDGES[code](facts) ?? []),
+    hardwareTier: tierOf(facts),
+    observations: [],
+    rulesVersion: RULES_VERSION,
+  }
+}
+
+/** A plain sum without a cap. Takes nothing that has no points. */
+export function scoreOf(factors: readonly ScoredFactor[]): number {
+  return factors.reduce((sum, factor) => sum + factor.points, 0)
+}
+
+/**
+ * A claim stands as its attestations do: the score is the highest and the risk status that one's, the provenance is the
+ * worst, the codes are all of them. Null as long as nothing has been evaluated.
+ */
+export function aggregate(standings: readonly Standing[]): ClaimStanding | null {
+  if (standings.length === 0) return null
+  // Not Math.max(...): a claim can have more attestations than a call may have arguments.
+  const riskScore = standings.reduce((highest, standing) => Math.max(highest, standing.riskScore), 0)
+  // Equal scores differ in status when the thresholds were changed between two evaluations.
+  const highest = standings.filter((standing) => standing.riskScore === riskScore)
+  const factorCodes = new Set(standings.flatMap(({ factors }) => factors.map(({ code }) => code)))
+  const advisoryCodes = new Set(standings.flatMap(({ advisoryFactors }) => advisoryFactors.map(({ code }) => code)))
+  return {
+    provenanceStatus: worst(
+      PROVENANCE_RANK,
+      standings.map((standing) => standing.provenanceStatus),
+    ),
+    riskStatus: worst(
+      RISK_RANK,
+      highest.map((standing) => standing.riskStatus),
+    ),
+    riskScore,
+    factorCodes: FACTOR_CODES.filter((code) => factorCodes.has(code)),
+    advisoryCodes: ADVISORIES.filter((code) => advisoryCodes.has(code)),
+  }
+}
+
+// Without a bundle the facts that the other factors are about are unknown: nothing is counted twice for one absence.
+function judgeFactors(facts: Facts): ScoredFactor[] {
+  const absent = judgeManifest(facts)
+  if (absent !== null) return [absent]
+  return hasBundle(facts) ? CAPTURE_CODES.flatMap((code) => CAPTURE_JUDGES[code](facts) ?? []) : []
+}
+
+function hasBundle(facts: Facts): facts is CapturedFacts {
+  return facts.bundle !== null
+}
+
+function provenanceOf(facts: Facts, factors: readonly ScoredFactor[]): ProvenanceStatus {
+  if (facts.bundle === null) return 'unattested'
+  const codes = new Set(factors.map(({ code }) => code))
+  if (factors.some(({ code }) => BREAKING.has(code))) return 'broken'
+  return codes.has('cert_unknown_ca') || codes.has('device_not_enrolled') ? 'attested_unverified' : 'verified'
+}
+
+function statusOf(score: number, thresholds: Facts['policy']['thresholds']): RiskStatus {
+  if (score >= thresholds.failed) return 'failed'
+  return score >= thresholds.review ? 'review' : 'passed'
+}
+
+function worst<S extends string>(rank: readonly S[], statuses: readonly S[]): S {
+  return statuses.reduce((worst, status) => (rank.indexOf(status) > rank.indexOf(worst) ? status : worst))
+}

@@ -1,0 +1,50 @@
+import type { CapturedFacts } from './facts.ts'
+import { type ScoredFactor, scored } from './table.ts'
+
+// The device's clock may be this far off the server's, which timed the nonce.
+const CLOCK_SKEW_MS = 5 * 60 * 1000
+
+type Problem = 'missing' | 'unknown' | 'reused' | 'out_of_time' | 'other_device'
+
+/** `session_nonce_mismatch`: one factor, however many things are wrong with the nonce; `found` lists them all. */
+export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_mismatch'> | null {
+  const problems = problemsOf(facts)
+  if (problems.length === 0) return null
+  const { bundle, session } = facts
+  return scored('session_nonce_mismatch', {
+    compared: 'session_nonce of the bundle',
+    expected: 'issued by the server, for this device, unused, in its time',
+    found: problems,
+    captured_at: bundle.capturedAt.toISOString(),
+    issued_at: session?.issuedAt?.toISOString() ?? null,
+    expires_at: session?.expiresAt?.toISOString() ?? null,
+    skew_seconds: CLOCK_SKEW_MS / 1000,
+    used_by: session?.consumedBy ?? null,
+    issued_for: session?.deviceId ?? null,
+    device_id: signerOf(facts),
+  })
+}
+
+function problemsOf(facts: CapturedFacts): Problem[] {
+  const { session, bundle, media, policy } = facts
+  if (session === null) {
+    if (bundle.sessionNonce !== null) return ['unknown']
+    return policy.requireSessionNonce === true || media.mediaType === 'video' ? ['missing'] : []
+  }
+  if (session.state === 'unknown') return ['unknown']
+  const problems: Problem[] = []
+  if (session.state === 'reused') problems.push('reused')
+  if (!isInTime(bundle.capturedAt, session.issuedAt, session.expiresAt)) problems.push('out_of_time')
+  if (session.deviceId !== null && session.deviceId !== signerOf(facts)) problems.push('other_device')
+  return problems
+}
+
+function isInTime(capturedAt: Date, issuedAt: Date | null, expiresAt: Date | null): boolean {
+  if (issuedAt === null || expiresAt === null) return false
+  const at = capturedAt.getTime()
+  return at >= issuedAt.getTime() - CLOCK_SKEW_MS && at <= expiresAt.getTime() + CLOCK_SKEW_MS
+}
+
+function signerOf({ bundle, device }: CapturedFacts): string | null {
+  return device?.id ?? bundle.deviceId
+}

@@ -1,0 +1,84 @@
+import type { Json } from '#src/platform/crypto/canonical.ts'
+
+/** Part of every result: raise it with any change of a code, a point, a tolerance or a comparison. */
+export const RULES_VERSION = 'attest-rules/1'
+
+/** Specification, Limits: what one factor can add. */
+export type Points = 10 | 20 | 25 | 30 | 40 | 50 | 60 | 70 | 80
+
+/**
+ * Risk factors and the points that each adds to the score (specification, Reason codes). The heaviest come first; results
+ * list their factors in this order.
+ */
+export const FACTORS = {
+  device_revoked: 80,
+  session_nonce_mismatch: 70,
+  signature_invalid: 70,
+  no_manifest: 60,
+  frame_hash_mismatch: 50,
+  sensor_hash_mismatch: 50,
+  cert_unknown_ca: 40,
+  hardware_backing_absent: 40,
+  liveness_check_failed: 40,
+  video_manifest_incomplete: 40,
+  gps_absent: 30,
+  timestamp_stale: 25,
+  device_not_enrolled: 20,
+  biometric_absent: 10,
+} as const satisfies Record<string, Points>
+
+/** Codes that never count toward the score (specification, Reason codes). Results list them in this order. */
+export const ADVISORIES = [
+  'exif_missing',
+  'exif_timestamp_mismatch',
+  'exif_editor_trace',
+  'geofence_mismatch',
+  'c2pa_absent',
+  'c2pa_invalid',
+  'c2pa_present_valid',
+  'carrier_policy_attestation_missing',
+  'carrier_policy_biometric_missing',
+  'carrier_policy_gps_missing',
+  'ai_generated_likely',
+  'deepfake_likely',
+] as const
+
+export type FactorCode = keyof typeof FACTORS
+export type AdvisoryCode = (typeof ADVISORIES)[number]
+
+// Object.keys of a literal with string keys keeps the order of writing (ECMA-262 OrdinaryOwnPropertyKeys).
+export const FACTOR_CODES = Object.keys(FACTORS) as readonly FactorCode[]
+
+/**
+ * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to agree
+ * or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
+ * erasure of its claim.
+ */
+export interface Evidence {
+  compared: string
+  expected: Json
+  found: Json
+  [detail: string]: Json
+}
+
+/** A finding that counts. Only `scored` makes one, so its points are the table's. */
+export interface ScoredFactor<C extends FactorCode = FactorCode> {
+  code: C
+  points: (typeof FACTORS)[C]
+  evidence: Evidence
+}
+
+/** A finding that is shown and never counts: it has no points to add, and no scored factor passes for one. */
+export interface AdvisoryFactor<C extends AdvisoryCode = AdvisoryCode> {
+  code: C
+  points?: never
+  evidence: Evidence
+}
+
+export function scored<C extends FactorCode>(code: C, evidence: Evidence): ScoredFactor<C> {
+  return { code, points: FACTORS[code], evidence }
+}
+
+export function advisory<C extends AdvisoryCode>(code: C, evidence: Evidence): AdvisoryFactor<C> {
+  return { code, evidence }
+}

@@ -1,0 +1,156 @@
+import { constants } from 'node:fs'
+import { access, open } from 'node:fs/promises'
+import exifr from 'exifr'
+import type { Metadata } from 'sharp'
+import { quote } from '../factors/quote.ts'
+import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
+import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
+
+/** What EXIF says, as it says it: the judges make times of it. Texts are at most 256 characters without controls. */
+export type ExifFacts =
+  | {
+      state: 'read'
+      /** `YYYY:MM:DD HH:MM:SS` where the writer kept to the standard. */
+      dateTimeOriginal: string | null
+      /** SubSecTimeOriginal: the digits after the decimal point. */
+      subSec: string | null
+      /** OffsetTimeOriginal: `+hh:mm`. */
+      offset: string | null
+      make: string | null
+      model: string | null
+      software: string | null
+    }
+  | { state: 'missing' }
+  | { state: 'unreadable'; detail: string }
+  /** The media is no image. */
+  | { state: 'not_applicable' }
+
+export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic' | 'avif' | 'tiff'
+
+/** `format`, `width` and `height` (pixels, before any EXIF orientation) are null when the bytes are no image that we open. */
+export interface ImageFacts {
+  format: ImageFormat | null
+  width: number | null
+  height: number | null
+  exif: ExifFacts
+}
+
+// exifr caches by the identity of this object: a literal at the call would be a leak.
+const EXIFR_OPTIONS = {
+  pick: ['Make', 'Model', 'Software', 'DateTimeOriginal', 'SubSecTimeOriginal', 'OffsetTimeOriginal'],
+  reviveValues: false,
+  translateValues: false,
+  silentErrors: false,
+}
+
+/**
+ * The EXIF of an image file (a local path or its bytes). Whatever the bytes are, the answer is a state, never an error.
+ * @throws when a path can't be read: that is our store's fault and no finding about the image.
+ */
+export async function readExif(input: string | Buffer): Promise<ExifFacts> {
+  return (await readImageFacts(input)).exif
+}
+
+/** Format, size and EXIF from one look at the header. @throws as `readExif`. */
+export async function readImageFacts(input: string | Buffer): Promise<ImageFacts> {
+  if (typeof input === 'string') await access(input, constants.R_OK)
+  const header = await readHeader(input)
+  if ('fault' in header) return { format: null, width: null, height: null, exif: unreadable(header.fault) }
+  const { width, height } = header
+  const format = formatOf(header)
+  const isTooLong = Math.max(width, height) > MAX_SIDE_PIXELS
+  const exif = isTooLong ? unreadable('the image has too long a side') : await exifOf(input, format, header.exif)
+  return { format, width, height, exif }
+}
+
+async function readHeader(input: string | Buffer): Promise<Metadata | { fault: string }> {
+  try {
+    return await openImage(input, { maxPixels: MAX_METADATA_PIXELS }).metadata()
+  } catch (error) {
+    // libvips's own words can hold a path and change with its version.
+    const isTooLarge = error instanceof Error && error.message.includes('pixel limit')
+    return { fault: isTooLarge ? 'the image has too many pixels' : 'the image header is damaged or unsupported' }
+  }
+}
+
+function formatOf({ format, compression }: Metadata): ImageFormat | null {
+  switch (format) {
+    case 'jpeg':
+    case 'png':
+    case 'webp':
+    case 'tiff':
+      return format
+    case 'heif':
+      return compression === 'av1' ? 'avif' : 'heic'
+    default:
+      return null
+  }
+}
+
+async function exifOf(
+  input: string | Buffer,
+  format: ImageFormat | null,
+  block: Buffer | undefined,
+): Promise<ExifFacts> {
+  // Sharp hands out no block for TIFF: there the file itself is the structure.
+  if (format === 'tiff') return decode(await copyFromTiff(input))
+  return block === undefined ? { state: 'missing' } : decode(await copyTextTags(sourceOf(withoutPrefix(block))))
+}
+
+async function copyFromTiff(input: string | Buffer): Promise<CopiedTags> {
+  if (typeof input !== 'string') return copyTextTags(sourceOf(input))
+  await using file = await open(input)
+  const { size } = await file.stat()
+  return await copyTextTags({
+    size,
+    async read(offset, length) {
+      const bytes = Buffer.alloc(length)
+      const { bytesRead } = await file.read(bytes, 0, length, offset)
+      if (bytesRead < length) throw new Error('the file became shorter while it was read')
+      return bytes
+    },
+  })
+}
+
+function sourceOf(bytes: Buffer): TiffSource {
+  return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
+}
+
+// JPEG, WebP and HEIF carry the block with the prefix of a JPEG segment, PNG without (EXIF 3.0 4.7.2.1).
+function withoutPrefix(block: Buffer): Buffer {
+  return block.toString('latin1', 0, 6) === 'Exif\0\0' ? block.subarray(6) : block
+}
+
+async function decode(copied: CopiedTags): Promise<ExifFacts> {
+  if (copied.state === 'none') return { state: 'missing' }
+  if (copied.state === 'malformed') return unreadable(copied.detail)
+  const tags = await parse(copied.block)
+  if (tags === null) return unreadable('the EXIF block does not parse')
+  return {
+    state: 'read',
+    dateTimeOriginal: textOf(tags, 'DateTimeOriginal'),
+    subSec: textOf(tags, 'SubSecTimeOriginal'),
+    offset: textOf(tags, 'OffsetTimeOriginal'),
+    make: textOf(tags, 'Make'),
+    model: textOf(tags, 'Model'),
+    software: textOf(tags, 'Software'),
+  }
+}
+
+async function parse(block: Uint8Array): Promise<Record<string, unknown> | null> {
+  try {
+    // Undefined when every text is empty.
+    return (await exifr.parse(block, EXIFR_OPTIONS)) ?? {}
+  } catch {
+    return null
+  }
+}
+
+function textOf(tags: Record<string, unknown>, name: string): string | null {
+  const text = tags[name]
+  return typeof text === 'string' ? quote(text) : null
+}
+
+function unreadable(detail: string): ExifFacts {
+  return { state: 'unreadable', detail }
+}

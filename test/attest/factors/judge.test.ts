@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { haversineMetres } from '#src/attest/factors/geofence.ts'
+import { aggregate, judge, type Standing, scoreOf } from '#src/attest/factors/judge.ts'
+import { quote } from '#src/attest/factors/quote.ts'
+import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } from '#src/attest/factors/table.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { factsOf, vectors } from './vectors.ts'
+
+const VIDEO_CODES = ['frame_hash_mismatch', 'liveness_check_failed', 'video_manifest_incomplete']
+const IMAGE_CODES = FACTOR_CODES.filter((code) => !VIDEO_CODES.includes(code))
+const IMAGE_ADVISORIES = ADVISORIES.filter((code) => code.startsWith('exif_') || code.startsWith('geofence_'))
+
+describe('vectors', () => {
+  test.each(vectors.cases)('$about: $name', ({ set, expect: expected }) => {
+    const judgement = judge(factsOf(set))
+    expect({
+      factors: judgement.factors.map(({ code, points }) => [code, points]),
+      advisory: judgement.advisoryFactors.map(({ code }) => code),
+      riskScore: judgement.riskScore,
+      riskStatus: judgement.riskStatus,
+      provenanceStatus: judgement.provenanceStatus,
+      hardwareTier: judgement.hardwareTier,
+    }).toEqual({ ...expected, evidence: undefined })
+    expect(judgement).toMatchObject({ observations: [], rulesVersion: RULES_VERSION })
+    for (const [code, members] of Object.entries(expected.evidence ?? {})) {
+      const finding = [...judgement.factors, ...judgement.advisoryFactors].find((factor) => factor.code === code)
+      expect(finding?.evidence).toMatchObject(members)
+    }
+  })
+
+  test('were written for these rules', () => expect(vectors.rulesVersion).toBe(RULES_VERSION))
+
+  test.each([...IMAGE_CODES, ...IMAGE_ADVISORIES])('show what raises %s and what just does not', (code) => {
+    const about = vectors.cases.filter((vector) => vector.about === code)
+    for (const { raises, expect: expected } of about) {
+      const codes = [...expected.factors.map(([factor]) => factor), ...expected.advisory]
+      expect(codes.includes(code)).toBe(raises)
+    }
+    expect(new Set(about.map(({ raises }) => raises))).toEqual(new Set([true, false]))
+  })
+})
+
+test('the points are the specification’s', () => {
+  expect(FACTORS).toEqual({
+    biometric_absent: 10,
+    cert_unknown_ca: 40,
+    device_not_enrolled: 20,
+    device_revoked: 80,
+    frame_hash_mismatch: 50,
+    gps_absent: 30,
+    hardware_backing_absent: 40,
+    liveness_check_failed: 40,
+    no_manifest: 60,
+    sensor_hash_mismatch: 50,
+    session_nonce_mismatch: 70,
+    signature_invalid: 70,
+    timestamp_stale: 25,
+    video_manifest_incomplete: 40,
+  })
+})
+
+test('an advisory finding has no points and can not be summed', () => {
+  const advised = advisory('exif_missing', { compared: 'a', expected: 'b', found: 'c' })
+  expect(advised).not.toHaveProperty('points')
+  // @ts-expect-error an advisory factor is no scored factor
+  const add = () => scoreOf([advised])
+  // @ts-expect-error an advisory code has no points in the table
+  const look = () => FACTORS.exif_missing
+  // @ts-expect-error a scored factor is not shown as an advisory one
+  const show = (): ReturnType<typeof advisory> => scored('gps_absent', { compared: 'a', expected: 'b', found: 'c' })
+  expect([add, look, show]).toHaveLength(3)
+})
+
+test('evidence is plain JSON that can be signed, and holds no coordinate', () => {
+  for (const { set } of vectors.cases) {
+    const facts = factsOf(set)
+    const { factors, advisoryFactors } = judge(facts)
+    for (const { evidence } of [...factors, ...advisoryFactors]) {
+      expect(JSON.parse(canonicalize(evidence))).toEqual(evidence)
+      expect(Object.keys(evidence).slice(0, 3)).toEqual(['compared', 'expected', 'found'])
+      expect(JSON.stringify(evidence)).not.toMatch(/"(lat|lng|gps)"/)
+    }
+  }
+})
+
+test('a stranger’s words are bounded and cleaned before they are evidence', () => {
+  const chain = {
+    isTrusted: false,
+    code: 'unknown_ca',
+    detail: null,
+    anchor: null,
+    subject: `CN=\u202Eevil\0${'x'.repeat(9e5)}`,
+  }
+  const [factor] = judge(factsOf({ '/chain': chain })).factors
+  expect(factor?.evidence.subject).toBe(`CN=evil${'x'.repeat(249)}`)
+  expect(quote('\uD83D')).toBe('\uFFFD')
+  expect(quote(`${'x'.repeat(255)}\u{1F600}`)).toBe(`${'x'.repeat(255)}\uFFFD`)
+  expect(quote(' \0\u200B ')).toBeNull()
+})
+
+test.each([
+  ['a quarter of a meridian', { lat: 0, lng: 33 }, { lat: 90, lng: 0 }, 10_007_557.2],
+  ['antipodes', { lat: 12.3456789, lng: 98.7654321 }, { lat: -12.3456789, lng: -81.2345679 }, 20_015_114.4],
+  [
+    'antipodes that round beyond the sphere',
+    { lat: -84.7342, lng: 18.3879 },
+    { lat: 84.7342, lng: -161.6121 },
+    20_015_114.4,
+  ],
+  // From the spherical law of cosines.
+  ['Paris to London', { lat: 48.8566, lng: 2.3522 }, { lat: 51.5074, lng: -0.1278 }, 343_556.5],
+  ['nowhere', { lat: -33.8, lng: 151.2 }, { lat: -33.8, lng: 151.2 }, 0],
+])('measures %s', (_, a, b, metres) => {
+  expect(haversineMetres(a, b)).toBeCloseTo(metres, 0)
+  expect(haversineMetres(b, a)).toBe(haversineMetres(a, b))
+})
+
+describe('a claim', () => {
+  const standing = (change: Partial<Standing>): Standing => ({
+    provenanceStatus: 'verified',
+    riskStatus: 'passed',
+    riskScore: 0,
+    factors: [],
+    advisoryFactors: [],
+    ...change,
+  })
+
+  test('has no standing before its first evaluation', () => expect(aggregate([])).toBeNull())
+
+  test('stands as its one attestation', () => {
+    const { factors, advisoryFactors, ...own } = judge(factsOf({ '/bundle/gps': null, '/exif': { state: 'missing' } }))
+    expect(aggregate([{ ...own, factors, advisoryFactors }])).toEqual({
+      provenanceStatus: 'verified',
+      riskStatus: 'review',
+      riskScore: 30,
+      factorCodes: ['gps_absent'],
+      advisoryCodes: ['exif_missing'],
+    })
+  })
+
+  test('takes the highest score with its status, the worst provenance, and all codes in the order of the table', () => {
+    const standings = [
+      standing({ riskScore: 25, riskStatus: 'review', factors: [{ code: 'timestamp_stale' }] }),
+      standing({
+        riskScore: 60,
+        riskStatus: 'failed',
+        provenanceStatus: 'unattested',
+        factors: [{ code: 'no_manifest' }],
+      }),
+      standing({
+        riskScore: 50,
+        riskStatus: 'failed',
+        provenanceStatus: 'broken',
+        factors: [{ code: 'sensor_hash_mismatch' }],
+      }),
+      standing({ provenanceStatus: 'attested_unverified', advisoryFactors: [{ code: 'exif_missing' }] }),
+      standing({ riskScore: 25, factors: [{ code: 'timestamp_stale' }], advisoryFactors: [{ code: 'exif_missing' }] }),
+    ]
+    for (const order of [standings, standings.toReversed()]) {
+      expect(aggregate(order)).toEqual({
+        provenanceStatus: 'broken',
+        riskStatus: 'failed',
+        riskScore: 60,
+        factorCodes: ['no_manifest', 'sensor_hash_mismatch', 'timestamp_stale'],
+        advisoryCodes: ['exif_missing'],
+      })
+    }
+  })
+
+  test.each([
+    ['verified', 'attested_unverified'],
+    ['attested_unverified', 'unattested'],
+    ['unattested', 'broken'],
+  ] as const)('is worse off %s with %s', (better, worse) => {
+    const both = [standing({ provenanceStatus: worse }), standing({ provenanceStatus: better })]
+    expect(aggregate(both)?.provenanceStatus).toBe(worse)
+  })
+
+  test('may have more attestations than a call may have arguments', () => {
+    expect(aggregate(new Array<Standing>(200_000).fill(standing({ riskScore: 30 })))?.riskScore).toBe(30)
+  })
+
+  test('judged under two thresholds takes the status of the highest score, and of equal ones the worse', () => {
+    const old = standing({ riskScore: 55, riskStatus: 'failed' })
+    expect(aggregate([old, standing({ riskScore: 60, riskStatus: 'review' })])?.riskStatus).toBe('review')
+    expect(aggregate([standing({ riskScore: 55, riskStatus: 'review' }), old])?.riskStatus).toBe('failed')
+  })
+})
