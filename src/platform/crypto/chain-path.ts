@@ -1,0 +1,136 @@
+// The search for a path. It visits each certificate once, the one with the fewest intermediates below it first: fewer
+// never reaches less far, so no way has to be tried twice, and a mesh of cross-signed certificates stays cheap.
+
+import { judgeIssuer, type Obstacle } from '#src/platform/crypto/chain-rules.ts'
+import { createLru } from '#src/platform/crypto/lru.ts'
+import type { Certificate, ChainVerdict } from '#src/platform/crypto/x509.ts'
+
+export interface CheckInput {
+  chain: readonly Certificate[]
+  anchors: readonly Certificate[]
+  at: Date
+}
+
+// Ten times what an honest chain needs, unless hundreds of anchors have one name. A hostile mesh ends here.
+const MAX_SIGNATURE_CHECKS = 256
+
+/** The leaf was judged before; what is said of `checkChain` holds. */
+export function findPath(leaf: Certificate, { chain, anchors, at }: CheckInput): ChainVerdict {
+  const isAnchor = new Set(anchors.map(({ fingerprint }) => fingerprint))
+  // What was sent comes first: it names the right one among anchors of one name.
+  const candidates = [...chain.slice(1), ...anchors]
+  const reached = new Set<string>()
+  const open: Step[] = [{ certificate: leaf, signed: undefined, intermediates: 0, depth: 0 }]
+  let furthest: (Obstacle & { certificate: Certificate; depth: number }) | undefined
+  let checks = 0
+  const isSigned = (subject: Certificate, issuer: Certificate) =>
+    ++checks <= MAX_SIGNATURE_CHECKS && isSignedBy(subject, issuer)
+
+  for (let step = takeFewest(open); step !== undefined; step = takeFewest(open)) {
+    const { certificate, depth } = step
+    if (reached.has(certificate.fingerprint)) continue
+    reached.add(certificate.fingerprint)
+    if (depth > 0 && isAnchor.has(certificate.fingerprint)) return trust(step)
+
+    const named = candidates.filter((issuer) => isIssuerName(certificate, issuer))
+    // One key made the signature: with it found, only certificates of that key are ways to go on.
+    const signer = named.find((issuer) => isSigned(certificate, issuer))
+    if (signer === undefined) {
+      const others = named.length > 0 ? [] : chain.slice(1)
+      note(certificate, depth, explainDeadEnd(certificate, named.length > 0, others, isSigned))
+      continue
+    }
+    const issuers = named.filter(({ spkiDigest }) => spkiDigest.equals(signer.spkiDigest))
+    const intermediates = step.intermediates + (depth === 0 || isSelfIssued(certificate) ? 0 : 1)
+    for (const issuer of issuers) {
+      const obstacle = judgeIssuer(issuer, { intermediates, at, isAnchor: isAnchor.has(issuer.fingerprint) })
+      if (obstacle === undefined) open.push({ certificate: issuer, signed: step, intermediates, depth: depth + 1 })
+      else note(issuer, depth + 1, obstacle)
+    }
+  }
+  if (furthest === undefined || checks > MAX_SIGNATURE_CHECKS) {
+    const detail = furthest === undefined ? 'its issuers sign each other in a loop' : 'has too many possible issuers'
+    return distrust({ code: 'unknown_ca', detail }, leaf)
+  }
+  return distrust(furthest, furthest.certificate)
+
+  function note(certificate: Certificate, depth: number, obstacle: Obstacle): void {
+    if (furthest === undefined || depth > furthest.depth) furthest = { ...obstacle, certificate, depth }
+  }
+
+  function distrust({ code, detail }: Obstacle, { fingerprint, subject }: Certificate): ChainVerdict {
+    const index = chain.findIndex((sent) => sent.fingerprint === fingerprint)
+    const name = subject === '' ? 'the certificate without a name' : subject.slice(0, 200)
+    return { isTrusted: false, code, detail: `${name}: ${detail}`, index: index === -1 ? chain.length : index }
+  }
+}
+
+/** A certificate that a chain of good signatures reaches, and the one it signed. */
+interface Step {
+  certificate: Certificate
+  signed: Step | undefined
+  /** Between this one and the leaf, without self-issued ones. */
+  intermediates: number
+  depth: number
+}
+
+function trust(top: Step): ChainVerdict {
+  const path: string[] = []
+  for (let step: Step | undefined = top; step !== undefined; step = step.signed) {
+    path.unshift(step.certificate.fingerprint)
+  }
+  return { isTrusted: true, path, anchor: top.certificate.fingerprint }
+}
+
+function takeFewest(open: Step[]): Step | undefined {
+  let best = 0
+  for (const [index, step] of open.entries()) {
+    if (step.intermediates < (open[best]?.intermediates ?? 0)) best = index
+  }
+  return open.splice(best, 1)[0]
+}
+
+function isIssuerName(subject: Certificate, issuer: Certificate): boolean {
+  return issuer.subjectDer.equals(subject.issuerDer) && issuer.fingerprint !== subject.fingerprint
+}
+
+function isSelfIssued({ subjectDer, issuerDer }: Certificate): boolean {
+  return subjectDer.equals(issuerDer)
+}
+
+function explainDeadEnd(
+  certificate: Certificate,
+  isNameKnown: boolean,
+  others: readonly Certificate[],
+  isSigned: (subject: Certificate, issuer: Certificate) => boolean,
+): Obstacle {
+  if (isSelfIssued(certificate) && isSigned(certificate, certificate)) {
+    return { code: 'unknown_ca', detail: 'is a root that is not registered' }
+  }
+  if (isNameKnown) return { code: 'bad_signature', detail: 'its signature is not by the issuer that it names' }
+  const signer = others.find((other) => other !== certificate && isSigned(certificate, other))
+  if (signer !== undefined) {
+    return { code: 'name_mismatch', detail: 'was signed by a certificate of the chain, but names another issuer' }
+  }
+  return { code: 'unknown_ca', detail: 'its issuer is neither in the chain nor a registered root' }
+}
+
+// By the issuer's key and the subject's bytes, which is all that a signature depends on.
+const signatures = createLru<string, boolean>(10_000)
+
+function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
+  const pair = `${subject.fingerprint}${issuer.spkiDigest.toString('latin1')}`
+  const known = signatures.get(pair)
+  if (known !== undefined) return known
+  const isValid = verifySignature(subject, issuer)
+  signatures.set(pair, isValid)
+  return isValid
+}
+
+function verifySignature({ x509 }: Certificate, { publicKey }: Certificate): boolean {
+  try {
+    return x509.verify(publicKey)
+  } catch {
+    return false // The algorithm doesn't fit the key.
+  }
+}

@@ -1,0 +1,230 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Failure } from '#src/failure.ts'
+import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import accepted from '../../../vectors/canonical/accepted.json' with { type: 'json' }
+import refused from '../../../vectors/canonical/refused.json' with { type: 'json' }
+
+const LIMITS = { maxBytes: 65_536, maxDepth: 32 }
+const SEED = 20_261_120
+
+describe('vectors', () => {
+  it.each(accepted.cases)('accepts $name', ({ input, canonical }) => {
+    const parsed = parse(input)
+    expect(canonicalize(parsed)).toBe(canonical)
+    expect(parsed).toEqual(JSON.parse(input))
+    expect(canonicalize(parse(canonical))).toBe(canonical)
+  })
+
+  it.each(refused.cases)('refuses $name', ({ input, inputHex, code, pointer, offset }) => {
+    const failure = refusalOf(inputHex === undefined ? Buffer.from(input ?? '') : Buffer.from(inputHex, 'hex'))
+    expect(failure.code).toBe('invalid_json')
+    expect(failure.errors).toMatchObject([{ code, pointer }])
+    if (offset !== undefined) expect(failure.message).toMatch(new RegExp(`\\bbyte ${offset}\\b`))
+  })
+})
+
+describe('limits', () => {
+  it('refuses one byte more than allowed, before it reads', () => {
+    const bytes = Buffer.from('"1234"')
+    expect(parseJson(bytes, { maxBytes: 6, maxDepth: 0 })).toBe('1234')
+    expect(() => parseJson(bytes, { maxBytes: 5, maxDepth: 0 })).toThrow(
+      expect.objectContaining({ code: 'payload_too_large' }),
+    )
+  })
+
+  it('counts containers as depth', () => {
+    expect(parseJson(Buffer.from('1'), { maxBytes: 9, maxDepth: 0 })).toBe(1)
+    expect(() => parseJson(Buffer.from('[]'), { maxBytes: 9, maxDepth: 0 })).toThrow(Failure)
+  })
+
+  it('ends a megabyte of brackets at the limit', () => {
+    const failure = refusalOf(Buffer.alloc(1_000_000, '['), { maxBytes: 2_000_000, maxDepth: 1_000 })
+    expect(failure.errors).toMatchObject([{ code: 'too_deep' }])
+  })
+
+  it('answers long before a second for two megabytes of anything', () => {
+    const hostile = ['"\\u0041', '1,', '{"a":', '0', '\\', ' '].map((text) => text.repeat(2e6 / text.length))
+    hostile.push(
+      `1.${'0'.repeat(2e6)}1e30`,
+      `1${'0'.repeat(2e6)}.0e1`,
+      `"${'\\u0041'.repeat(3e5)}`,
+      `[${'1e21,'.repeat(3e5)}1]`,
+    )
+    for (const text of hostile) {
+      const started = performance.now()
+      expect(() => parseJson(Buffer.from(text), { maxBytes: 3e6, maxDepth: 32 })).not.toThrow(RangeError)
+      expect(performance.now() - started).toBeLessThan(1_000)
+    }
+  })
+
+  it('keeps a hostile key out of the pointer', () => {
+    const failure = refusalOf(Buffer.from(`{"a":{"${'k'.repeat(5_000)}":tru}}`))
+    expect(failure.errors).toMatchObject([{ pointer: '/a', code: 'malformed' }])
+  })
+})
+
+describe('objects', () => {
+  it('reads __proto__ as data', () => {
+    const parsed = parse('{"__proto__":{"isAdmin":true}}') as Record<string, Json>
+    expect(Object.keys(parsed)).toEqual(['__proto__'])
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
+    expect(parsed.isAdmin).toBeUndefined()
+  })
+})
+
+describe('canonicalize refuses', () => {
+  const cycle: unknown[] = []
+  cycle.push(cycle)
+  const unwritable: [string, unknown][] = [
+    ['NaN', Number.NaN],
+    ['an infinity', [Number.NEGATIVE_INFINITY]],
+    ['a lone surrogate', 'a\ud800'],
+    ['a lone surrogate in a key', { '\udc00': 1 }],
+    ['undefined', undefined],
+    ['an undefined member', { a: undefined }],
+    ['a hole', new Array(1)],
+    ['a function', { a: () => 1 }],
+    ['a bigint', 1n],
+    ['a symbol', Symbol('a')],
+    ['a date', new Date(0)],
+    ['a map', new Map()],
+    ['bytes', Buffer.from('a')],
+    ['a cycle', cycle],
+  ]
+  it.each(unwritable)('%s', (_name, value) => {
+    expect(() => canonicalize(value as Json)).toThrow(TypeError)
+  })
+})
+
+describe('properties', () => {
+  const text = fc.jsonValue({ noUnicodeString: false }).map((value) => JSON.stringify(value))
+  const damaged = fc
+    .tuple(
+      text,
+      fc.nat(),
+      fc.constantFrom(...'{}[]",:\\0123456789eE+-.tfn \n\u0000\ud83d', '\\u', '\\ud800', '"a":1,', '--', '00'),
+      fc.nat(2),
+    )
+    .map(
+      ([whole, at, piece, cut]) =>
+        whole.slice(0, at % (whole.length + 1)) + piece + whole.slice((at % (whole.length + 1)) + cut),
+    )
+
+  it('accepts nothing that JSON.parse refuses, and reads what it accepts like it', () => {
+    fc.assert(
+      fc.property(fc.oneof(text, damaged), (source) => {
+        // What goes over the wire is bytes: a half pair that the damage made becomes U+FFFD here, as it would there.
+        const bytes = Buffer.from(source)
+        const theirs = attempt(() => JSON.parse(bytes.toString()))
+        const ours = attempt(() => parseJson(bytes, LIMITS))
+        if (ours.ok) expect(ours.value).toEqual(theirs.ok ? theirs.value : 'refused by JSON.parse')
+        else if (theirs.ok) expect((ours.error as Failure).errors?.[0]?.code).not.toBe('malformed')
+        else expect(ours.error).toMatchObject({ code: 'invalid_json' })
+      }),
+      { seed: SEED, numRuns: 5_000 },
+    )
+  })
+
+  it('reads its own canonical text again, and writes it again the same', () => {
+    fc.assert(
+      fc.property(text, (source) => {
+        const first = attempt(() => parse(source))
+        if (!first.ok) return
+        const canonical = canonicalize(first.value)
+        expect(canonicalize(parse(canonical))).toBe(canonical)
+      }),
+      { seed: SEED, numRuns: 2_000 },
+    )
+  })
+
+  it('refuses every number that would change, and no other', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+        const isPlainInteger =
+          Number.isInteger(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER && Math.abs(number) < 1e21
+        const result = attempt(() => parse(String(number)))
+        expect(result.ok).toBe(!isPlainInteger)
+        // String drops the sign of zero.
+        if (result.ok) expect(result.value).toBe(number === 0 ? 0 : number)
+      }),
+      { seed: SEED, numRuns: 5_000 },
+    )
+  })
+
+  it('refuses a duplicate key wherever it stands and however it is spelled', () => {
+    const key = fc.string({ unit: 'grapheme', maxLength: 5 }).filter((name) => name.isWellFormed())
+    fc.assert(
+      fc.property(
+        fc.array(key, { maxLength: 4 }),
+        key,
+        fc.array(key, { maxLength: 4 }),
+        fc.boolean(),
+        (path, name, between, isEscaped) => {
+          const spelled = isEscaped ? escaped(name) : JSON.stringify(name)
+          const others = [...new Set(between)]
+            .filter((other) => other !== name)
+            .map((other) => `${JSON.stringify(other)}:0,`)
+          let source = `{${JSON.stringify(name)}:1,${others.join('')}${spelled}:1}`
+          for (const outer of path) source = `{${JSON.stringify(outer)}:${source}}`
+          expect(refusalOf(Buffer.from(source)).errors).toMatchObject([{ code: 'duplicate_key' }])
+        },
+      ),
+      { seed: SEED, numRuns: 500 },
+    )
+  })
+
+  it('survives any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        const result = attempt(() => parseJson(bytes, LIMITS))
+        if (!result.ok) expect(result.error).toBeInstanceOf(Failure)
+      }),
+      { seed: SEED, numRuns: 2_000 },
+    )
+  })
+})
+
+const corpus = join(process.env.CORPUS ?? '', 'jcs')
+const hasCorpus = process.env.CORPUS !== undefined && existsSync(corpus)
+
+describe.skipIf(!hasCorpus)(`RFC 8785 test data${hasCorpus ? '' : ' (skipped: CORPUS is not set)'}`, () => {
+  const names = hasCorpus ? readdirSync(join(corpus, 'input')) : []
+
+  it(`has files (${names.length})`, () => expect(names.length).toBeGreaterThan(0))
+
+  it.each(names)('%s', (name) => {
+    const output = readFileSync(join(corpus, 'output', name))
+    expect(canonicalize(parseJson(readFileSync(join(corpus, 'input', name)), LIMITS))).toBe(output.toString().trimEnd())
+  })
+})
+
+function parse(source: string): Json {
+  return parseJson(Buffer.from(source), LIMITS)
+}
+
+function refusalOf(bytes: Uint8Array, limits = LIMITS): Failure {
+  try {
+    parseJson(bytes, limits)
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+function attempt<Value>(work: () => Value): { ok: true; value: Value } | { ok: false; error: unknown } {
+  try {
+    return { ok: true, value: work() }
+  } catch (error) {
+    return { ok: false, error }
+  }
+}
+
+function escaped(name: string): string {
+  let text = ''
+  for (let i = 0; i < name.length; i += 1) text += `\\u${name.charCodeAt(i).toString(16).padStart(4, '0')}`
+  return `"${text}"`
+}

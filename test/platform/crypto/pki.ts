@@ -1,0 +1,100 @@
+// Certificates of our own making. What a test doesn't say is as an honest device CA would have it.
+
+import 'reflect-metadata'
+import { webcrypto } from 'node:crypto'
+import {
+  BasicConstraintsExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+
+type KeyPair = webcrypto.CryptoKeyPair
+
+export const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+export const P384 = { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' }
+export const P521 = { name: 'ECDSA', namedCurve: 'P-521', hash: 'SHA-512' }
+export const ED25519 = { name: 'Ed25519' }
+
+export function rsa(modulusLength: number, hash = 'SHA-256') {
+  return { name: 'RSASSA-PKCS1-v1_5', modulusLength, publicExponent: new Uint8Array([1, 0, 1]), hash }
+}
+
+/** A certificate with its keys, so that it can issue others. */
+export interface Issued {
+  name: string
+  keys: KeyPair
+  algorithm: KeyAlgorithmParameters
+  der: Buffer
+  certificate: Certificate
+}
+
+type KeyAlgorithmParameters = typeof P256 | typeof ED25519 | ReturnType<typeof rsa>
+
+interface CertificateOptions {
+  name: string
+  /** Signs, and gives its name to the issuer field. Its own when missing. */
+  issuer?: Pick<Issued, 'name' | 'keys' | 'algorithm'>
+  /** Another name in the issuer field than the signer's. */
+  issuerName?: string
+  keys?: KeyPair
+  algorithm?: KeyAlgorithmParameters
+  /** Signs with another hash than the issuer's algorithm has. */
+  signatureHash?: string
+  isCa?: boolean
+  /** No basicConstraints at all. */
+  isBare?: boolean
+  pathLength?: number
+  /** null: no keyUsage extension. */
+  usages?: KeyUsageFlags | null
+  from?: string
+  until?: string
+  extensions?: Extension[]
+}
+
+export const AT = new Date('2026-11-20T12:00:00Z')
+
+export async function makeDer(options: CertificateOptions): Promise<Omit<Issued, 'certificate'>> {
+  const { name, algorithm = P256, isCa = false, isBare = false, pathLength, extensions = [] } = options
+  const keys = options.keys ?? ((await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as KeyPair)
+  const signer = options.issuer ?? { name, keys, algorithm }
+  const usages = options.usages === undefined ? defaultUsages(isCa) : options.usages
+  const certificate = await X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: `CN=${options.issuerName ?? signer.name}`,
+    publicKey: keys.publicKey,
+    signingKey: signer.keys.privateKey,
+    signingAlgorithm: options.signatureHash ? { ...signer.algorithm, hash: options.signatureHash } : signer.algorithm,
+    notBefore: new Date(options.from ?? '2026-01-01T00:00:00Z'),
+    notAfter: new Date(options.until ?? '2027-01-01T00:00:00Z'),
+    extensions: [
+      ...(isBare ? [] : [new BasicConstraintsExtension(isCa, pathLength, true)]),
+      ...(usages === null ? [] : [new KeyUsagesExtension(usages, true)]),
+      ...extensions,
+    ],
+  })
+  return { name, keys, algorithm, der: Buffer.from(certificate.rawData) }
+}
+
+export async function make(options: CertificateOptions): Promise<Issued> {
+  const made = await makeDer(options)
+  const parsed = parseCertificate(made.der)
+  if (!parsed.ok) throw new Error(parsed.detail)
+  return { ...made, certificate: parsed.certificate }
+}
+
+/** Root, intermediate, leaf. What is given replaces a level's options. */
+export async function makeChain(
+  change: Partial<Record<'root' | 'intermediate' | 'leaf', Partial<CertificateOptions>>> = {},
+): Promise<Record<'root' | 'intermediate' | 'leaf', Issued>> {
+  const root = await make({ name: 'Root', isCa: true, ...change.root })
+  const intermediate = await make({ name: 'Intermediate', isCa: true, issuer: root, ...change.intermediate })
+  const leaf = await make({ name: 'Device 1', issuer: intermediate, ...change.leaf })
+  return { root, intermediate, leaf }
+}
+
+function defaultUsages(isCa: boolean): KeyUsageFlags {
+  return isCa ? KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign : KeyUsageFlags.digitalSignature
+}
