@@ -1,5 +1,5 @@
-// The only place of the service that loads sharp. libvips can open dozens of formats through as many parsers; a stranger's file gets to
-// five of them. The settings are the whole process's, worker threads included.
+// The only place of the service that loads sharp. libvips can open dozens of formats through as many parsers; a
+// stranger's file gets to five of them. The settings are the whole process's, worker threads included.
 
 import sharp, { type Sharp } from 'sharp'
 
