@@ -28,8 +28,8 @@ export function judgeEnrollment({ device }: CapturedFacts): ScoredFactor<'device
   })
 }
 
-// Submitted after the revocation is always revoked, also when it takes effect later. What was submitted before both times
-// keeps its judgement however late a worker gets to it: a phone lost today must not condemn last year's claims.
+// Submitted after the revocation is always revoked, also when it takes effect later. What was submitted before both
+// times keeps its judgement however late a worker gets to it: a phone lost today must not condemn last year's claims.
 function isRevoked({ device, acceptedAt }: CapturedFacts): boolean {
   if (device?.state !== 'revoked') return false
   const since = [device.revokedAt, device.revokeEffectiveAt].filter((at) => at !== null)

@@ -4,7 +4,8 @@ import { quote } from './quote.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
 const TOLERANCE_MS = 300 * 1000
-// Without OffsetTimeOriginal the camera's zone is unknown. Every zone is a multiple of 15 minutes from UTC, at most 14 hours.
+// Without OffsetTimeOriginal the camera's zone is unknown. Every zone is a multiple of 15 minutes from UTC, at most
+// 14 hours.
 const ZONE_STEP_MS = 15 * 60 * 1000
 const MAX_ZONE_MS = 14 * 60 * 60 * 1000
 

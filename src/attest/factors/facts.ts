@@ -21,11 +21,11 @@ export interface Bundle {
 }
 
 /**
- * Everything that a judgement of an image attestation depends on, and nothing that changes by itself: the same facts give
- * the same judgement whenever and however often they are judged.
+ * Everything that a judgement of an image attestation depends on, and nothing that changes by itself: the same facts
+ * give the same judgement whenever and however often they are judged.
  */
 export interface Facts {
-  /** When the submission was stored. Staleness and revocation are measured from it, never from the time of evaluation. */
+  /** When the submission was stored: staleness and revocation are measured from it, never from the evaluation. */
   acceptedAt: Date
   bundle: Bundle | null
   media: { sha256: string; contentType: string; mediaType: 'image' | 'video' }

@@ -7,8 +7,8 @@ export const RULES_VERSION = 'attest-rules/1'
 export type Points = 10 | 20 | 25 | 30 | 40 | 50 | 60 | 70 | 80
 
 /**
- * Risk factors and the points that each adds to the score (specification, Reason codes). The heaviest come first; results
- * list their factors in this order.
+ * Risk factors and the points that each adds to the score (specification, Reason codes). The heaviest come first;
+ * results list their factors in this order.
  */
 export const FACTORS = {
   device_revoked: 80,
@@ -50,8 +50,8 @@ export type AdvisoryCode = (typeof ADVISORIES)[number]
 export const FACTOR_CODES = Object.keys(FACTORS) as readonly FactorCode[]
 
 /**
- * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to agree
- * or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
+ * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to
+ * agree or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
  * erasure of its claim.
  */
 export interface Evidence {

@@ -27,7 +27,7 @@ export type ExifFacts =
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic' | 'avif' | 'tiff'
 
-/** `format`, `width` and `height` (pixels, before any EXIF orientation) are null when the bytes are no image that we open. */
+/** `format`, `width` and `height` (pixels, before any EXIF orientation) are null when it is no image that we open. */
 export interface ImageFacts {
   format: ImageFormat | null
   width: number | null

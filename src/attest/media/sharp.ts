@@ -16,7 +16,7 @@ sharp.unblock({
   ],
 })
 
-/** The longest side of an image that is accepted, in pixels. Sharp has no such limit: whoever opens an image compares. */
+/** The longest side of an image that is accepted. Sharp has no such limit: whoever opens an image compares. */
 export const MAX_SIDE_PIXELS = 30_000
 /** For reading headers: larger than any camera of today, and decoding is not attempted. */
 export const MAX_METADATA_PIXELS = 256e6
@@ -24,8 +24,8 @@ export const MAX_METADATA_PIXELS = 256e6
 export const MAX_DECODED_PIXELS = 64e6
 
 /**
- * Opens an image of a stranger. Nothing is read before an output (`metadata`, `toBuffer`) is asked for, and then it rejects
- * for other formats than JPEG, PNG, WebP, HEIF, AVIF and TIFF, for more than `maxPixels` and for damaged data.
+ * Opens an image of a stranger. Nothing is read before an output (`metadata`, `toBuffer`) is asked for, and then it
+ * rejects for other formats than JPEG, PNG, WebP, HEIF, AVIF and TIFF, for more than `maxPixels` and for damaged data.
  */
 export function openImage(input: string | Buffer, { maxPixels }: { maxPixels: number }): Sharp {
   return sharp(input, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true })
