@@ -37,16 +37,16 @@ export interface Retry {
   retryAfterMs?: number | undefined
   /** 0 (included) to 1. */
   random: () => number
-  /** The schedule's waits are divided by it: 1 in production, 60 in tests that can't wait for days. */
-  compress: number
+  /** The waits are divided by it: 1 in production, 60 where a test cannot wait for days. */
+  timeDivisor: number
 }
 
 /** Milliseconds until the next attempt, or undefined when that was the last. Retry-After can lengthen a wait, up to an
  * hour, and never shorten it. */
-export function nextDelayMs({ attempt, retryAfterMs = 0, random, compress }: Retry): number | undefined {
+export function nextDelayMs({ attempt, retryAfterMs = 0, random, timeDivisor }: Retry): number | undefined {
   const wait = WAITS_MS[attempt]
   if (wait === undefined) return undefined
-  const jittered = (wait / compress) * (1 - JITTER + 2 * JITTER * random())
+  const jittered = (wait / timeDivisor) * (1 - JITTER + 2 * JITTER * random())
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)))
 }
 

@@ -8,7 +8,7 @@ interface Vectors {
     name: string
     attempt: number
     random: number
-    compress: number
+    time_divisor: number
     retry_after_ms?: number
     delay_ms: number | null
   }[]
@@ -25,9 +25,12 @@ describe('the schedule', () => {
     expect(MAX_ATTEMPTS).toBe(10)
   })
 
-  it.each(vectors.delays)('$name', ({ attempt, random, compress, retry_after_ms: retryAfterMs, delay_ms }) => {
-    expect(nextDelayMs({ attempt, retryAfterMs, random: () => random, compress }) ?? null).toBe(delay_ms)
-  })
+  it.each(vectors.delays)(
+    '$name',
+    ({ attempt, random, time_divisor: timeDivisor, retry_after_ms: retryAfterMs, delay_ms }) => {
+      expect(nextDelayMs({ attempt, retryAfterMs, random: () => random, timeDivisor }) ?? null).toBe(delay_ms)
+    },
+  )
 })
 
 describe('Retry-After', () => {

@@ -1,0 +1,152 @@
+// The statements of the deliver queue. An attempt's row is written before the call and completed after it: one without
+// finished_at is a call whose process died, and its receiver may have seen it.
+// Whoever changes an endpoint and its deliveries changes the endpoint first, so that no two wait for each other.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Environment } from '#src/platform/ids.ts'
+import type { DeliveryStatus, EndpointStatus } from './rows.ts'
+
+export interface Begun {
+  deliveryId: string
+  /** From 1. */
+  attempt: number
+  endpointId: string
+  url: string
+  sealedSecret: Buffer
+  eventId: string
+  type: string
+  data: unknown
+  createdAt: Date
+  environment: Environment
+  accountId: string
+}
+
+/** Takes the next attempt number and writes its row, if the delivery is due and its endpoint takes deliveries. */
+export async function beginAttempt(tx: Tx, deliveryId: string, maxAttempts: number): Promise<Begun | undefined> {
+  const [begun] = await tx.query<Begun>(
+    `WITH begun AS (
+       UPDATE deliveries delivery SET attempts = delivery.attempts + 1
+       FROM webhook_endpoints endpoint
+       WHERE delivery.id = $1 AND delivery.status = 'pending' AND delivery.attempts < $2
+         AND delivery.next_attempt_at <= now()
+         AND endpoint.id = delivery.endpoint_id AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
+       RETURNING delivery.*, endpoint.url, endpoint.sealed_secret
+     ), attempt AS (
+       INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt)
+       SELECT account_id, environment, id, attempts FROM begun
+     )
+     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.endpoint_id AS "endpointId", begun.url,
+       begun.sealed_secret AS "sealedSecret", begun.environment, begun.account_id AS "accountId",
+       event.id AS "eventId", event.type, event.data, event.created_at AS "createdAt"
+     FROM begun JOIN events event ON event.id = begun.event_id`,
+    [deliveryId, maxAttempts],
+  )
+  return begun
+}
+
+export interface Standing {
+  status: DeliveryStatus
+  attempts: number
+  /** Until the next attempt is due; 0 or less when it is. */
+  waitMs: number
+  endpointStatus: EndpointStatus
+  isEndpointDeleted: boolean
+}
+
+/** Why an attempt could not begin. */
+export async function findStanding(tx: Tx, deliveryId: string): Promise<Standing | undefined> {
+  const [row] = await tx.query<Standing>(
+    `SELECT delivery.status, delivery.attempts, endpoint.status AS "endpointStatus",
+       endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
+       coalesce(extract(epoch FROM delivery.next_attempt_at - now()) * 1000, 0)::float8 AS "waitMs"
+     FROM deliveries delivery JOIN webhook_endpoints endpoint ON endpoint.id = delivery.endpoint_id
+     WHERE delivery.id = $1`,
+    [deliveryId],
+  )
+  return row
+}
+
+export interface AttemptResult {
+  deliveryId: string
+  attempt: number
+  responseStatus: number | null
+  error: string | null
+  durationMs: number
+}
+
+export async function finishAttempt(tx: Tx, result: AttemptResult): Promise<void> {
+  await tx.query(
+    `UPDATE delivery_attempts SET finished_at = now(), response_status = $3, error = $4, duration_ms = $5
+     WHERE delivery_id = $1 AND attempt = $2`,
+    [result.deliveryId, result.attempt, result.responseStatus, result.error, result.durationMs],
+  )
+}
+
+export async function endDelivery(
+  tx: Tx,
+  deliveryId: string,
+  status: Exclude<DeliveryStatus, 'pending'>,
+): Promise<void> {
+  await tx.query(
+    `UPDATE deliveries SET status = $2, next_attempt_at = NULL,
+       delivered_at = CASE WHEN $2 = 'delivered' THEN now() END
+     WHERE id = $1 AND status = 'pending'`,
+    [deliveryId, status],
+  )
+}
+
+/** Takes a failure back that came of us and not of the receiver. */
+export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> {
+  await tx.query(
+    `UPDATE deliveries SET status = 'pending', next_attempt_at = now() WHERE id = $1 AND status = 'failed'`,
+    [deliveryId],
+  )
+}
+
+/** Only the latest attempt has a say: one that was overtaken must not move the next. */
+export async function scheduleAttempt(
+  tx: Tx,
+  { deliveryId, attempt }: Pick<Begun, 'deliveryId' | 'attempt'>,
+  delayMs: number,
+): Promise<void> {
+  await tx.query(
+    `UPDATE deliveries SET next_attempt_at = now() + $3 * interval '1 millisecond'
+     WHERE id = $1 AND attempts = $2 AND status = 'pending'`,
+    [deliveryId, attempt, delayMs],
+  )
+}
+
+/** Ends a run of failures. A healthy endpoint's row is touched once a minute: its deliveries would queue up at its lock. */
+export async function recordSuccess(tx: Tx, endpointId: string): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_endpoints SET consecutive_failures = 0, first_failure_at = NULL, last_success_at = now()
+     WHERE id = $1
+       AND (consecutive_failures > 0 OR last_success_at IS NULL OR last_success_at < now() - interval '1 minute')`,
+    [endpointId],
+  )
+}
+
+export interface FailureRun {
+  consecutiveFailures: number
+  firstFailureAt: Date
+  now: Date
+}
+
+export async function recordFailure(tx: Tx, endpointId: string): Promise<FailureRun> {
+  const [run] = await tx.query<FailureRun>(
+    `UPDATE webhook_endpoints SET consecutive_failures = consecutive_failures + 1,
+       first_failure_at = coalesce(first_failure_at, now())
+     WHERE id = $1
+     RETURNING consecutive_failures AS "consecutiveFailures", first_failure_at AS "firstFailureAt", now() AS now`,
+    [endpointId],
+  )
+  if (run === undefined) throw new Error(`endpoint ${endpointId} is not there: its deliveries keep it`)
+  return run
+}
+
+export async function disableEndpoint(tx: Tx, endpointId: string, reason: string): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2 WHERE id = $1 AND status = 'enabled'`,
+    [endpointId, reason],
+  )
+}

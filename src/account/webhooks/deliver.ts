@@ -1,0 +1,150 @@
+// What the deliver queue does. At least once: every attempt has its number and its row before the call and its result
+// after it, and a crash between the two costs that number, never the delivery. The first 2xx ends it.
+
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
+import {
+  type Begun,
+  beginAttempt,
+  disableEndpoint,
+  endDelivery,
+  findStanding,
+  finishAttempt,
+  recordFailure,
+  recordSuccess,
+  reopenDelivery,
+  scheduleAttempt,
+} from './attempts.ts'
+import { cancelPending } from './rows.ts'
+import { ATTEMPT_TIMEOUT_MS, isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
+import { openSecret } from './secret.ts'
+import { signDelivery } from './signature.ts'
+
+export interface DeliverDeps {
+  db: Pick<Database, 'tenant'>
+  sealer: Sealer
+  outbound: Pick<Outbound, 'send'>
+  now?: () => Date
+  random?: () => number
+  /** Divides the waits between attempts, for tests. */
+  timeDivisor?: number
+}
+
+// Nothing of an answer's body is used. Reading a short one to its end keeps the connection for the next delivery.
+const MAX_RESPONSE_BYTES = 16 * 1024
+const GONE = 410
+
+export function createDeliver({
+  db,
+  sealer,
+  outbound,
+  now = () => new Date(),
+  random = Math.random,
+  timeDivisor = 1,
+}: DeliverDeps): Work<'deliver'> {
+  async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
+    const begun = await db.tenant(job.scope, (tx) => begin(tx, deliveryId, job))
+    if ('kind' in begun) return begun
+
+    const answer = await send(begun, job.signal)
+    // Whoever has the job now calls again; this attempt stays without an end.
+    if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }
+    return db.tenant(job.scope, (tx) => conclude(tx, begun, answer, job))
+  }
+
+  async function begin(tx: Tx, deliveryId: string, job: RunningJob): Promise<Ready | Outcome> {
+    const begun = await beginAttempt(tx, deliveryId, MAX_ATTEMPTS)
+    // Opened before the commit: a master key that is missing must cost the deliveries no attempt.
+    if (begun !== undefined) return { ...begun, secret: openSecret(sealer, begun.endpointId, begun.sealedSecret) }
+
+    const standing = await findStanding(tx, deliveryId)
+    if (standing?.status === 'pending') {
+      const { endpointStatus, isEndpointDeleted, attempts, waitMs } = standing
+      if (endpointStatus === 'disabled' || isEndpointDeleted) await endDelivery(tx, deliveryId, 'cancelled')
+      else if (attempts >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')
+      // A crash between an attempt's end and the job's: the row knows when the next is due.
+      else return { kind: 'defer', reason: 'the next attempt is not due yet', delayMs: Math.max(0, Math.ceil(waitMs)) }
+    }
+    await job.settle(tx)
+    return { kind: 'settled' }
+  }
+
+  function send(begun: Ready, signal: AbortSignal): Promise<OutboundAnswer> {
+    const rawBody = Buffer.from(JSON.stringify(envelopeOf(begun)))
+    const nowSeconds = Math.floor(now().getTime() / 1_000)
+    return outbound.send({
+      url: begun.url,
+      environment: begun.environment,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Countersign-Webhooks/1',
+        'service-event-id': begun.eventId,
+        'service-event-type': begun.type,
+        'service-delivery-id': begun.deliveryId,
+        'service-delivery-attempt': String(begun.attempt),
+        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: [begun.secret], nowSeconds }),
+      },
+      body: rawBody,
+      timeoutMs: ATTEMPT_TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      signal,
+    })
+  }
+
+  async function conclude(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<Outcome> {
+    const { deliveryId, attempt, endpointId } = begun
+    // A status that came in time counts, whatever became of the body behind it: nobody needs that.
+    const status = answer.status ?? null
+    const result = {
+      deliveryId,
+      attempt,
+      responseStatus: status,
+      error: answer.ok ? null : answer.code,
+      durationMs: answer.durationMs,
+    }
+    if (status !== null && status >= 200 && status < 300) {
+      await recordSuccess(tx, endpointId)
+      await finishAttempt(tx, result)
+      await endDelivery(tx, deliveryId, 'delivered')
+      await job.settle(tx)
+      return { kind: 'settled' }
+    }
+
+    const failures = await recordFailure(tx, endpointId)
+    await finishAttempt(tx, result)
+    const disabledReason = status === GONE ? 'gone' : isHopeless(failures) ? 'failing' : undefined
+    const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
+    const delayMs =
+      disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
+    if (delayMs === undefined) {
+      await endDelivery(tx, deliveryId, 'failed')
+      if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
+      await job.settle(tx)
+      return { kind: 'settled' }
+    }
+    await scheduleAttempt(tx, begun, delayMs)
+    return { kind: 'retry', error: answer.ok ? `status ${status}` : `${answer.code}: ${answer.detail}`, delayMs }
+  }
+
+  async function disable(tx: Tx, endpointId: string, reason: string): Promise<void> {
+    await disableEndpoint(tx, endpointId, reason)
+    await cancelJobs(tx, await cancelPending(tx, endpointId))
+  }
+
+  return {
+    run,
+    bury: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
+    unbury: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
+  }
+}
+
+type Ready = Begun & { secret: string }
+
+// The bytes are the same for every attempt: all of it comes from the event's row, in this order.
+function envelopeOf({ eventId, type, createdAt, environment, accountId, data }: Begun) {
+  return { event_id: eventId, type, created_at: createdAt.toISOString(), environment, account_id: accountId, data }
+}

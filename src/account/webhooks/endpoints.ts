@@ -1,0 +1,182 @@
+// Where an account wants its events. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
+
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { emitMany, isEventType } from '#src/platform/events.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import type { Outbound } from '#src/platform/net/outbound.ts'
+import {
+  type AttemptRow,
+  type CreatedRange,
+  cancelPending,
+  countDeliveries,
+  countEndpoints,
+  type DeliveryFilter,
+  type DeliveryRow,
+  deleteEndpoint,
+  type EndpointRow,
+  findAttempts,
+  findEndpoint,
+  insertEndpoint,
+  listDeliveries,
+  listEndpoints,
+} from './rows.ts'
+import { newSecret, sealSecret } from './secret.ts'
+
+/** Each event is written once per endpoint that wants it. */
+export const MAX_ENDPOINTS = 100
+
+export interface WebhooksDeps {
+  db: Pick<Database, 'tenant'>
+  sealer: Sealer
+  outbound: Pick<Outbound, 'check'>
+  pager: Pager
+  now?: () => Date
+}
+
+export interface ListRequest {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+}
+
+export interface LoggedDelivery extends DeliveryRow {
+  log: AttemptRow[]
+}
+
+export type Counted<Row> = Page<Row> & { total_count?: number }
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+export function createWebhooks({ db, sealer, outbound, pager, now = () => new Date() }: WebhooksDeps) {
+  return {
+    /**
+     * @returns the endpoint and its secret, which nobody can read again.
+     * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `conflict` beyond `MAX_ENDPOINTS`.
+     */
+    async create(
+      scope: Scope,
+      request: { url: string; event_types: readonly string[] },
+    ): Promise<{ endpoint: EndpointRow; secret: string }> {
+      const parsed = outbound.check(request.url, scope.environment)
+      if (!parsed.ok) throw invalidField('/url', parsed.code, parsed.detail)
+      checkEventTypes(request.event_types)
+      const id = newId('whe', scope.environment, now().getTime())
+      const secret = newSecret()
+      const sealedSecret = sealSecret(sealer, id, secret)
+      const endpoint = await db.tenant(scope, (tx) =>
+        insertEndpoint(
+          tx,
+          scope,
+          { id, url: request.url, eventTypes: request.event_types, sealedSecret },
+          MAX_ENDPOINTS,
+        ),
+      )
+      if (endpoint === undefined) {
+        throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
+      }
+      return { endpoint, secret }
+    },
+
+    /** Newest first. */
+    async list(scope: Scope, request: ListRequest & CreatedRange): Promise<Counted<EndpointRow>> {
+      const { createdGte, createdLt } = request
+      const binding = { route: 'GET /v1/webhook-endpoints', scope, query: { createdGte, createdLt } }
+      const before = pager.decode(request.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await listEndpoints(tx, request, { before, limit: request.limit + 1 })
+        const page = pager.page(rows, request.limit, ({ id }) => id, binding)
+        return request.include === undefined ? page : { ...page, total_count: await countEndpoints(tx, request) }
+      })
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<EndpointRow> {
+      checkId(id, 'whe', scope.environment)
+      const endpoint = await db.tenant(scope, (tx) => findEndpoint(tx, id))
+      if (endpoint === undefined) throw notFound(id)
+      return endpoint
+    },
+
+    /** Deletes an endpoint and cancels what waits for it. @throws {Failure} `environment_mismatch`, `not_found`. */
+    async remove(scope: Scope, id: string): Promise<void> {
+      checkId(id, 'whe', scope.environment)
+      await db.tenant(scope, async (tx) => {
+        if (!(await deleteEndpoint(tx, id))) throw notFound(id)
+        await cancelJobs(tx, await cancelPending(tx, id))
+      })
+    },
+
+    /**
+     * Sends a signed ping to this endpoint alone, whatever it subscribes to.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` when the endpoint is disabled.
+     */
+    async test(scope: Scope, id: string): Promise<{ eventId: string; deliveryId: string }> {
+      checkId(id, 'whe', scope.environment)
+      return db.tenant(scope, async (tx) => {
+        const endpoint = await findEndpoint(tx, id)
+        if (endpoint === undefined) throw notFound(id)
+        const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { endpoint_id: id } }])
+        const [deliveryId] = emitted?.deliveryIds ?? []
+        if (emitted?.eventId === undefined || deliveryId === undefined) {
+          throw new Failure('conflict', `${id} is disabled (${endpoint.disabledReason}): nothing is sent to it.`)
+        }
+        return { eventId: emitted.eventId, deliveryId }
+      })
+    },
+
+    /**
+     * The deliveries to one endpoint with every attempt, newest first.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for an unknown event type.
+     */
+    async deliveries(
+      scope: Scope,
+      id: string,
+      request: ListRequest & DeliveryFilter,
+    ): Promise<Counted<LoggedDelivery>> {
+      checkId(id, 'whe', scope.environment)
+      const { limit, cursor, include, ...filter } = request
+      if (filter.eventType !== undefined && !isEventType(filter.eventType))
+        throw unknownType('?event_type', filter.eventType)
+      const binding = { route: `GET /v1/webhook-endpoints/${id}/deliveries`, scope, query: filter }
+      const before = pager.decode(cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        if ((await findEndpoint(tx, id)) === undefined) throw notFound(id)
+        const rows = await listDeliveries(tx, id, filter, { before, limit: limit + 1 })
+        const page = pager.page(rows, limit, (row) => row.id, binding)
+        const attempts = await findAttempts(
+          tx,
+          page.data.map((row) => row.id),
+        )
+        const logs = Map.groupBy(attempts, ({ deliveryId }) => deliveryId)
+        const data = page.data.map((row) => ({ ...row, log: logs.get(row.id) ?? [] }))
+        const counted = include === undefined ? {} : { total_count: await countDeliveries(tx, id, filter) }
+        return { ...page, data, ...counted }
+      })
+    },
+  }
+}
+
+function checkEventTypes(types: readonly string[]): void {
+  types.forEach((type, index) => {
+    const pointer = `/event_types/${index}`
+    if (type === '*') {
+      if (types.length > 1) throw invalidField(pointer, 'not_alone', '"*" stands for all: name it alone')
+    } else if (!isEventType(type)) {
+      throw unknownType(pointer, type)
+    } else if (types.indexOf(type) < index) {
+      throw invalidField(pointer, 'duplicate', `${type} is named twice`)
+    }
+  })
+}
+
+function unknownType(pointer: string, type: string): Failure {
+  return invalidField(pointer, 'unknown_event_type', `${JSON.stringify(type.slice(0, 64))} is no event type`)
+}
+
+function notFound(id: string): Failure {
+  return new Failure('not_found', `No webhook endpoint ${id}.`)
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
+import type { EndpointRow } from './rows.ts'
+
+const endpointShape = {
+  endpoint_id: z.string(),
+  url: z.string(),
+  event_types: z.array(z.string()),
+  status: z.enum(['enabled', 'disabled']),
+  disabled_reason: z.string().nullable().meta({ description: 'gone (it answered 410) or failing (for five days).' }),
+  last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
+  created_at: z.string(),
+}
+const endpointView = z.object(endpointShape)
+const createdView = z.object({
+  ...endpointShape,
+  signing_secret: z.string().meta({ description: 'Shown now and never again.' }),
+})
+
+const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
+const deliveryView = z.object({
+  delivery_id: z.string(),
+  event_id: z.string(),
+  event_type: z.string(),
+  status: deliveryStatus,
+  created_at: z.string(),
+  next_attempt_at: z.string().nullable(),
+  delivered_at: z.string().nullable(),
+  attempts: z.array(
+    z.object({
+      attempt: z.number().int(),
+      started_at: z.string(),
+      finished_at: z
+        .string()
+        .nullable()
+        .meta({ description: 'null: running, or its process ended before the answer.' }),
+      response_status: z.number().int().nullable(),
+      error: z.string().nullable(),
+      duration_ms: z.number().int().nullable(),
+    }),
+  ),
+})
+
+const common = { tag: 'webhooks', scope: 'admin', needsAccountKey: true } as const
+
+export function webhookRoutes(webhooks: Webhooks): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/webhook-endpoints',
+        summary: 'Register an endpoint. Its signing secret is in this answer only.',
+        body: z.strictObject({ url: z.string(), event_types: z.array(z.string()).min(1).max(64) }),
+        view: createdView,
+        status: [200],
+      },
+      async ({ caller, body }) => {
+        const { endpoint: created, secret } = await webhooks.create(caller, body)
+        return { ...toView(created), signing_secret: secret }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/webhook-endpoints',
+        summary: 'List the endpoints, newest first.',
+        query: z.object(listQuery),
+        view: listOf(endpointView),
+        status: [200],
+      },
+      async ({ caller, query }) => viewPage(await webhooks.list(caller, toRequest(query)), toView),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/webhook-endpoints/:id',
+        summary: 'Read one endpoint.',
+        view: endpointView,
+        status: [200],
+      },
+      async ({ caller, params }) => toView(await webhooks.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/webhook-endpoints/:id',
+        summary: 'Delete an endpoint. What waits for it is cancelled.',
+        view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }),
+        status: [200],
+      },
+      async ({ caller, params }) => {
+        await webhooks.remove(caller, params.id)
+        return { endpoint_id: params.id, deleted: true as const }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/webhook-endpoints/:id/test',
+        summary: 'Send a signed ping to this endpoint. Its delivery log shows what came of it.',
+        view: z.object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() }),
+        status: [202],
+      },
+      async ({ caller, params }) => {
+        const { eventId, deliveryId } = await webhooks.test(caller, params.id)
+        return reply(202, { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId })
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/webhook-endpoints/:id/deliveries',
+        summary: 'List the deliveries to an endpoint with every attempt, newest first.',
+        query: z.object({ ...listQuery, status: deliveryStatus.optional(), event_type: z.string().optional() }),
+        view: listOf(deliveryView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const request = { ...toRequest(query), status: query.status, eventType: query.event_type }
+        return viewPage(await webhooks.deliveries(caller, params.id, request), deliveryToView)
+      },
+    ),
+  ]
+}
+
+type ListQuery = z.output<z.ZodObject<typeof listQuery>>
+
+function toRequest({ limit, cursor, include, created_gte, created_lt }: ListQuery) {
+  return { limit, cursor, include, createdGte: created_gte, createdLt: created_lt }
+}
+
+function viewPage<Row, View>(page: Counted<Row>, view: (row: Row) => View) {
+  return { ...page, data: page.data.map(view) }
+}
+
+const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
+  endpoint_id: row.id,
+  url: row.url,
+  event_types: row.eventTypes,
+  status: row.status,
+  disabled_reason: row.disabledReason,
+  last_success_at: row.lastSuccessAt?.toISOString() ?? null,
+  created_at: row.createdAt.toISOString(),
+})
+
+const deliveryToView = (row: LoggedDelivery): z.input<typeof deliveryView> => ({
+  delivery_id: row.id,
+  event_id: row.eventId,
+  event_type: row.eventType,
+  status: row.status,
+  created_at: row.createdAt.toISOString(),
+  next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
+  delivered_at: row.deliveredAt?.toISOString() ?? null,
+  attempts: row.log.map((attempt) => ({
+    attempt: attempt.attempt,
+    started_at: attempt.startedAt.toISOString(),
+    finished_at: attempt.finishedAt?.toISOString() ?? null,
+    response_status: attempt.responseStatus,
+    error: attempt.error,
+    duration_ms: attempt.durationMs,
+  })),
+})

@@ -1,0 +1,195 @@
+// What the API says of endpoints and deliveries. The statements of the deliver queue are in attempts.ts.
+// Whoever changes an endpoint and its deliveries changes the endpoint first, so that no two wait for each other.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+
+export type EndpointStatus = 'enabled' | 'disabled'
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
+
+export interface EndpointRow {
+  id: string
+  url: string
+  eventTypes: string[]
+  status: EndpointStatus
+  disabledReason: string | null
+  lastSuccessAt: Date | null
+  createdAt: Date
+}
+
+export interface NewEndpoint {
+  id: string
+  url: string
+  eventTypes: readonly string[]
+  sealedSecret: Buffer
+}
+
+export interface DeliveryRow {
+  id: string
+  eventId: string
+  eventType: string
+  status: DeliveryStatus
+  attempts: number
+  createdAt: Date
+  nextAttemptAt: Date | null
+  deliveredAt: Date | null
+}
+
+export interface AttemptRow {
+  deliveryId: string
+  attempt: number
+  startedAt: Date
+  finishedAt: Date | null
+  responseStatus: number | null
+  error: string | null
+  durationMs: number | null
+}
+
+export interface PageOf {
+  before: string | undefined
+  /** Rows to answer at most. */
+  limit: number
+}
+
+export interface CreatedRange {
+  createdGte?: string | undefined
+  createdLt?: string | undefined
+}
+
+export interface DeliveryFilter extends CreatedRange {
+  status?: DeliveryStatus | undefined
+  eventType?: string | undefined
+}
+
+const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
+  last_success_at AS "lastSuccessAt", created_at AS "createdAt"`
+
+/** undefined when the account has `maxCount` already. Of several at once one or two may slip past: it bounds a flood. */
+export async function insertEndpoint(
+  tx: Tx,
+  scope: Scope,
+  endpoint: NewEndpoint,
+  maxCount: number,
+): Promise<EndpointRow | undefined> {
+  const [row] = await tx.query<EndpointRow>(
+    `INSERT INTO webhook_endpoints (account_id, environment, id, url, event_types, sealed_secret)
+     SELECT $1, $2, $3, $4, $5, $6
+     WHERE (SELECT count(*) FROM webhook_endpoints WHERE deleted_at IS NULL) < $7
+     RETURNING ${ENDPOINT}`,
+    [
+      scope.accountId,
+      scope.environment,
+      endpoint.id,
+      endpoint.url,
+      endpoint.eventTypes,
+      endpoint.sealedSecret,
+      maxCount,
+    ],
+  )
+  return row
+}
+
+export async function findEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
+  const [row] = await tx.query<EndpointRow>(
+    `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL`,
+    [id],
+  )
+  return row
+}
+
+export async function listEndpoints(tx: Tx, filter: CreatedRange, { before, limit }: PageOf): Promise<EndpointRow[]> {
+  const { where, values } = endpointConditions(filter, before)
+  return tx.adhoc<EndpointRow>(
+    `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<number> {
+  const { where, values } = endpointConditions(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM webhook_endpoints WHERE ${where}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+/** false when there is no such endpoint (any more). Its deliveries keep their log. */
+export async function deleteEndpoint(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    'UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+    [id],
+  )
+  return rows.length === 1
+}
+
+/** Ends what waits for this endpoint. Answers the jobs that have nothing left to do. */
+export async function cancelPending(tx: Tx, endpointId: string): Promise<string[]> {
+  const rows = await tx.query<{ jobId: string }>(
+    `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL
+     WHERE endpoint_id = $1 AND status = 'pending' RETURNING job_id AS "jobId"`,
+    [endpointId],
+  )
+  return rows.map(({ jobId }) => jobId)
+}
+
+export async function listDeliveries(
+  tx: Tx,
+  endpointId: string,
+  filter: DeliveryFilter,
+  { before, limit }: PageOf,
+): Promise<DeliveryRow[]> {
+  const { where, values } = deliveryConditions(endpointId, filter, before)
+  return tx.adhoc<DeliveryRow>(
+    `SELECT delivery.id, delivery.event_id AS "eventId", event.type AS "eventType", delivery.status, delivery.attempts,
+       delivery.created_at AS "createdAt", delivery.next_attempt_at AS "nextAttemptAt",
+       delivery.delivered_at AS "deliveredAt"
+     FROM deliveries delivery JOIN events event ON event.id = delivery.event_id
+     WHERE ${where} ORDER BY delivery.id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countDeliveries(tx: Tx, endpointId: string, filter: DeliveryFilter): Promise<number> {
+  const { where, values } = deliveryConditions(endpointId, filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM deliveries delivery JOIN events event ON event.id = delivery.event_id WHERE ${where}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+export async function findAttempts(tx: Tx, deliveryIds: readonly string[]): Promise<AttemptRow[]> {
+  if (deliveryIds.length === 0) return []
+  return tx.query<AttemptRow>(
+    `SELECT delivery_id AS "deliveryId", attempt, started_at AS "startedAt", finished_at AS "finishedAt",
+       response_status AS "responseStatus", error, duration_ms AS "durationMs"
+     FROM delivery_attempts WHERE delivery_id = ANY($1) ORDER BY delivery_id, attempt`,
+    [deliveryIds],
+  )
+}
+
+interface Conditions {
+  where: string
+  values: unknown[]
+}
+
+function endpointConditions({ createdGte, createdLt }: CreatedRange, before?: string): Conditions {
+  const values: unknown[] = []
+  const conditions = ['deleted_at IS NULL']
+  if (createdGte !== undefined) conditions.push(`created_at >= $${values.push(createdGte)}`)
+  if (createdLt !== undefined) conditions.push(`created_at < $${values.push(createdLt)}`)
+  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
+  return { where: conditions.join(' AND '), values }
+}
+
+function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?: string): Conditions {
+  const values: unknown[] = [endpointId]
+  const conditions = ['delivery.endpoint_id = $1']
+  if (filter.status !== undefined) conditions.push(`delivery.status = $${values.push(filter.status)}`)
+  if (filter.eventType !== undefined) conditions.push(`event.type = $${values.push(filter.eventType)}`)
+  if (filter.createdGte !== undefined) conditions.push(`delivery.created_at >= $${values.push(filter.createdGte)}`)
+  if (filter.createdLt !== undefined) conditions.push(`delivery.created_at < $${values.push(filter.createdLt)}`)
+  if (before !== undefined) conditions.push(`delivery.id < $${values.push(before)}`)
+  return { where: conditions.join(' AND '), values }
+}

@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_ENDPOINTS } from '#src/account/webhooks/endpoints.ts'
+import { webhookRoutes } from '#src/account/webhooks/routes.ts'
+import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+import { createFixture, escalated, type Fixture } from './fixture.ts'
+
+const PATH = '/v1/webhook-endpoints'
+
+let fixture: Fixture
+let app: TestApp
+const keys = new Map<string, KeyRow>()
+
+beforeAll(async () => {
+  fixture = await createFixture()
+  app = await startApp(webhookRoutes(fixture.webhooks), { findKey: async (raw) => keys.get(raw) })
+})
+afterAll(async () => {
+  await app.close()
+  await fixture.close()
+})
+
+/** An account of its own with a key that may administer it. */
+async function makeCaller(row: Partial<KeyRow> = {}, of?: Scope) {
+  const scope = of ?? (await fixture.makeAccount(row.environment === undefined ? {} : { environment: row.environment }))
+  const key = `key-${keys.size}`
+  keys.set(key, makeKeyRow({ ...scope, scopes: ['admin'], ...row }))
+  return {
+    scope,
+    get: (path = '') => call(app, PATH + path, { key }),
+    post: (path: string, json?: unknown) =>
+      call(app, PATH + path, { key, method: 'POST', ...(json === undefined ? {} : { json }) }),
+    remove: (path: string) => call(app, PATH + path, { key, method: 'DELETE' }),
+    create: (body: Record<string, unknown> = {}) =>
+      call(app, PATH, { key, json: { url: 'http://127.0.0.1:4000/', event_types: ['*'], ...body } }),
+  }
+}
+
+const findings = ({ status, json }: TestAnswer) => [
+  status,
+  json.code,
+  json.errors?.map(({ pointer, code }) => [pointer, code]),
+]
+const listed = ({ json }: TestAnswer) => json.data as Record<string, unknown>[]
+
+describe('creating an endpoint', () => {
+  it('answers it with its secret, which no other answer shows', async () => {
+    const { create, get } = await makeCaller()
+    const created = await create({ url: 'https://example.com/hooks?a=1', event_types: ['claim.escalated', 'ping'] })
+    expect(created.status).toBe(200)
+    expect(created.json).toEqual({
+      endpoint_id: expect.stringMatching(/^whe_test_[0-9a-z]{26}$/),
+      url: 'https://example.com/hooks?a=1',
+      event_types: ['claim.escalated', 'ping'],
+      status: 'enabled',
+      disabled_reason: null,
+      last_success_at: null,
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/),
+    })
+    const { signing_secret: secret, ...rest } = created.json
+    const read = await get(`/${rest.endpoint_id}`)
+    expect(read.json).toEqual(rest)
+    const stored = await fixture.owner<{ sealed_secret: Buffer }>(
+      'SELECT sealed_secret FROM webhook_endpoints WHERE id = $1',
+      [rest.endpoint_id],
+    )
+    expect(stored[0]?.sealed_secret.includes(String(secret))).toBe(false)
+    expect(JSON.stringify(await get())).not.toContain(secret)
+    expect(JSON.stringify(app.logged)).not.toContain(secret)
+  })
+
+  it.each([
+    ['ftp://example.com/', 'scheme_not_allowed'],
+    ['not a url', 'not_a_url'],
+    ['https://user:pw@example.com/', 'userinfo_not_allowed'],
+    ['https://example.com/#x', 'fragment_not_allowed'],
+    ['https://example.com:22/', 'port_not_allowed'],
+    ['https://169.254.169.254/', 'address_not_public'],
+    ['https://0x7f000002/', 'address_not_public'],
+    ['https://localhost/', 'address_not_public'],
+    [`https://example.com/${'a'.repeat(2_048)}`, 'too_long'],
+  ])('refuses the url %s', async (url, code) => {
+    const { create } = await makeCaller()
+    expect(findings(await create({ url }))).toEqual([400, 'invalid_request', [['/url', code]]])
+  })
+
+  it('refuses plain http in live', async () => {
+    const { create } = await makeCaller({ environment: 'live' })
+    expect(findings(await create({ url: 'http://example.com/' }))).toEqual([
+      400,
+      'invalid_request',
+      [['/url', 'scheme_not_allowed']],
+    ])
+    expect((await create({ url: 'https://example.com/' })).json.endpoint_id).toMatch(/^whe_live_/)
+  })
+
+  it.each([
+    [['nonsense'], '/event_types/0', 'unknown_event_type'],
+    [['ping', 'claim.*'], '/event_types/1', 'unknown_event_type'],
+    [['constructor'], '/event_types/0', 'unknown_event_type'],
+    [['*', 'ping'], '/event_types/0', 'not_alone'],
+    [['ping', '*'], '/event_types/1', 'not_alone'],
+    [['*', '*'], '/event_types/0', 'not_alone'],
+    [['ping', 'ping'], '/event_types/1', 'duplicate'],
+  ])('refuses the event types %j', async (event_types, pointer, code) => {
+    const { create } = await makeCaller()
+    expect(findings(await create({ event_types }))).toEqual([400, 'invalid_request', [[pointer, code]]])
+  })
+
+  it('names every field of the wrong shape', async () => {
+    const { create, post } = await makeCaller()
+    for (const [json, pointer] of [
+      [{ url: 5 }, '/url'],
+      [{ event_types: [] }, '/event_types'],
+      [{ event_types: '*' }, '/event_types'],
+      [{ event_types: [null] }, '/event_types/0'],
+      [{ status: 'enabled' }, '/status'],
+    ] as const) {
+      const answer = await create(json)
+      expect([answer.status, answer.json.errors?.[0]?.pointer], JSON.stringify(json)).toEqual([400, pointer])
+    }
+    expect((await post('', [])).status).toBe(400)
+  })
+
+  it(`stops at ${MAX_ENDPOINTS} endpoints, deleted ones not counted`, async () => {
+    const { scope, create, remove } = await makeCaller()
+    const { json } = await create()
+    await fixture.owner(
+      `INSERT INTO webhook_endpoints (account_id, environment, id, url, event_types, sealed_secret)
+       SELECT $1, $2, 'whe_test_' || n, 'https://example.com/', '{*}', '' FROM generate_series(2, $3) AS n`,
+      [scope.accountId, scope.environment, MAX_ENDPOINTS],
+    )
+    expect(findings(await create()).slice(0, 2)).toEqual([409, 'conflict'])
+    await remove(`/${json.endpoint_id}`)
+    expect((await create()).status).toBe(200)
+  })
+})
+
+describe('who may', () => {
+  it.each([
+    ['GET', ''],
+    ['POST', ''],
+    ['GET', '/ID'],
+    ['DELETE', '/ID'],
+    ['POST', '/ID/test'],
+    ['GET', '/ID/deliveries'],
+  ])('%s %s: admin keys of an account of their own, for what is theirs', async (method, path) => {
+    const owner = await makeCaller()
+    const { json: mine } = await owner.create()
+    const id = String(mine.endpoint_id)
+    const send = async (row: Partial<KeyRow>, target: string) => {
+      const key = `key-${keys.size}`
+      keys.set(key, makeKeyRow({ ...owner.scope, scopes: ['admin'], ...row }))
+      const json = method === 'POST' && path === '' ? { url: 'https://example.com/', event_types: ['*'] } : undefined
+      const { status, json: body } = await call(app, PATH + path.replace('ID', target), {
+        key,
+        method,
+        ...(json && { json }),
+      })
+      return [status, body.code]
+    }
+    expect(await send({ scopes: ['verify', 'attest', 'escalate', 'intent', 'screen'] }, id)).toEqual([
+      403,
+      'insufficient_scope',
+    ])
+    expect(await send({ scopes: ['all'], isAccountBearing: false }, id)).toEqual([403, 'account_key_required'])
+    if (path === '') return
+    const other = await fixture.makeAccount()
+    expect(await send({ accountId: other.accountId }, id)).toEqual([404, 'not_found'])
+    expect(await send({}, newId('whe', 'live'))).toEqual([403, 'environment_mismatch'])
+    expect(await send({}, newId('whe', 'sandbox'))).toEqual([404, 'not_found'])
+    expect(await send({}, newId('clm', 'sandbox'))).toEqual([404, 'not_found'])
+    expect(await send({}, 'x')).toEqual([404, 'not_found'])
+    expect((await owner.get(`/${id}`)).status).toBe(200)
+  })
+})
+
+describe('listing endpoints', () => {
+  it('pages through all of them, newest first, and through no others', async () => {
+    const { create, get } = await makeCaller()
+    await (await makeCaller()).create()
+    const ids: unknown[] = []
+    for (let i = 0; i < 5; i += 1) ids.unshift((await create()).json.endpoint_id)
+    ids.sort().reverse()
+
+    const seen: unknown[] = []
+    let cursor = ''
+    for (const expected of [2, 2, 1]) {
+      const page = await get(`?limit=2${cursor}&include=total_count`)
+      expect(page.json).toMatchObject({ object: 'list', has_more: expected === 2 && seen.length < 3, total_count: 5 })
+      seen.push(...listed(page).map((row) => row.endpoint_id))
+      cursor = `&cursor=${page.json.next_cursor}`
+    }
+    expect(seen).toEqual(ids)
+    expect(findings(await get('?cursor=abc'))).toEqual([400, 'invalid_request', [['?cursor', 'invalid_cursor']]])
+    expect((await get('?status=enabled')).status).toBe(400)
+    expect(listed(await get('?created_gte=2100-01-01T00:00:00Z'))).toEqual([])
+  })
+})
+
+describe('deleting an endpoint', () => {
+  it('hides it, cancels what waits for it, and is final', async () => {
+    const { scope, create, get, remove, post } = await makeCaller()
+    const id = String((await create()).json.endpoint_id)
+    const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
+    const deliveryId = emitted?.deliveryIds[0] ?? ''
+    expect((await remove(`/${id}`)).json).toEqual({ endpoint_id: id, deleted: true })
+    expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'cancelled', next_attempt_at: null })
+    expect(await fixture.jobState(deliveryId)).toBe('cancelled')
+    expect(listed(await get())).toEqual([])
+    for (const answer of [
+      await get(`/${id}`),
+      await remove(`/${id}`),
+      await post(`/${id}/test`),
+      await get(`/${id}/deliveries`),
+    ]) {
+      expect(answer.status).toBe(404)
+    }
+  })
+})
+
+describe('testing an endpoint and reading its log', () => {
+  it('sends a signed ping whose attempts stand in the log', async () => {
+    const { scope, create, get, post } = await makeCaller()
+    let code = 500
+    const { received, url } = await fixture.receiver((response) => response.writeHead(code).end())
+    const { json: made } = await create({ url, event_types: ['claim.escalated'] })
+    const tested = await post(`/${made.endpoint_id}/test`)
+    expect(tested.status).toBe(202)
+    expect(tested.json).toEqual({
+      endpoint_id: made.endpoint_id,
+      event_id: expect.stringMatching(/^evt_test_/),
+      delivery_id: expect.stringMatching(/^whd_test_/),
+    })
+    const deliveryId = String(tested.json.delivery_id)
+    await fixture.runOnce(deliveryId)
+    code = 200
+    await fixture.runOnce(deliveryId)
+    const [first] = received
+    expect(first?.json).toMatchObject({
+      type: 'ping',
+      account_id: scope.accountId,
+      data: { endpoint_id: made.endpoint_id },
+    })
+    for (const { body, headers } of received) {
+      expect(verifyWebhookSignature(body, headers, [String(made.signing_secret)], Date.now() / 1_000)).toEqual({
+        valid: true,
+      })
+    }
+
+    const [delivery] = listed(await get(`/${made.endpoint_id}/deliveries`))
+    expect(delivery).toEqual({
+      delivery_id: deliveryId,
+      event_id: tested.json.event_id,
+      event_type: 'ping',
+      status: 'delivered',
+      created_at: expect.any(String),
+      next_attempt_at: null,
+      delivered_at: expect.any(String),
+      attempts: [500, 200].map((response_status, index) => ({
+        attempt: index + 1,
+        started_at: expect.any(String),
+        finished_at: expect.any(String),
+        response_status,
+        error: null,
+        duration_ms: expect.any(Number),
+      })),
+    })
+  })
+
+  it('filters and pages the log', async () => {
+    const { scope, create, get, post } = await makeCaller()
+    const { url } = await fixture.receiver()
+    const id = String((await create({ url })).json.endpoint_id)
+    const ping = String((await post(`/${id}/test`)).json.delivery_id)
+    await fixture.emit([escalated('clm_test_a'), escalated('clm_test_b')], scope)
+    await fixture.runOnce(ping)
+    const idsOf = async (query: string) => listed(await get(`/${id}/deliveries${query}`)).map((row) => row.delivery_id)
+    expect(await idsOf('')).toHaveLength(3)
+    expect(await idsOf('?status=delivered')).toEqual([ping])
+    expect(await idsOf('?event_type=ping')).toEqual([ping])
+    expect(await idsOf('?event_type=claim.escalated&status=pending')).toHaveLength(2)
+    expect(await idsOf('?event_type=trace.job_completed')).toEqual([])
+    const page = await get(`/${id}/deliveries?limit=2&include=total_count`)
+    expect(page.json).toMatchObject({ has_more: true, total_count: 3 })
+    expect(await idsOf(`?limit=2&cursor=${page.json.next_cursor}`)).toHaveLength(1)
+    expect((await get(`/${id}/deliveries?status=lost`)).status).toBe(400)
+    expect(findings(await get(`/${id}/deliveries?event_type=x`))).toEqual([
+      400,
+      'invalid_request',
+      [['?event_type', 'unknown_event_type']],
+    ])
+  })
+})
