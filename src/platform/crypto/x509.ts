@@ -162,17 +162,18 @@ function publicKeyOf(x509: X509Certificate): KeyObject | undefined {
 
 // RSA verification costs the square of the modulus: the bound is what keeps one check at a fraction of a millisecond.
 const MAX_RSA_BITS = 8_192
+// P-256 is told by its one encoding, which also spares node:crypto's slow look at the key's details.
 const CURVES: Record<string, { keyAlgorithm: KeyAlgorithm; keyBits: number }> = {
-  prime256v1: { keyAlgorithm: 'ec-p256', keyBits: 256 },
   secp384r1: { keyAlgorithm: 'ec-p384', keyBits: 384 },
   secp521r1: { keyAlgorithm: 'ec-p521', keyBits: 521 },
 }
 
 function describeKey(key: KeyObject, spki: Buffer): { keyAlgorithm: KeyAlgorithm; keyBits: number } | undefined {
+  if (isP256Spki(spki)) return { keyAlgorithm: 'ec-p256', keyBits: 256 }
   const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {
     case 'ec':
-      return namedCurve === 'prime256v1' && !isP256Spki(spki) ? undefined : CURVES[namedCurve]
+      return CURVES[namedCurve]
     case 'rsa':
       return modulusLength <= MAX_RSA_BITS ? { keyAlgorithm: 'rsa', keyBits: modulusLength } : undefined
     case 'ed25519':

@@ -202,6 +202,23 @@ describe('the path length', () => {
     expect(check([device, long, upper], [limited])).toMatchObject({ isTrusted: false, code: 'path_length' })
     expect(check([device, long, upper, short], [limited])).toMatchObject({ isTrusted: true })
   })
+
+  it('takes the way with fewer names, though it has more certificates', async () => {
+    const anchor = await make({ name: 'Anchor', isCa: true, pathLength: 2 })
+    const top = await make({ name: 'Top', isCa: true, issuer: anchor })
+    const upper = await make({ name: 'Upper', isCa: true, issuer: top })
+    const near = await make({ name: 'Near', isCa: true, issuer: upper })
+    const device = await make({ name: 'Device', issuer: near })
+    expect(check([device, near, upper, top], [anchor])).toMatchObject({
+      isTrusted: false,
+      code: 'path_length',
+      index: 4,
+    })
+    const oldest = await make({ name: 'Near', isCa: true, issuer: top })
+    const older = await make({ name: 'Near', isCa: true, issuer: oldest })
+    const renewed = await make({ name: 'Near', isCa: true, issuer: older, keys: near.keys })
+    expect(check([device, near, upper, renewed, older, oldest, top], [anchor])).toMatchObject({ isTrusted: true })
+  })
 })
 
 describe('a flipped bit', () => {
@@ -251,6 +268,18 @@ describe('a hostile mesh', () => {
     expect(performance.now() - started).toBeLessThan(500)
   })
 
+  it('of signatures by nobody, under hundreds of anchors of the name, is given up', async () => {
+    const nobody = await make({ name: 'Nobody', isCa: true })
+    const below = await make({ name: 'Below', isCa: true, issuer: nobody, issuerName: 'Same' })
+    const device = await make({ name: 'Device', issuer: below })
+    const keys = Array.from({ length: 300 }, () => make({ name: 'Same', isCa: true, keys: root.keys, issuer: nobody }))
+    expect(check([device, below], await Promise.all(keys))).toMatchObject({
+      isTrusted: false,
+      code: 'unknown_ca',
+      index: 0,
+    })
+  })
+
   it('does not hide a path that is there', async () => {
     const authority = await make({ name: 'Same', isCa: true })
     const mesh = await Promise.all(
@@ -260,6 +289,17 @@ describe('a hostile mesh', () => {
     const bridge = await make({ name: 'Same', isCa: true, keys: authority.keys, issuer: anchor })
     const device = await make({ name: 'Device', issuer: authority })
     expect(check([device, ...mesh, bridge], [anchor])).toMatchObject({ isTrusted: true })
+  })
+
+  it('does not hide a path that is far', async () => {
+    const authority = await make({ name: 'Same', isCa: true })
+    const mesh = await Promise.all(
+      Array.from({ length: 4 }, () => make({ name: 'Same', isCa: true, keys: authority.keys, issuer: authority })),
+    )
+    const upper = await make({ name: 'Upper', isCa: true, issuer: root })
+    const bridge = await make({ name: 'Same', isCa: true, keys: authority.keys, issuer: upper })
+    const device = await make({ name: 'Device', issuer: authority })
+    expect(check([device, ...mesh, bridge, upper], [root])).toMatchObject({ isTrusted: true })
   })
 })
 
