@@ -29,6 +29,9 @@ export interface AppDeps {
   bodyBudgetBytes?: number
 }
 
+// What a handler makes of a client that left is no error of ours, and nobody reads the answer.
+const GONE: Answer = { status: 499, headers: {}, text: '' }
+
 // JSON bodies in memory, all requests together: a dozen of the largest, or thousands of the usual.
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
@@ -66,13 +69,19 @@ export function createApp(deps: AppDeps): Koa {
     const finish = (answer: Answer) => send(req, res, { ...answer, headers: { ...common, ...answer.headers } })
     const refuse = (error: unknown): Answer => {
       const failure = toFailure(error)
-      if (!req.socket.destroyed) logFailure(logOfRequest(log, { requestId, route: `${ctx.method} ${path}` }), failure)
+      logFailure(logOfRequest(log, { requestId, route: `${ctx.method} ${path}` }), failure)
       return problemOf(failure, { baseUrl, requestId })
+    }
+    const leave = (error: unknown): Answer => {
+      log.debug({ requestId, err: error }, 'the client left')
+      return GONE
     }
     // Koa's own respond knows neither early answers to unfinished uploads nor streams that break.
     ctx.respond = false
     try {
-      await finish(await produce(requestId).catch(refuse))
+      await finish(
+        await produce(requestId).catch((error: unknown) => (req.socket.destroyed ? leave(error) : refuse(error))),
+      )
     } catch (error) {
       const problem = refuse(error)
       if (res.headersSent) res.destroy()

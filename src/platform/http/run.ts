@@ -74,7 +74,11 @@ function lazyParts({ req, res }: Exchange, stream: Readable | undefined) {
 function signalOf(res: Exchange['res']): AbortSignal {
   const controller = new AbortController()
   if (res.destroyed) controller.abort()
-  else res.once('close', () => controller.abort())
+  else {
+    res.once('close', () => {
+      if (!res.writableFinished) controller.abort()
+    })
+  }
   return controller.signal
 }
 

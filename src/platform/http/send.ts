@@ -4,11 +4,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { Answer } from './endpoint.ts'
 
 // As long as a client needs to notice an early answer; discarding costs us bandwidth only.
 const LINGER_MS = 30_000
-const LINGER_IDLE_MS = 5_000
+const LINGER_IDLE_MS = 2_000
 
 /**
  * Sends an answer to its end; never rejects because the client went away.
@@ -22,6 +23,8 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
   if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
   const headers: Record<string, string | number> = { ...answer.headers }
   headers['Content-Length'] = Buffer.byteLength(answer.text)
+  // A small body stands in the same packet as its head, and is only parsed after this turn.
+  if (isUnread(req)) await setImmediate()
   if (!isUnread(req)) {
     res.writeHead(answer.status, headers)
     res.end(answer.text)

@@ -1,7 +1,7 @@
 // The node:http server: limits that keep a slow or silent peer from holding anything for long, and an orderly end.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 // Above the 60 s that load balancers keep an idle connection: the side that closes first must be theirs, or a request
@@ -13,6 +13,8 @@ const HEADERS_MS = 15_000
 const SILENCE_MS = 120_000
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 100
+// A connection that was accepted a moment ago may have a request on its way.
+const UNUSED_GRACE_MS = 500
 
 /** A Koa application, or anything else that answers requests. */
 export interface App {
@@ -48,6 +50,11 @@ export async function listen(app: App, { port, host }: { port: number; host: str
   // refused upload is never sent.
   server.on('checkContinue', onRequest)
   server.on('clientError', refuseMalformed)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -60,22 +67,29 @@ export async function listen(app: App, { port, host }: { port: number; host: str
     port: (server.address() as AddressInfo).port,
     close(deadlineMs) {
       isClosing = true
-      return closeServer(server, deadlineMs)
+      return closeServer(server, sockets, deadlineMs)
     },
   }
 }
 
-function closeServer(server: Server, deadlineMs: number): Promise<void> {
+function closeServer(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
+    const startedAt = performance.now()
+    const closeIdle = () => {
+      server.closeIdleConnections()
+      if (performance.now() - startedAt < UNUSED_GRACE_MS) return
+      // Opened in advance (browsers, pools) and never used: to node these wait for headers, and are not idle.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }
     // A connection becomes idle when its last answer is out, also one that was busy a moment ago.
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const sweep = setInterval(closeIdle, SWEEP_MS)
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
     server.close(() => {
       clearInterval(sweep)
       clearTimeout(deadline)
       resolve()
     })
-    server.closeIdleConnections()
+    closeIdle()
   })
 }
 

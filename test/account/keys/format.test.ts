@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checksumOf, makeKey, parseKey } from '#src/account/keys/format.ts'
+import { sha256Hex } from '#src/platform/crypto/digest.ts'
+
+interface Vectors {
+  checksums: { random: string; checksum: string }[]
+  keys: { raw: string; environment: string; prefix: string; last4: string; has_checksum: boolean; sha256: string }[]
+  not_keys: string[]
+}
+const vectors: Vectors = JSON.parse(readFileSync(new URL('../../../vectors/keys/v1.json', import.meta.url), 'utf8'))
+
+describe('the format of a key', () => {
+  it.each(vectors.checksums)('has the checksum of $random', ({ random, checksum }) => {
+    expect(checksumOf(random)).toBe(checksum)
+  })
+
+  it.each(vectors.keys)('reads $raw', ({ raw, environment, prefix, last4, has_checksum, sha256 }) => {
+    expect(parseKey(raw)).toEqual({ environment, prefix, last4, hasChecksum: has_checksum })
+    expect(sha256Hex(raw)).toBe(sha256)
+  })
+
+  it.each(vectors.not_keys)('does not take %j for a key', (raw) => {
+    expect(parseKey(raw)).toBeUndefined()
+  })
+
+  it('is what a new key has, and no two are equal', () => {
+    const made = new Set<string>()
+    for (let i = 0; i < 500; i += 1) {
+      const environment = i % 2 === 0 ? 'live' : 'sandbox'
+      const raw = makeKey(environment)
+      expect(raw).toMatch(environment === 'live' ? /^svc_live_[0-9A-Za-z]{32}$/ : /^svc_test_[0-9A-Za-z]{32}$/)
+      expect(parseKey(raw)).toMatchObject({ environment, hasChecksum: true, last4: raw.slice(-4) })
+      made.add(raw)
+    }
+    expect(made.size).toBe(500)
+  })
+
+  it('notices every changed character', () => {
+    fc.assert(
+      fc.property(fc.nat(31), fc.nat(60), (at, shift) => {
+        const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+        const raw = makeKey('sandbox')
+        const index = 9 + at
+        const changed = alphabet.charAt((alphabet.indexOf(raw.charAt(index)) + 1 + shift) % 62)
+        return parseKey(raw.slice(0, index) + changed + raw.slice(index + 1))?.hasChecksum === false
+      }),
+      { numRuns: 500, seed: 1 },
+    )
+  })
+})

@@ -1,0 +1,265 @@
+import { Agent, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Registry } from 'prom-client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createInternalApp } from '#src/platform/http/internal.ts'
+import { type Listening, listen } from '#src/platform/http/server.ts'
+import { call, callRaw, startApp, type TestApp } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+
+const base = { tag: 'test', public: 'for the test', status: [200] }
+const open: (TestApp | Listening)[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close(500)))
+})
+
+async function start(routes: Route[]): Promise<TestApp> {
+  const app = await startApp(routes)
+  open.push(app)
+  return app
+}
+
+function slowRoute(ms: number, on: { start?: () => void; abort?: () => void } = {}): Route {
+  return publicEndpoint(
+    { ...base, method: 'GET', path: '/v1/slow', summary: 'Slow', view: z.object({ ok: z.boolean() }) },
+    async ({ signal }) => {
+      signal.addEventListener('abort', () => on.abort?.())
+      on.start?.()
+      await delay(ms)
+      return { ok: true }
+    },
+  )
+}
+
+describe('an orderly end', () => {
+  it('lets a request finish, refuses new ones, and closes idle connections', async () => {
+    const began = Promise.withResolvers<void>()
+    const app = await start([slowRoute(300, { start: began.resolve })])
+    const agent = new Agent({ keepAlive: true })
+    const answer = new Promise<string | undefined>((resolve, reject) => {
+      const req = httpRequest({ port: app.port, path: '/v1/slow', agent }, (res) =>
+        resolve(res.resume().headers.connection),
+      )
+      req.on('error', reject).end()
+    })
+    const idle = connect(app.port, '127.0.0.1')
+    idle.on('error', () => {})
+    await began.promise
+    const started = performance.now()
+    const closing = app.close(5_000)
+    await expect(call(app, '/health')).rejects.toThrow('ECONNREFUSED')
+    await answer
+    await closing
+    expect(performance.now() - started).toBeLessThan(2_000)
+    agent.destroy()
+  })
+
+  it('cuts what is left at the deadline', async () => {
+    const began = Promise.withResolvers<void>()
+    const app = await start([slowRoute(5_000, { start: began.resolve })])
+    const refused = expect(call(app, '/v1/slow')).rejects.toThrow()
+    await began.promise
+    const started = performance.now()
+    await app.close(200)
+    expect(performance.now() - started).toBeLessThan(2_000)
+    await refused
+  })
+})
+
+describe('a client that leaves', () => {
+  it('aborts the signal, and is no error of ours', async () => {
+    const began = Promise.withResolvers<void>()
+    const aborted = Promise.withResolvers<void>()
+    const app = await start([slowRoute(300, { start: began.resolve, abort: aborted.resolve })])
+    const socket = connect(app.port, '127.0.0.1')
+    socket.write('GET /v1/slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    await began.promise
+    socket.destroy()
+    await aborted.promise
+    await until(async () => (await app.metrics.registry.metrics()).includes('route="/v1/slow",status="499"'))
+    expect(app.logged.filter((line) => line.level === 'error' || line.level === 'warn')).toEqual([])
+  })
+
+  it('does not abort a request that was answered', async () => {
+    let aborted = 0
+    const abort = () => {
+      aborted += 1
+    }
+    const app = await start([slowRoute(10, { abort })])
+    const agent = new Agent({ keepAlive: true })
+    await new Promise((resolve) =>
+      httpRequest({ port: app.port, path: '/v1/slow', agent }, (res) => res.resume().on('end', resolve)).end(),
+    )
+    await delay(50)
+    expect(aborted).toBe(0)
+    agent.destroy()
+  })
+})
+
+describe('what is not HTTP', () => {
+  it.each([
+    ['noise', 'hello\r\n\r\n', 400],
+    ['a TLS hello', Buffer.from('1603010200010001fc0303', 'hex'), 400],
+    ['headers of 20 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n', 400],
+  ])('answers %s with a problem', async (_name, bytes, status) => {
+    const app = await start([])
+    const text = await callRaw(app, bytes)
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(text).toContain('application/problem+json')
+    expect((await call(app, '/health')).json).toEqual({ status: 'ok' })
+  })
+})
+
+describe('streamed answers', () => {
+  const streaming = (path: string, make: () => Readable): Route =>
+    publicEndpoint(
+      { ...base, method: 'GET', path, summary: 'Bytes', view: z.never(), streams: { contentType: 'image/jpeg' } },
+      async () => ({ status: 200, stream: make(), headers: { ETag: '"x"' } }),
+    )
+
+  it('sends the bytes, or with HEAD only what they are', async () => {
+    let destroyed = 0
+    const app = await start([
+      streaming('/v1/bytes', () =>
+        Readable.from([Buffer.from('ab'), Buffer.from('cd')]).on('close', () => {
+          destroyed += 1
+        }),
+      ),
+      streaming('/v1/nothing', () => Readable.from([])),
+    ])
+    const got = await call(app, '/v1/bytes')
+    expect([got.status, got.text, got.headers.etag, got.headers['content-type']]).toEqual([
+      200,
+      'abcd',
+      '"x"',
+      'image/jpeg',
+    ])
+    const head = await call(app, '/v1/bytes', { method: 'HEAD' })
+    expect([head.status, head.text, head.headers.etag]).toEqual([200, '', '"x"'])
+    expect((await call(app, '/v1/nothing')).text).toBe('')
+    await until(() => destroyed === 2)
+  })
+
+  it('makes a problem of an error before the first byte', async () => {
+    const app = await start([
+      streaming(
+        '/v1/missing',
+        () =>
+          new Readable({
+            read() {
+              this.destroy(new Error('no such blob'))
+            },
+          }),
+      ),
+    ])
+    const { status, json } = await call(app, '/v1/missing')
+    expect([status, json.code]).toEqual([500, 'internal_error'])
+    expect(app.logged.filter((line) => line.level === 'error')).toHaveLength(1)
+  })
+
+  it('cuts the connection when the bytes break off, and logs it once', async () => {
+    const app = await start([
+      streaming('/v1/breaks', () =>
+        Readable.from(
+          (async function* () {
+            yield Buffer.alloc(1000)
+            await delay(20)
+            throw new Error('disk gone')
+          })(),
+        ),
+      ),
+    ])
+    await expect(call(app, '/v1/breaks')).rejects.toThrow()
+    await until(() => app.logged.filter((line) => line.level === 'error').length === 1)
+  })
+
+  it('closes its source when the reader leaves', async () => {
+    let closed = 0
+    const app = await start([
+      streaming('/v1/endless', () =>
+        new Readable({
+          read() {
+            this.push(Buffer.alloc(65_536))
+          },
+        }).on('close', () => {
+          closed += 1
+        }),
+      ),
+    ])
+    const socket = connect(app.port, '127.0.0.1')
+    socket.write('GET /v1/endless HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.destroy()
+    await until(() => closed === 1)
+    await delay(20)
+    expect(app.logged.filter((line) => line.level === 'error')).toEqual([])
+  })
+
+  it('is refused where the route does not declare it', async () => {
+    const app = await start([
+      publicEndpoint(
+        { ...base, method: 'GET', path: '/v1/undeclared', summary: 'x', view: z.object({}) },
+        async () => ({
+          status: 200,
+          stream: Readable.from(['x']),
+          headers: {},
+        }),
+      ),
+    ])
+    expect((await call(app, '/v1/undeclared')).status).toBe(500)
+  })
+})
+
+describe('the internal port', () => {
+  async function startInternal(checks: Parameters<typeof createInternalApp>[0]['checks']) {
+    const registry = new Registry()
+    const failed: string[] = []
+    const app = createInternalApp({
+      checks,
+      registry,
+      onFailedCheck: (name) => void failed.push(name),
+      checkTimeoutMs: 100,
+    })
+    const listening = await listen(app, { port: 0, host: '127.0.0.1' })
+    open.push(listening)
+    return { ...listening, failed }
+  }
+
+  it('is ready when every check is', async () => {
+    const app = await startInternal({ postgres: async () => 1, redis: async () => undefined })
+    expect((await call(app, '/health/ready')).json).toEqual({ status: 'ready' })
+    expect((await call(app, '/metrics')).status).toBe(200)
+    expect((await call(app, '/')).status).toBe(404)
+    expect((await call(app, '/metrics', { method: 'POST' })).status).toBe(405)
+  })
+
+  it('names the checks that fail or hang', async () => {
+    const app = await startInternal({
+      postgres: async () => {
+        throw new Error('down')
+      },
+      redis: () => new Promise(() => {}),
+      disk: async () => true,
+    })
+    const { status, json } = await call(app, '/health/ready')
+    expect([status, json]).toEqual([503, { status: 'unavailable', failed: ['postgres', 'redis'] }])
+    expect(app.failed.sort()).toEqual(['postgres', 'redis'])
+  })
+
+  it('is not on the public port', async () => {
+    const app = await start([])
+    expect((await call(app, '/metrics')).status).toBe(404)
+    expect((await call(app, '/health/ready')).status).toBe(404)
+  })
+})

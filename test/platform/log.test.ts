@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { Failure } from '#src/failure.ts'
+import { createLog, logOfJob, logOfRequest } from '#src/platform/log.ts'
+
+function makeLog() {
+  const lines: Record<string, unknown>[] = []
+  const log = createLog({ process: 'web', level: 'trace' }, { write: (line) => void lines.push(JSON.parse(line)) })
+  return { log, lines }
+}
+
+describe('the log', () => {
+  it('has one JSON object per line, with time, level and process', () => {
+    const { log, lines } = makeLog()
+    log.info('hello')
+    expect(lines[0]).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      process: 'web',
+      msg: 'hello',
+    })
+  })
+
+  it('carries the fields of a request or a job', () => {
+    const { log, lines } = makeLog()
+    logOfRequest(log, { requestId: 'req_1', route: 'GET /v1/claims' }).info('a')
+    logOfJob(log, { queue: 'attest', jobId: 'j', attempt: 2 }).info('b')
+    expect(lines).toMatchObject([
+      { requestId: 'req_1', route: 'GET /v1/claims' },
+      { queue: 'attest', jobId: 'j', attempt: 2 },
+    ])
+  })
+
+  it.each([
+    ['a header', { headers: { authorization: 'Bearer svc_live_abcdefgh12345678', 'x-api-key': 'plain-secret' } }],
+    ['a secret by name', { secret: 'plain-secret', endpoint: { secret: 'plain-secret' }, token: 'plain-secret' }],
+    ['a key in a field', { note: 'used svc_test_0123456789abcdefghijklmnopqrstuv' }],
+    ['a webhook secret', { note: 'whsec_plainsecretplainsecret' }],
+    ['a connection string', { note: 'postgres://user:plain-secret@db.internal/x' }],
+  ])('shows no secret: %s', (_name, fields) => {
+    const { log, lines } = makeLog()
+    log.info(fields, 'x')
+    expect(JSON.stringify(lines)).not.toMatch(/plain-?secret|svc_(live|test)_[0-9a-z]|whsec_p/)
+    expect(JSON.stringify(lines)).toContain('redacted')
+  })
+
+  it('shows of an error what helps, with its causes, and nothing that hangs on it', () => {
+    const { log, lines } = makeLog()
+    const cause = Object.assign(new Error('duplicate key'), {
+      code: '23505',
+      constraint: 'api_keys_hash_key',
+      detail: 'Key (hash)=(x)',
+      client: { password: 'p' },
+    })
+    log.error({ err: new Failure('internal_error', { detail: 'x', cause }) }, 'failed')
+    expect(lines[0]).toMatchObject({
+      err: { type: 'Failure', code: 'internal_error', cause: { code: '23505', constraint: 'api_keys_hash_key' } },
+    })
+    expect(JSON.stringify(lines)).not.toContain('Key (hash)')
+    expect(JSON.stringify(lines)).not.toContain('password')
+  })
+
+  it('survives what is not an error and what holds itself', () => {
+    const { log, lines } = makeLog()
+    const loop = new Error('loop')
+    loop.cause = loop
+    for (const thrown of [loop, 'text', undefined, null, 42, new AggregateError([new Error('inner')], 'many')]) {
+      log.error({ err: thrown }, 'x')
+    }
+    expect(lines).toHaveLength(6)
+    expect(JSON.stringify(lines[5])).toContain('inner')
+  })
+})
