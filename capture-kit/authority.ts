@@ -33,14 +33,14 @@ export interface AuthorityFile {
 export interface AuthorityOptions {
   name: string
   now: () => Date
-  /** When the authority's own certificates begin; by default a day before now. A chain must be valid at the moment of capture. */
+  /** When the authority's own certificates begin; by default a year before now. A chain must be valid at the moment of capture. */
   notBefore?: Date
   /** Source of serial numbers. */
   random?: (bytes: number) => Uint8Array
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
-const DAY_MS = 86_400_000
+const YEAR_MS = 365 * 86_400_000
 const LIFE_YEARS = 20
 // RFC 5280 4.1.2.2 allows 20 octets; 16 are more than enough not to meet again.
 const SERIAL_BYTES = 16
@@ -48,7 +48,7 @@ const SERIAL_BYTES = 16
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,63}$/u
 
 export async function createAuthority({ name, now, notBefore, random }: AuthorityOptions): Promise<Authority> {
-  const from = notBefore ?? new Date(now().getTime() - DAY_MS)
+  const from = notBefore ?? new Date(now().getTime() - YEAR_MS)
   const until = new Date(from)
   until.setUTCFullYear(Math.max(from.getUTCFullYear(), now().getUTCFullYear()) + LIFE_YEARS)
   const validity = { notBefore: from, notAfter: until }

@@ -54,15 +54,32 @@ export interface Attestation {
   failure?: string
 }
 
-export interface AcceptedBatch {
+export interface Batch {
   batch_id: string
+  /** Lines that were taken. At `settled` = `accepted` the batch is done. */
   accepted: number
+  settled: number
+  counts: { queued: number; running: number; evaluated: number; failed: number; cancelled: number }
+  /** Lines that were refused, from 1; the others run. */
   rejected: { line: number; errors: { pointer: string; code: string; detail: string }[] }[]
+  rate_per_second: number | null
+  estimated_finish_at: string | null
 }
 
-export interface BatchState {
-  batch_id: string
-  counts: Record<string, number>
+/** One line of a batch's results. */
+export interface BatchLine extends Attestation {
+  /** Of the input, from 1. */
+  line: number
+  /** Resumes after this line. */
+  cursor: string
+  is_repeat: boolean
+}
+
+/** How the results of a batch end: where to go on, when not all lines have settled. */
+export interface ResultsEnd {
+  object: 'cursor'
+  next_cursor: string | null
+  is_complete: boolean
 }
 
 /** What a refused call throws. `code` is the API's, or `unreadable_answer`. */
@@ -129,14 +146,18 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
     return json({ method: 'POST', path, headers: { 'content-type': 'application/json', ...headers }, body: () => text })
   }
 
-  async function* readBatchResults(batchId: string, query = ''): AsyncGenerator<Attestation> {
+  async function* readBatchResults(batchId: string, cursor?: string): AsyncGenerator<BatchLine, ResultsEnd> {
+    const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`
     const { body } = await send({
       path: `/v1/claims/batches/${encodeURIComponent(batchId)}/results${query}`,
       headers: { accept: 'application/x-ndjson' },
     })
-    for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (line !== '') yield JSON.parse(line)
+    for await (const text of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const line: BatchLine | ResultsEnd = JSON.parse(text)
+      if ('object' in line) return line
+      yield line
     }
+    throw new Error(`the results of ${batchId} broke off: go on after the last line's cursor`)
   }
 
   return {
@@ -182,7 +203,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
     },
 
     /** `POST /v1/claims/batches` as NDJSON, streamed: up to 10,000 lines, each with its media uploaded before. */
-    submitBatch(lines: Iterable<AttestBody>): Promise<AcceptedBatch> {
+    submitBatch(lines: Iterable<AttestBody>): Promise<Batch> {
       const body = (): Readable => Readable.from(ndjson(lines))
       return json({
         method: 'POST',
@@ -192,10 +213,11 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       })
     },
 
-    getBatch(batchId: string): Promise<BatchState> {
+    getBatch(batchId: string): Promise<Batch> {
       return json({ path: `/v1/claims/batches/${encodeURIComponent(batchId)}` })
     },
 
+    /** The settled lines in the order of the input, up to the first unsettled one. @throws when the answer is not whole. */
     readBatchResults,
 
     close: (): Promise<void> => pool.close(),

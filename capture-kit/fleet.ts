@@ -4,7 +4,7 @@ import type { Biometric, Gps } from './device.ts'
 import type { ExifFacts } from './exif.ts'
 import { type CaptureKind, type Expectation, expectationOf, TAMPERINGS } from './findings.ts'
 import { createDice, type Dice } from './scene.ts'
-import { CAMERAS, EDITORS, LINES, METHODS, PLACES, type Place } from './stock.ts'
+import { CAMERAS, EDITORS, GATED, LINES, PLACES, type Place, UNGATED } from './stock.ts'
 
 /** How a device stands with the account. `stranger`: certified by an authority that the account doesn't know. */
 export type DeviceStanding = 'enrolled' | 'revoked' | 'not_enrolled' | 'stranger'
@@ -148,10 +148,7 @@ function planCapture({ dice, kind, index, run, now, session, device }: CaptureRe
         : planExif({ dice, kind, capturedAt, place, device, spot: hasGps ? spot : undefined }),
     capturedAt,
     gps: hasGps ? gps : undefined,
-    biometric:
-      kind === 'no_biometric'
-        ? pick(dice, [undefined, { gated: false }])
-        : { gated: true, method: pick(dice, METHODS) },
+    biometric: pick(dice, kind === 'no_biometric' ? UNGATED : GATED),
     claim: {
       reference: `${run}-claim-${index}`,
       loss_location: { lat: round(spot.lat + away), lng: spot.lng },

@@ -64,10 +64,16 @@ export const EDITORS: readonly [string, ...string[]] = [
   'Snapseed 2.22',
 ]
 
-export const METHODS: readonly [Biometric['method'] & string, ...(Biometric['method'] & string)[]] = [
-  'face',
-  'fingerprint',
-  'passcode',
+export const GATED: readonly [Biometric, ...Biometric[]] = [
+  { gated: true, method: 'face' },
+  { gated: true, method: 'fingerprint' },
+]
+
+/** What a capture says of its owner's biometric when there was none. A passcode gates, and is no biometric. */
+export const UNGATED: readonly [Biometric | undefined, ...Biometric[]] = [
+  undefined,
+  { gated: false },
+  { gated: true, method: 'passcode' },
 ]
 
 export const LINES: readonly [string, ...string[]] = ['auto', 'property', 'travel']

@@ -1,7 +1,8 @@
 // Signs a photo as a capture device does, and submits it where it is told an address.
 import { readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { readDeploymentSettings } from '#src/config.ts'
 import { type Attestation, type Client, createClient, isApiError } from '../capture-kit/client.ts'
 import { type AttestBody, type Device, type Gps, inlineMedia, type Media } from '../capture-kit/device.ts'
 import { type Keyring, openKeyring } from '../capture-kit/keyring.ts'
@@ -38,7 +39,7 @@ const OPTIONS = {
   'captured-at': { type: 'string' },
   out: { type: 'string' },
   json: { type: 'boolean', default: false },
-  keys: { type: 'string', default: fileURLToPath(new URL('../.data/capture', import.meta.url)) },
+  keys: { type: 'string', default: join(readDeploymentSettings().dataDirectory, 'capture') },
   help: { type: 'boolean', default: false },
 } as const
 

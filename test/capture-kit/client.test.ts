@@ -66,13 +66,8 @@ test('opens as many sessions as asked for, a thousand per call', async () => {
   expect(await client.openSessions(0)).toEqual([])
 })
 
-test('streams a batch as NDJSON and reads its results back line by line', async () => {
-  const results = [{ attestation_id: 'att_1' }, { attestation_id: 'att_2' }]
-  const { client, seen } = await start(({ method }) =>
-    method === 'POST'
-      ? { status: 202, body: { batch_id: 'bat_1', accepted: 2, rejected: [] } }
-      : { body: results.map((result) => JSON.stringify(result)).join('\n') },
-  )
+test('streams a batch as NDJSON', async () => {
+  const { client, seen } = await start(() => ({ status: 202, body: { batch_id: 'bat_1', accepted: 2, rejected: [] } }))
   const lines = ['1', '2'].map((id) => ({
     external_id: id,
     media_type: 'image' as const,
@@ -81,10 +76,23 @@ test('streams a batch as NDJSON and reads its results back line by line', async 
   expect(await client.submitBatch(lines)).toEqual({ batch_id: 'bat_1', accepted: 2, rejected: [] })
   expect(seen[0]?.headers['content-type']).toBe('application/x-ndjson')
   expect(seen[0]?.body.toString()).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+})
 
-  const read = []
-  for await (const result of client.readBatchResults('bat_1')) read.push(result)
-  expect(read).toEqual(results)
+test('reads the results of a batch line by line, to the line that ends them', async () => {
+  const results = [
+    { line: 1, cursor: 'a' },
+    { line: 2, cursor: 'b' },
+  ]
+  const end = { object: 'cursor', next_cursor: 'b', is_complete: false }
+  const ndjson = (lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const { client, seen } = await start((_, count) => ({ body: ndjson(count === 1 ? [...results, end] : results) }))
+
+  const reader = client.readBatchResults('bat_1', 'x+/=')
+  expect(await reader.next()).toEqual({ done: false, value: results[0] })
+  expect(await reader.next()).toEqual({ done: false, value: results[1] })
+  expect(await reader.next()).toEqual({ done: true, value: end })
+  expect(seen[0]?.url).toBe('/v1/claims/batches/bat_1/results?cursor=x%2B%2F%3D')
+  await expect(Array.fromAsync(client.readBatchResults('bat_1'))).rejects.toThrow('broke off')
 })
 
 test('asks again after 429 and 503, with the whole body, and honours Retry-After', async () => {

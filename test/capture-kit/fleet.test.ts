@@ -97,7 +97,8 @@ test('does to each capture what its kind says, and nothing else', () => {
     expect(standing).toBe(expectedStanding ?? 'enrolled')
     expect(gps === undefined).toBe(kind === 'no_gps')
     expect(exif === null).toBe(kind === 'missing_exif')
-    expect(biometric?.gated === true).toBe(kind !== 'no_biometric')
+    const hasBiometric = biometric?.gated === true && biometric.method !== 'passcode'
+    expect(hasBiometric).toBe(kind !== 'no_biometric')
     expect(/photoshop|lightroom|gimp|snapseed/i.test(exif?.software ?? '')).toBe(kind === 'edited_exif')
 
     const age = ageHours(capture)
