@@ -19,6 +19,9 @@ export interface Begun {
   createdAt: Date
   environment: Environment
   accountId: string
+  /** A success has something to tell the endpoint's row: failures to forget, or a time that is a minute old. A healthy
+   * row stays untouched, or its deliveries would queue up at its lock. */
+  isSuccessNews: boolean
 }
 
 /** Takes the next attempt number and writes its row, if the delivery is due and its endpoint takes deliveries. */
@@ -30,13 +33,15 @@ export async function beginAttempt(tx: Tx, deliveryId: string, maxAttempts: numb
        WHERE delivery.id = $1 AND delivery.status = 'pending' AND delivery.attempts < $2
          AND delivery.next_attempt_at <= now()
          AND endpoint.id = delivery.endpoint_id AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
-       RETURNING delivery.*, endpoint.url, endpoint.sealed_secret
+       RETURNING delivery.*, endpoint.url, endpoint.sealed_secret, endpoint.consecutive_failures > 0
+         OR endpoint.last_success_at IS NULL OR endpoint.last_success_at < now() - interval '1 minute' AS is_success_news
      ), attempt AS (
        INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt)
        SELECT account_id, environment, id, attempts FROM begun
      )
      SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.endpoint_id AS "endpointId", begun.url,
        begun.sealed_secret AS "sealedSecret", begun.environment, begun.account_id AS "accountId",
+       begun.is_success_news AS "isSuccessNews",
        event.id AS "eventId", event.type, event.data, event.created_at AS "createdAt"
      FROM begun JOIN events event ON event.id = begun.event_id`,
     [deliveryId, maxAttempts],
@@ -66,6 +71,8 @@ export async function findStanding(tx: Tx, deliveryId: string): Promise<Standing
   return row
 }
 
+type EndStatus = Exclude<DeliveryStatus, 'pending'>
+
 export interface AttemptResult {
   deliveryId: string
   attempt: number
@@ -74,25 +81,25 @@ export interface AttemptResult {
   durationMs: number
 }
 
-export async function finishAttempt(tx: Tx, result: AttemptResult): Promise<void> {
+/** Completes the attempt's row and, unless there is to be another, ends the delivery with it. */
+export async function finishAttempt(tx: Tx, result: AttemptResult, end: EndStatus | null): Promise<void> {
   await tx.query(
-    `UPDATE delivery_attempts SET finished_at = now(), response_status = $3, error = $4, duration_ms = $5
-     WHERE delivery_id = $1 AND attempt = $2`,
-    [result.deliveryId, result.attempt, result.responseStatus, result.error, result.durationMs],
+    `WITH attempt AS (
+       UPDATE delivery_attempts SET finished_at = now(), response_status = $3, error = $4, duration_ms = $5
+       WHERE delivery_id = $1 AND attempt = $2
+     )
+     UPDATE deliveries SET status = $6::text, next_attempt_at = NULL,
+       delivered_at = CASE WHEN $6::text = 'delivered' THEN now() END
+     WHERE id = $1 AND status = 'pending' AND $6::text IS NOT NULL`,
+    [result.deliveryId, result.attempt, result.responseStatus, result.error, result.durationMs, end],
   )
 }
 
-export async function endDelivery(
-  tx: Tx,
-  deliveryId: string,
-  status: Exclude<DeliveryStatus, 'pending'>,
-): Promise<void> {
-  await tx.query(
-    `UPDATE deliveries SET status = $2, next_attempt_at = NULL,
-       delivered_at = CASE WHEN $2 = 'delivered' THEN now() END
-     WHERE id = $1 AND status = 'pending'`,
-    [deliveryId, status],
-  )
+export async function endDelivery(tx: Tx, deliveryId: string, status: Exclude<EndStatus, 'delivered'>): Promise<void> {
+  await tx.query(`UPDATE deliveries SET status = $2, next_attempt_at = NULL WHERE id = $1 AND status = 'pending'`, [
+    deliveryId,
+    status,
+  ])
 }
 
 /** Takes a failure back that came of us and not of the receiver. */
@@ -116,12 +123,11 @@ export async function scheduleAttempt(
   )
 }
 
-/** Ends a run of failures. A healthy endpoint's row is touched once a minute: its deliveries would queue up at its lock. */
+/** Ends a run of failures. */
 export async function recordSuccess(tx: Tx, endpointId: string): Promise<void> {
   await tx.query(
     `UPDATE webhook_endpoints SET consecutive_failures = 0, first_failure_at = NULL, last_success_at = now()
-     WHERE id = $1
-       AND (consecutive_failures > 0 OR last_success_at IS NULL OR last_success_at < now() - interval '1 minute')`,
+     WHERE id = $1`,
     [endpointId],
   )
 }

@@ -107,21 +107,19 @@ export function createDeliver({
       durationMs: answer.durationMs,
     }
     if (status !== null && status >= 200 && status < 300) {
-      await recordSuccess(tx, endpointId)
-      await finishAttempt(tx, result)
-      await endDelivery(tx, deliveryId, 'delivered')
+      if (begun.isSuccessNews) await recordSuccess(tx, endpointId)
+      await finishAttempt(tx, result, 'delivered')
       await job.settle(tx)
       return { kind: 'settled' }
     }
 
     const failures = await recordFailure(tx, endpointId)
-    await finishAttempt(tx, result)
     const disabledReason = status === GONE ? 'gone' : isHopeless(failures) ? 'failing' : undefined
     const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
     const delayMs =
       disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
+    await finishAttempt(tx, result, delayMs === undefined ? 'failed' : null)
     if (delayMs === undefined) {
-      await endDelivery(tx, deliveryId, 'failed')
       if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
       await job.settle(tx)
       return { kind: 'settled' }
