@@ -55,34 +55,34 @@ export async function consumeNonces(
   uses: readonly { nonce: string; attestationId: string }[],
   now: Date,
 ): Promise<CaptureSession[]> {
-  const possible = uses.filter(({ nonce }) => isNonce(nonce))
-  if (possible.length === 0) return []
-  // Locked in the order of the nonces, so that two batches that share nonces in different orders can't deadlock.
+  const wanted = new Map<string, string>()
+  for (const { nonce, attestationId } of uses) {
+    if (isNonce(nonce) && !wanted.has(nonce)) wanted.set(nonce, attestationId)
+  }
+  const nonces = wanted.size > 1 ? await lockFree(tx, [...wanted.keys()]) : [...wanted.keys()]
+  if (nonces.length === 0) return []
+  // The attestations come as an object, not as a table to join: without fresh statistics the planner takes what the policy
+  // lets through for one row and chooses nested loops. A thousand nonces took 2.7 s that way, five thousand 36 s.
   return tx.query<CaptureSession>(
-    `WITH wanted AS (
-       SELECT DISTINCT ON (nonce) nonce, attestation_id
-       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS use (nonce, attestation_id, line)
-       ORDER BY nonce, line
-     ), free AS (
-       SELECT session.account_id, session.environment, session.id, wanted.attestation_id
-       FROM wanted JOIN capture_sessions session ON session.nonce = wanted.nonce COLLATE "C"
-       WHERE session.consumed_by IS NULL
-       ORDER BY session.nonce FOR UPDATE OF session
-     )
-     UPDATE capture_sessions session SET consumed_by = free.attestation_id, consumed_at = $3
-     FROM free
-     WHERE session.account_id = free.account_id AND session.environment = free.environment AND session.id = free.id
-       AND session.consumed_by IS NULL
-     RETURNING ${columns('session.')}`,
-    [possible.map(({ nonce }) => nonce), possible.map(({ attestationId }) => attestationId), now],
+    `UPDATE capture_sessions SET consumed_by = $2::jsonb ->> nonce, consumed_at = $3
+     WHERE nonce = ANY($1::text[]) AND consumed_by IS NULL
+     RETURNING ${SESSION}`,
+    [nonces, JSON.stringify(Object.fromEntries(wanted)), now],
   )
+}
+
+// In the order of the nonces: two batches that share nonces in different orders would deadlock otherwise.
+async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
+  const free = await tx.query<{ nonce: string }>(
+    `SELECT nonce FROM capture_sessions WHERE nonce = ANY($1::text[]) AND consumed_by IS NULL ORDER BY nonce FOR UPDATE`,
+    [nonces],
+  )
+  return free.map(({ nonce }) => nonce)
 }
 
 export async function findSession(tx: Tx, nonce: string): Promise<CaptureSession | undefined> {
   if (!isNonce(nonce)) return undefined
-  const [session] = await tx.query<CaptureSession>(`SELECT ${columns()} FROM capture_sessions WHERE nonce = $1`, [
-    nonce,
-  ])
+  const [session] = await tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE nonce = $1`, [nonce])
   return session
 }
 
@@ -91,8 +91,5 @@ export function isNonce(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text)
 }
 
-function columns(prefix = ''): string {
-  return `${prefix}id, ${prefix}nonce, ${prefix}device_id AS "deviceId", ${prefix}claim_reference AS "claimReference",
-    ${prefix}issued_at AS "issuedAt", ${prefix}expires_at AS "expiresAt", ${prefix}consumed_by AS "consumedBy",
-    ${prefix}consumed_at AS "consumedAt"`
-}
+const SESSION = `id, nonce, device_id AS "deviceId", claim_reference AS "claimReference", issued_at AS "issuedAt",
+  expires_at AS "expiresAt", consumed_by AS "consumedBy", consumed_at AS "consumedAt"`

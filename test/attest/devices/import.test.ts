@@ -1,0 +1,227 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createBudget } from '#src/platform/http/body.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
+import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import { call, type TestAnswer } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+
+const FLEET = 1_000
+const BUDGET_BYTES = 32 * 1024 * 1024
+const { root, intermediate, leaf } = await makeChain()
+const fleet: Issued[] = []
+const budget = createBudget(BUDGET_BYTES)
+let app: AttestApp
+let admin: Scope & { key: string }
+
+beforeAll(async () => {
+  app = await startAttestApp(AT, { importBudget: budget })
+  for (let index = 0; index < FLEET; index += 1)
+    fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  admin = await app.makeCaller()
+  await app.rootCas.register(admin, { name: 'Root', certificate: root.der.toString('base64') })
+})
+
+interface Imported {
+  accepted: number
+  rejected: { line: number; errors: { pointer: string; code: string }[] }[]
+  devices: { line: number; device_id: string }[]
+}
+
+describe('an import', () => {
+  it('enrolls what is good and says what is bad, by line', async () => {
+    const [first, second, third] = fleet as [Issued, Issued, Issued]
+    const lines = [
+      lineOf(first, 'Phone 1'),
+      'not json',
+      '',
+      lineOf(second),
+      '{"certificate_chain":["?"]}',
+      '{"name":"a","name":"b"}',
+      JSON.stringify({ certificate_chain: [third.der.toString('base64')] }),
+      JSON.stringify({ certificate_chain: [], colour: 'red' }),
+      '[1]',
+      `{"name":"${'n'.repeat(70_000)}"}`,
+      '{"name":"a\\u0000","certificate_chain":["AAAA"]}',
+      Buffer.from([0x22, 0xff, 0x22]),
+      lineOf(third),
+    ]
+    const { status, json } = await importLines(lines)
+    expect(status).toBe(200)
+    const result = json as unknown as Imported
+    expect(result).toMatchObject({ object: 'device_import', accepted: 3 })
+    expect(result.devices.map(({ line }) => line)).toEqual([1, 4, 13])
+    expect(result.rejected.map(({ line, errors }) => [line, errors[0]?.pointer, errors[0]?.code])).toEqual([
+      [2, '', 'malformed'],
+      [5, '/certificate_chain/0', 'invalid_base64'],
+      [6, '/name', 'duplicate_key'],
+      [7, '/certificate_chain', 'unknown_ca'],
+      [8, '/certificate_chain', 'too_few'],
+      [9, '', 'invalid_type'],
+      [10, '', 'too_large'],
+      [11, '/name', 'invalid_character'],
+      [12, '', 'invalid_utf8'],
+    ])
+    const { json: device } = await app.call(admin.key, `/v1/admin/devices/${result.devices[0]?.device_id}`)
+    expect(device).toMatchObject({ name: 'Phone 1', state: 'enrolled', certificate: { subject: 'CN=Phone 0' } })
+  })
+
+  it('of a thousand with one bad line enrolls 999', async () => {
+    const lines = fleet.map((device) => lineOf(device))
+    lines[499] = '{"certificate_chain":['
+    const { json } = await importLines(lines)
+    expect(json).toMatchObject({ accepted: FLEET - 1, rejected: [{ line: 500, errors: [{ code: 'malformed' }] }] })
+    expect(await countDevices()).toBe(FLEET - 1)
+  })
+
+  it('answers one device for one key, however often it comes', async () => {
+    const { json: enrolled } = await app.call(admin.key, '/v1/admin/devices', { json: bodyOf(leaf, 'First') })
+    const [other] = fleet as [Issued]
+    const { json } = await importLines([lineOf(leaf, 'A'), lineOf(other, 'B'), lineOf(leaf, 'C'), lineOf(other, 'D')])
+    const { devices } = json as unknown as Imported
+    expect(devices.map(({ line }) => line)).toEqual([1, 2, 3, 4])
+    expect(devices[0]?.device_id).toBe(enrolled.device_id)
+    expect(devices[2]?.device_id).toBe(enrolled.device_id)
+    expect(devices[3]?.device_id).toBe(devices[1]?.device_id)
+    expect(await names()).toEqual(['B', 'First'])
+  })
+
+  it('rejects the key of a revoked device by its line', async () => {
+    const { json: enrolled } = await app.call(admin.key, '/v1/admin/devices', { json: bodyOf(leaf) })
+    await app.devices.revoke(admin, String(enrolled.device_id), { reason: 'stolen' })
+    const { json } = await importLines([lineOf(fleet[0] as Issued), lineOf(leaf), '?'])
+    expect(json).toMatchObject({
+      accepted: 1,
+      devices: [{ line: 1 }],
+      rejected: [
+        { line: 2, errors: [{ pointer: '/certificate_chain/0', code: 'device_revoked' }] },
+        { line: 3, errors: [{ code: 'malformed' }] },
+      ],
+    })
+  })
+
+  it('gives one device per key when two run at once, in any order of lines', async () => {
+    const forward = fleet.map((device) => lineOf(device))
+    const answers = await Promise.all([
+      importLines(forward),
+      importLines(forward.toReversed()),
+      importLines(forward),
+      app.call(admin.key, '/v1/admin/devices', { json: bodyOf(fleet[500] as Issued) }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const [one, reversed, three] = answers.slice(0, 3).map(({ json }) => (json as unknown as Imported).devices)
+    expect(one?.map(({ device_id: id }) => id)).toEqual(three?.map(({ device_id: id }) => id))
+    expect(one?.map(({ device_id: id }) => id)).toEqual(reversed?.map(({ device_id: id }) => id).toReversed())
+    expect(one?.[500]?.device_id).toBe(answers[3]?.json.device_id)
+    expect(await countDevices()).toBe(FLEET)
+  })
+
+  it('of nothing enrolls nothing', async () => {
+    expect((await importLines([])).json).toEqual({ object: 'device_import', accepted: 0, rejected: [], devices: [] })
+  })
+
+  it('lets other requests through while it judges', async () => {
+    const importing = importLines(fleet.map((device) => lineOf(device)))
+    let isDone = false
+    void importing.then(() => {
+      isDone = true
+    })
+    let slowestMs = 0
+    while (!isDone) {
+      const before = performance.now()
+      await new Promise((resolve) => setImmediate(resolve))
+      slowestMs = Math.max(slowestMs, performance.now() - before)
+    }
+    expect((await importing).status).toBe(200)
+    // A thousand lines are half a second of work; none of it in one piece. The bound leaves room for a busy machine.
+    expect(slowestMs).toBeLessThan(200)
+  })
+})
+
+describe('an import leaves nothing behind', () => {
+  it('of more than 10,000 lines', async () => {
+    const { status, json } = await importLines([lineOf(leaf), ...Array.from({ length: 10_000 }, () => '{}')])
+    expect({ status, code: json.code }).toEqual({ status: 413, code: 'payload_too_large' })
+    expect(await countDevices()).toBe(0)
+  })
+
+  it('of more than 1,000 lines with a publishable key', async () => {
+    const key = app.addKey({ ...admin, isAccountBearing: false })
+    const lines = [lineOf(leaf), ...Array.from({ length: 1_000 }, () => '{}')]
+    expect((await importLines(lines, key)).status).toBe(413)
+    expect((await importLines(lines.slice(1), key)).status).toBe(200)
+    expect(await countDevices()).toBe(0)
+  })
+
+  it('of more than 64 MiB', async () => {
+    const body = Buffer.alloc(64 * 1024 * 1024 + 1, 0x20)
+    expect((await importLines([body])).json.code).toBe('payload_too_large')
+  })
+
+  it('that breaks off', async () => {
+    const socket = connect(app.app.port, '127.0.0.1')
+    const part = `${lineOf(leaf)}\n`
+    socket.write(
+      `POST /v1/admin/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
+        `Content-Type: application/x-ndjson\r\nContent-Length: ${part.length + 10}\r\n\r\n${part}`,
+    )
+    await until(() => !isBudgetFree())
+    socket.destroy()
+    await until(isBudgetFree)
+    expect(await countDevices()).toBe(0)
+  })
+
+  it('beyond the memory that imports may hold together', async () => {
+    const held = BUDGET_BYTES - 4 * 1024
+    expect(budget.take(held)).toBe(true)
+    try {
+      const { status, headers } = await importLines(fleet.slice(0, 20).map((device) => lineOf(device)))
+      expect(status).toBe(503)
+      expect(headers['retry-after']).toBeDefined()
+    } finally {
+      budget.give(held)
+    }
+    expect(isBudgetFree()).toBe(true)
+    expect(await countDevices()).toBe(0)
+  })
+})
+
+function isBudgetFree(): boolean {
+  if (!budget.take(BUDGET_BYTES)) return false
+  budget.give(BUDGET_BYTES)
+  return true
+}
+
+function importLines(lines: (string | Buffer)[], key = admin.key): Promise<TestAnswer> {
+  const body = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]))
+  return call(app.app, '/v1/admin/devices', {
+    key,
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/x-ndjson' },
+  })
+}
+
+function lineOf(device: Issued, name?: string): string {
+  return JSON.stringify(bodyOf(device, name))
+}
+
+function bodyOf(device: Issued, name?: string) {
+  return { name, certificate_chain: [device, intermediate].map(({ der }) => der.toString('base64')) }
+}
+
+async function countDevices(): Promise<number> {
+  return (await names()).length
+}
+
+async function names(): Promise<(string | null)[]> {
+  const rows = await app.test.owner<{ name: string | null }>(
+    'SELECT name FROM devices WHERE account_id = $1 ORDER BY name',
+    [admin.accountId],
+  )
+  return rows.map(({ name }) => name)
+}

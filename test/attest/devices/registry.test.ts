@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
+import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+
+const { root, intermediate, leaf } = await makeChain()
+let app: AttestApp
+let admin: Scope & { key: string }
+
+beforeAll(async () => {
+  app = await startAttestApp(AT)
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  app.clock.now = AT
+  admin = await app.makeCaller()
+  await app.rootCas.register(admin, { name: 'Root', certificate: root.der.toString('base64') })
+})
+
+describe('revoking', () => {
+  it('is effective now when no time is given', async () => {
+    const id = await enroll(leaf)
+    const { status, json } = await revoke(id, { reason: 'lost' })
+    expect(status).toBe(200)
+    expect(json).toMatchObject({
+      device_id: id,
+      state: 'revoked',
+      revoked_at: AT.toISOString(),
+      revoke_effective_at: AT.toISOString(),
+      revoke_reason: 'lost',
+    })
+    expect((await get(id)).json).toEqual(json)
+  })
+
+  it.each([
+    ['long past', '2026-03-01T12:00:00+02:00', '2026-03-01T10:00:00.000Z'],
+    ['a little ahead', '2026-11-20T12:05:00Z', '2026-11-20T12:05:00.000Z'],
+    ['the earliest', '2000-01-01T00:00:00Z', '2000-01-01T00:00:00.000Z'],
+  ])('may be effective at a time that is %s', async (_name, given, shown) => {
+    const { status, json } = await revoke(await enroll(leaf), { reason: 'lost', effective_at: given })
+    expect({ status, at: json.revoke_effective_at }).toEqual({ status: 200, at: shown })
+  })
+
+  it.each([
+    ['more than 5 minutes ahead', { reason: 'x', effective_at: '2026-11-20T12:05:01Z' }, '/effective_at', 'in_future'],
+    ['before 2000', { reason: 'x', effective_at: '1999-12-31T23:59:59Z' }, '/effective_at', 'out_of_range'],
+    ['in the year 0', { reason: 'x', effective_at: '0000-01-01T00:00:00Z' }, '/effective_at', 'out_of_range'],
+    ['without a zone', { reason: 'x', effective_at: '2026-11-20T12:00:00' }, '/effective_at', 'invalid_format'],
+    ['on a day that is none', { reason: 'x', effective_at: '2026-02-30T12:00:00Z' }, '/effective_at', 'invalid_format'],
+    ['as a number', { reason: 'x', effective_at: 1 }, '/effective_at', 'invalid_type'],
+    ['without a reason', {}, '/reason', 'required'],
+    ['for no reason', { reason: '' }, '/reason', 'too_short'],
+    ['for too long a reason', { reason: 'r'.repeat(501) }, '/reason', 'too_long'],
+    ['with U+0000', { reason: 'a\u0000' }, '/reason', 'invalid_character'],
+    ['with an unknown field', { reason: 'x', force: true }, '/force', 'unknown_field'],
+  ])('%s is refused', async (_name, json, pointer, code) => {
+    const id = await enroll(leaf)
+    const answer = await revoke(id, json)
+    expect({ status: answer.status, errors: answer.json.errors }).toMatchObject({
+      status: 400,
+      errors: [{ pointer, code }],
+    })
+    expect((await get(id)).json.state).toBe('enrolled')
+  })
+
+  it('again in the same words is answered like the first time', async () => {
+    const id = await enroll(leaf)
+    const first = await revoke(id, { reason: 'lost' })
+    app.clock.now = new Date(AT.getTime() + 60_000)
+    expect(await revoke(id, { reason: 'lost' })).toMatchObject({ status: 200, json: first.json })
+  })
+
+  it.each([
+    ['for another reason', { reason: 'stolen' }],
+    ['at another time', { reason: 'lost', effective_at: '2026-11-20T11:00:00Z' }],
+  ])('again %s changes nothing', async (_name, second) => {
+    const id = await enroll(leaf)
+    const first = await revoke(id, { reason: 'lost' })
+    const { status, json } = await revoke(id, second)
+    expect({ status, code: json.code, allowed: json.allowed }).toEqual({
+      status: 409,
+      code: 'invalid_state_transition',
+      allowed: [],
+    })
+    expect((await get(id)).json).toEqual(first.json)
+  })
+
+  it('many times at once has one winner', async () => {
+    const id = await enroll(leaf)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => revoke(id, { reason: `reason ${index}` })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409, 409, 409])
+    const won = answers.find(({ status }) => status === 200)
+    expect((await get(id)).json).toEqual(won?.json)
+  })
+
+  it('keeps the key out for ever, also in another certificate and after it expired', async () => {
+    const id = await enroll(leaf)
+    await revoke(id, { reason: 'lost' })
+    const again = await make({ name: 'Reborn', issuer: intermediate, keys: leaf.keys })
+    for (const device of [leaf, again]) {
+      const { status, json } = await send('', { json: bodyOf(device) })
+      expect({ status, code: json.code }).toEqual({ status: 409, code: 'conflict' })
+      expect(json.errors).toMatchObject([{ pointer: '/certificate_chain/0', code: 'device_revoked' }])
+      expect(json.detail).toContain(id)
+    }
+    app.clock.now = new Date('2027-06-01T00:00:00Z')
+    expect((await get(id)).json.state).toBe('revoked')
+  })
+
+  it('wins over enrolments of the same key that run at the same time', async () => {
+    const id = await enroll(leaf)
+    await Promise.all([
+      revoke(id, { reason: 'lost' }),
+      ...Array.from({ length: 6 }, () => send('', { json: bodyOf(leaf) })),
+    ])
+    expect((await get(id)).json.state).toBe('revoked')
+  })
+})
+
+describe('the list', () => {
+  it('pages through all devices, newest first, and counts them on request', async () => {
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1) {
+      app.clock.now = new Date(AT.getTime() + index * 1000)
+      ids.unshift(await enroll(await make({ name: `Phone ${index}`, issuer: intermediate })))
+    }
+    const first = await list('?limit=2&include=total_count')
+    expect(first.json).toMatchObject({ object: 'list', has_more: true, total_count: 5 })
+    const second = await list(`?limit=2&cursor=${first.json.next_cursor}`)
+    const third = await list(`?limit=2&cursor=${second.json.next_cursor}`)
+    expect(third.json).toMatchObject({ has_more: false, next_cursor: null })
+    expect([first, second, third].flatMap(idsOf)).toEqual(ids)
+    expect(third.json).not.toHaveProperty('total_count')
+  })
+
+  it('filters by state and by time', async () => {
+    const enrolled = await enroll(leaf)
+    app.clock.now = new Date('2026-11-21T12:00:00Z')
+    const short = await enroll(await make({ name: 'Short', issuer: intermediate, until: '2026-11-22T00:00:00Z' }))
+    const revoked = await enroll(await make({ name: 'Revoked', issuer: intermediate, until: '2026-11-22T00:00:00Z' }))
+    await revoke(revoked, { reason: 'lost' })
+    app.clock.now = new Date('2026-11-23T12:00:00Z')
+    expect(idsOf(await list('?state=enrolled'))).toEqual([enrolled])
+    expect(idsOf(await list('?state=expired'))).toEqual([short])
+    expect(idsOf(await list('?state=revoked'))).toEqual([revoked])
+    expect(idsOf(await list('?created_lt=2026-11-21T00:00:00Z'))).toEqual([enrolled])
+    expect(idsOf(await list('?created_gte=2026-11-21T00:00:00Z&state=expired'))).toEqual([short])
+    expect((await list('?state=expired&include=total_count')).json.total_count).toBe(1)
+  })
+
+  it('counts a certificate as valid through its last second', async () => {
+    await enroll(leaf)
+    app.clock.now = new Date('2027-01-01T00:00:00Z')
+    expect((await list('?state=enrolled')).json.data).toMatchObject([{ state: 'enrolled' }])
+    app.clock.now = new Date('2027-01-01T00:00:00.001Z')
+    expect((await list('?state=expired')).json.data).toMatchObject([{ state: 'expired' }])
+  })
+
+  it.each([
+    ['an unknown filter', '?colour=red', '?colour'],
+    ['an unknown state', '?state=lost', '?state'],
+    ['a limit of 0', '?limit=0', '?limit'],
+    ['a limit of 101', '?limit=101', '?limit'],
+    ['a date that is none', '?created_gte=yesterday', '?created_gte'],
+    ['a cursor of nobody', '?cursor=AAAA', '?cursor'],
+  ])('refuses %s', async (_name, query, pointer) => {
+    const { status, json } = await list(query)
+    expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ pointer }] })
+  })
+
+  it('refuses a cursor of another filter, and of another account', async () => {
+    await enroll(leaf)
+    await enroll(await make({ name: 'Two', issuer: intermediate }))
+    const { json } = await list('?limit=1')
+    const other = await app.makeCaller()
+    expect((await list(`?limit=1&state=enrolled&cursor=${json.next_cursor}`)).status).toBe(400)
+    expect((await list(`?limit=1&cursor=${json.next_cursor}`, other.key)).status).toBe(400)
+  })
+
+  it('shows an account its own devices only', async () => {
+    await enroll(leaf)
+    const other = await app.makeCaller()
+    const live = app.addKey({ ...admin, environment: 'live' })
+    expect((await list('', other.key)).json.data).toEqual([])
+    expect((await list('', live)).json.data).toEqual([])
+  })
+})
+
+describe('a device of somebody else', () => {
+  it('is not found by another account, and can not be revoked', async () => {
+    const id = await enroll(leaf)
+    const other = await app.makeCaller()
+    expect((await get(id, other.key)).json.code).toBe('not_found')
+    expect((await revoke(id, { reason: 'x' }, other.key)).json.code).toBe('not_found')
+    expect((await get(id)).json.state).toBe('enrolled')
+  })
+
+  it.each([
+    ['of the other environment', newId('dev', 'live'), 403, 'environment_mismatch'],
+    ['that does not exist', newId('dev', 'sandbox'), 404, 'not_found'],
+    ['that is no device', newId('med', 'sandbox'), 404, 'not_found'],
+    ['that is no id', 'phone-1', 404, 'not_found'],
+  ])('%s', async (_name, id, status, code) => {
+    for (const answer of [await get(id), await revoke(id, { reason: 'x' })]) {
+      expect({ status: answer.status, code: answer.json.code }).toEqual({ status, code })
+    }
+  })
+})
+
+function send(path: string, sent: Parameters<AttestApp['call']>[2] = {}, key = admin.key) {
+  return app.call(key, `/v1/admin/devices${path}`, sent)
+}
+
+function list(query: string, key = admin.key) {
+  return send(query, {}, key)
+}
+
+function get(id: string, key = admin.key) {
+  return send(`/${id}`, {}, key)
+}
+
+function revoke(id: string, json: unknown, key = admin.key) {
+  return send(`/${id}/revoke`, { json }, key)
+}
+
+async function enroll(device: Issued): Promise<string> {
+  const { status, json } = await send('', { json: bodyOf(device) })
+  expect(status).toBe(200)
+  return String(json.device_id)
+}
+
+function bodyOf(device: Issued) {
+  return { certificate_chain: [device, intermediate].map(({ der }) => der.toString('base64')) }
+}
+
+function idsOf({ json }: { json: Record<string, unknown> }): string[] {
+  return (json.data as { device_id: string }[]).map(({ device_id: id }) => id)
+}
