@@ -20,7 +20,7 @@ export interface AppDeps {
   findKey: FindKey
   /** Public keys only; the view drops what is not one. */
   jwks: () => Promise<{ keys: object[] }>
-  /** Where callers reach us, without a trailing slash. */
+  /** Where callers reach us. */
   baseUrl: string
   log: Log
   metrics: Metrics
@@ -29,15 +29,13 @@ export interface AppDeps {
   bodyBudgetBytes?: number
 }
 
-// What a handler makes of a client that left is no error of ours, and nobody reads the answer.
-const GONE: Answer = { status: 499, headers: {}, text: '' }
-
 // JSON bodies in memory, all requests together: a dozen of the largest, or thousands of the usual.
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, baseUrl, pace = DEFAULT_PACE } = deps
-  const routes = allRoutes(deps)
+  const { log, metrics, pace = DEFAULT_PACE } = deps
+  const baseUrl = deps.baseUrl.replace(/\/+$/, '')
+  const routes = allRoutes({ ...deps, baseUrl })
   const authenticate = createAuthenticator({
     findKey: deps.findKey,
     ...(deps.now === undefined ? {} : { now: deps.now }),
@@ -65,16 +63,19 @@ export function createApp(deps: AppDeps): Koa {
     const { req, res } = ctx
     const startedAt = performance.now()
     const requestId = newAccountId('req')
-    const common = commonHeaders(requestId, ctx.path)
-    const finish = (answer: Answer) => send(req, res, { ...answer, headers: { ...common, ...answer.headers } })
+    const finish = (answer: Answer) => {
+      answer.headers = Object.assign(commonHeaders(requestId, ctx.path), answer.headers)
+      return send(req, res, answer)
+    }
     const refuse = (error: unknown): Answer => {
       const failure = toFailure(error)
       logFailure(logOfRequest(log, { requestId, route: `${ctx.method} ${path}` }), failure)
       return problemOf(failure, { baseUrl, requestId })
     }
+    // What a handler makes of a client that left is no error of ours, and nobody reads the answer.
     const leave = (error: unknown): Answer => {
       log.debug({ requestId, err: error }, 'the client left')
-      return GONE
+      return { status: 499, headers: {}, text: '' }
     }
     // Koa's own respond knows neither early answers to unfinished uploads nor streams that break.
     ctx.respond = false
@@ -159,7 +160,7 @@ function openapiRoute(text: () => string): Route {
   )
   // Written once: parsing and writing a large document for everybody who asks would be work for nothing.
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
-  return { ...route, handle: async () => ({ status: 200, headers, text: text() }) }
+  return { ...route, handle: async () => ({ status: 200, headers: { ...headers }, text: text() }) }
 }
 
 // The router tries in this order: `/v1/claims/batches` must come before `/v1/claims/:id`.

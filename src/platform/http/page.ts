@@ -12,9 +12,16 @@ export const listQuery = {
   limit: z
     .string()
     .regex(/^(?:[1-9][0-9]?|100)$/, 'must be a whole number from 1 to 100')
-    .default('20')
     .transform(Number)
-    .meta({ description: 'How many to answer, 1 to 100.' }),
+    .default(20)
+    // A query is text; what a client generator should see is the number in it.
+    .meta({
+      description: 'How many to answer.',
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      pattern: undefined,
+    }),
   cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
   created_gte: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
   created_lt: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),

@@ -5,7 +5,15 @@ import { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, hasBody, openBody, readJson } from './body.ts'
 import { authorize } from './caller.ts'
-import { type Answer, type ErasedHandler, type Exchange, isReply, type Request, type Route } from './endpoint.ts'
+import {
+  type Answer,
+  type Caller,
+  type ErasedHandler,
+  type Exchange,
+  isReply,
+  type Request,
+  type Route,
+} from './endpoint.ts'
 import { invalidRequest, type Parsed, parseQuery, parseWith, pointerOf } from './validate.ts'
 
 const JSON_TYPES = ['application/json']
@@ -24,7 +32,8 @@ export async function runRoute(route: Route, handler: ErasedHandler, exchange: E
     // A refusal may come before anyone reads it; its error then belongs to nobody.
     stream.on('error', () => {})
     try {
-      return await answer({ params, query: query.value, body: undefined, stream })
+      const request = requestOf(exchange, caller, params, query.value, undefined, stream)
+      return answerOf(route, await handler(request))
     } finally {
       stream.destroy()
     }
@@ -32,41 +41,42 @@ export async function runRoute(route: Route, handler: ErasedHandler, exchange: E
 
   const { body, heldBytes } = await readBody(route, exchange)
   try {
-    const errors = [query, body].flatMap((one) => (one.ok ? [] : one.errors))
-    if (!query.ok || !body.ok) throw invalidRequest(errors)
-    return await answer({ params, query: query.value, body: body.value, stream: undefined })
+    if (!query.ok || !body.ok) throw invalidRequest([query, body].flatMap((one) => (one.ok ? [] : one.errors)))
+    const request = requestOf(exchange, caller, params, query.value, body.value, undefined)
+    return answerOf(route, await handler(request))
   } finally {
     exchange.budget.give(heldBytes)
   }
-
-  async function answer(parsed: { params: unknown; query: unknown; body: unknown; stream: Readable | undefined }) {
-    const { stream, ...values } = parsed
-    const lazy = lazyParts(exchange, stream)
-    const request = Object.assign(
-      lazy,
-      values,
-      { requestId: exchange.requestId },
-      caller === undefined ? {} : { caller },
-    )
-    return answerOf(route, await handler(request as Request<unknown, unknown, unknown>))
-  }
 }
 
-// Most handlers need none of these, and an AbortController per request is not free.
-function lazyParts({ req, res }: Exchange, stream: Readable | undefined) {
+// A public route's handler has no `caller` in its type, and finds none here.
+function requestOf(
+  { req, res, requestId }: Exchange,
+  caller: Caller | undefined,
+  params: unknown,
+  query: unknown,
+  body: unknown,
+  stream: Readable | undefined,
+): Request<unknown, unknown, unknown> {
   let signal: AbortSignal | undefined
   return {
-    get stream(): Readable {
+    caller: caller as Caller,
+    params,
+    query,
+    body,
+    requestId,
+    header(name) {
+      const value = req.headers[name.toLowerCase()]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    get stream() {
       if (stream === undefined) throw new Error('only a route that declares rawBody has a stream')
       return stream
     },
-    get signal(): AbortSignal {
+    // Most handlers wait for nothing, and an AbortController per request is not free.
+    get signal() {
       signal ??= signalOf(res)
       return signal
-    },
-    header(name: string): string | undefined {
-      const value = req.headers[name.toLowerCase()]
-      return Array.isArray(value) ? value.join(', ') : value
     },
   }
 }

@@ -12,7 +12,7 @@ const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 2_000
 
 /**
- * Sends an answer to its end; never rejects because the client went away.
+ * Sends an answer to its end, and keeps its headers as its own; never rejects because the client went away.
  * @throws what a streamed body threw; the connection is cut then, so that nobody takes half of it for the whole.
  */
 export async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
@@ -21,8 +21,8 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
     return
   }
   if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
-  const headers: Record<string, string | number> = { ...answer.headers }
-  headers['Content-Length'] = Buffer.byteLength(answer.text)
+  const { headers } = answer
+  headers['Content-Length'] = String(Buffer.byteLength(answer.text))
   // A small body stands in the same packet as its head, and is only parsed after this turn.
   if (isUnread(req)) await setImmediate()
   if (!isUnread(req)) {

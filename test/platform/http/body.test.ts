@@ -301,7 +301,10 @@ describe('size', () => {
 })
 
 describe('pace and broken connections', () => {
-  it('ends a body that trickles, and says so', async () => {
+  it.each([
+    ['of a length', 'Content-Length: 5000', '{', ' '],
+    ['in chunks', 'Transfer-Encoding: chunked', '1\r\n{\r\n', '1\r\n \r\n'],
+  ])('ends a body %s that trickles, and says so', async (_name, framing, first, drop) => {
     const text = await new Promise<string>((resolve) => {
       let all = ''
       const socket = connect(app.port, '127.0.0.1')
@@ -312,9 +315,9 @@ describe('pace and broken connections', () => {
         .on('error', () => {})
         .on('close', () => resolve(all))
       socket.write(
-        'POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{',
+        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n${first}`,
       )
-      const drip = setInterval(() => (all === '' ? socket.write(' ') : socket.end()), 50)
+      const drip = setInterval(() => (all === '' ? socket.write(drop) : socket.end()), 50)
       socket.on('close', () => clearInterval(drip))
     })
     expect(text).toMatch(/^HTTP\/1\.1 408 /)

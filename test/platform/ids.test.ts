@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Failure } from '#src/failure.ts'
+import { checkId, newAccountId, newId, uuidv7 } from '#src/platform/ids.ts'
+
+// RFC 9562 says the bits, and Crockford's alphabet is written down here a second time on purpose.
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+function decode(id: string): bigint {
+  let value = 0n
+  for (const digit of id.slice(-26)) value = value * 32n + BigInt(ALPHABET.indexOf(digit))
+  return value
+}
+
+describe('ids', () => {
+  it('are a type, the word of the environment, and a version 7 UUID of their time', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 2 ** 47 }), (nowMs) => {
+        const id = newId('clm', 'live', nowMs)
+        expect(id).toMatch(/^clm_live_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+        const value = decode(id)
+        expect(Number(value >> 80n)).toBe(nowMs)
+        expect((value >> 76n) & 0xfn).toBe(7n)
+        expect((value >> 62n) & 0x3n).toBe(2n)
+      }),
+      { numRuns: 300, seed: 1 },
+    )
+    expect(newId('clm', 'sandbox')).toMatch(/^clm_test_/)
+    expect(newAccountId('acc')).toMatch(/^acc_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+  })
+
+  it('sort by time, and never repeat', () => {
+    const ids = Array.from({ length: 5_000 }, (_, index) => newId('evt', 'sandbox', 1_700_000_000_000 + index))
+    expect([...ids].sort()).toEqual(ids)
+    const atOnce = Array.from({ length: 5_000 }, () => uuidv7(0).toString('hex'))
+    expect(new Set(atOnce).size).toBe(5_000)
+  })
+
+  it('are refused in the other environment, whoever owns them, and when they are none', () => {
+    const code = (id: string) => {
+      try {
+        return checkId(id, 'clm', 'sandbox')
+      } catch (error) {
+        return error instanceof Failure ? error.code : String(error)
+      }
+    }
+    const own = newId('clm', 'sandbox')
+    expect(code(own)).toBe(own)
+    expect(code(newId('clm', 'live'))).toBe('environment_mismatch')
+    expect(code(newId('dev', 'live'))).toBe('environment_mismatch')
+    for (const id of [
+      '',
+      'clm',
+      newId('dev', 'sandbox'),
+      newAccountId('acc'),
+      `${own}0`,
+      own.toUpperCase(),
+      `${own}\n`,
+      own.replace('clm', 'cl'),
+    ]) {
+      expect([id, code(id)]).toEqual([id, 'not_found'])
+    }
+  })
+})
