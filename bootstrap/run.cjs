@@ -35,13 +35,15 @@ function install() {
   process.stderr.write('Installing dependencies (once)...\n')
   var npm = process.env.npm_execpath
   var command = npm ? process.execPath : process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  var args = (npm ? [npm] : []).concat(['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  // Not `npm ci`: that one refuses a lock file without the optional binaries of every other platform, and a registry mirror
+  // may not carry them all. This installs what the lock file pins, and never writes to it.
+  var args = (npm ? [npm] : []).concat(['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   var result = childProcess.spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (result.error || result.status !== 0) {
-    refuse('`npm ci` failed: its message is above. Countersign needs npm and a reachable package registry for its first start.')
+    refuse('`npm install` failed: its message is above. Countersign needs npm and a reachable package registry for its first start.')
   }
   if (!fs.existsSync(runtime)) {
-    refuse('`npm ci` did not bring Node 24 (node_modules/node/bin/node): allow its install script (`npm ci` without --ignore-scripts).')
+    refuse('`npm install` did not bring Node 24 (node_modules/node/bin/node): allow its install script (no --ignore-scripts).')
   }
   fs.writeFileSync(marker, wanted())
 }
@@ -81,7 +83,9 @@ function isAbandoned(lock) {
 
 function run(args) {
   // The channel tells the command when this process is gone, however it ended.
-  var child = childProcess.spawn(runtime, args, { cwd: process.cwd(), stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  // npm runs scripts from the root and says where its user stands: relative paths are theirs.
+  var cwd = process.env.INIT_CWD || process.cwd()
+  var child = childProcess.spawn(runtime, args, { cwd: cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   var parent = process.ppid
   var watch = setInterval(function () {
     if (process.ppid !== parent) child.kill('SIGTERM')
@@ -108,5 +112,4 @@ if (major < MIN_MAJOR) {
 var args = process.argv.slice(2)
 if (args.length === 0) refuse('Usage: node bootstrap/run.cjs <command file> [arguments]')
 if (!isInstalled()) installOnce()
-// Paths of the project's own commands are given from its root; what a user passes stays relative to where they are.
 run([path.join(root, args[0])].concat(args.slice(1)))

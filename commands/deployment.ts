@@ -129,7 +129,7 @@ export async function startDeployment(options: StartOptions = {}): Promise<Deplo
     const ports = await choosePorts(readDeploymentSettings())
     const baseUrl = `http://localhost:${ports.web}`
     supervisor = await startProcfile({
-      environment: { ...prepared.environment, PORT: String(ports.web), HOST: '127.0.0.1', BASE_URL: baseUrl, ...options.overrides },
+      environment: { ...prepared.environment, PORT: String(ports.web), BASE_URL: baseUrl, ...options.overrides },
       internalPortOf: (name) => (name === 'web' ? ports.internal : 0),
       logOf: (name) => createWriteStream(join(logs, `${name}.log`), { flags: 'a', mode: 0o600 }),
       ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),

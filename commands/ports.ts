@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 
-const USUAL_PORT = 8080
+// Where a newcomer looks first; the next free one when it is taken.
+const USUAL_PORTS = Array.from({ length: 20 }, (_, index) => 8080 + index)
 
 interface Wanted {
   port: number | undefined
@@ -8,25 +9,26 @@ interface Wanted {
 }
 
 /**
- * The ports to listen on: what was asked for, or the usual one, or a free one when that is taken.
+ * The ports to listen on: what was asked for, or a usual one, or any free one.
  * @throws {Error} when a port that was asked for is taken.
  */
 export async function choosePorts({ port, internalPort }: Wanted): Promise<{ web: number; internal: number }> {
-  if (port !== undefined && port !== 0 && !(await isFree(port))) {
+  if (port === undefined) return { web: await freePort(USUAL_PORTS), internal: internalPort ?? 0 }
+  if (port !== 0 && !(await isFree(port))) {
     throw new Error(`Port ${port} is taken: set PORT to another, or leave it out to get a free one.`)
   }
-  const web = port || ((await isFree(USUAL_PORT)) ? USUAL_PORT : await freePort())
-  return { web, internal: internalPort ?? 0 }
+  return { web: port || (await freePort([])), internal: internalPort ?? 0 }
+}
+
+async function freePort(wishes: readonly number[]): Promise<number> {
+  for (const wish of wishes) if (await isFree(wish)) return wish
+  const port = await tryPort(0)
+  if (port === undefined) throw new Error('This machine has no free port.')
+  return port
 }
 
 async function isFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined
-}
-
-async function freePort(): Promise<number> {
-  const port = await tryPort(0)
-  if (port === undefined) throw new Error('This machine has no free port.')
-  return port
 }
 
 function tryPort(port: number): Promise<number | undefined> {

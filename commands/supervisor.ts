@@ -21,6 +21,8 @@ interface SupervisorOptions {
   onWarning?: (line: string) => void
   /** Only these processes. */
   only?: readonly string[]
+  /** Changes for one launch of one process, counted from 1. */
+  environmentOf?(name: string, launch: number): Record<string, string>
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -40,16 +42,23 @@ export function readProcfile(): { name: string; command: string[] }[] {
 
 /** Resolves when every process has said that it is ready. */
 export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
-  const { environment, internalPortOf, logOf, onWarning = () => {}, only } = options
+  const { environment, internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}) } = options
   const children = new Map<string, ChildProcess>()
   const internalPorts: Record<string, number> = {}
+  const launches = new Map<string, number>()
   let isStopping = false
 
   const start = (name: string, command: string[], log: Writable): Promise<void> => {
     const [program = '', ...args] = command
+    const launch = (launches.get(name) ?? 0) + 1
+    launches.set(name, launch)
     const child = spawn(program === 'node' ? process.execPath : program, args, {
       cwd: ROOT,
-      env: childEnvironment({ ...environment, INTERNAL_PORT: String(internalPortOf(name)) }),
+      env: childEnvironment({
+        ...environment,
+        INTERNAL_PORT: String(internalPortOf(name)),
+        ...environmentOf(name, launch),
+      }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     children.set(name, child)

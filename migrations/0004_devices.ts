@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
       not_after timestamptz NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
       CONSTRAINT root_cas_pkey PRIMARY KEY (account_id, environment, id),
-      CONSTRAINT root_cas_fingerprint_key UNIQUE (account_id, environment, fingerprint),
+      CONSTRAINT root_cas_fingerprint_key UNIQUE (fingerprint, account_id, environment),
       CONSTRAINT root_cas_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT root_cas_environment_check CHECK (environment IN ('sandbox', 'live'))
     );
@@ -41,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
       revoke_effective_at timestamptz,
       revoke_reason text,
       CONSTRAINT devices_pkey PRIMARY KEY (account_id, environment, id),
-      CONSTRAINT devices_spki_key UNIQUE (account_id, environment, spki_digest),
+      CONSTRAINT devices_spki_key UNIQUE (spki_digest, account_id, environment),
       CONSTRAINT devices_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT devices_environment_check CHECK (environment IN ('sandbox', 'live')),
       CONSTRAINT devices_tier_check CHECK (hardware_tier IN ('none', 'software', 'tee', 'strongbox', 'secure_enclave')),
@@ -61,13 +61,13 @@ export async function up(knex: Knex): Promise<void> {
       consumed_by text COLLATE "C",
       consumed_at timestamptz,
       CONSTRAINT capture_sessions_pkey PRIMARY KEY (account_id, environment, id),
-      CONSTRAINT capture_sessions_nonce_key UNIQUE (account_id, environment, nonce),
+      CONSTRAINT capture_sessions_nonce_key UNIQUE (nonce, account_id, environment),
       CONSTRAINT capture_sessions_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT capture_sessions_device_fkey FOREIGN KEY (account_id, environment, device_id)
         REFERENCES devices (account_id, environment, id),
       CONSTRAINT capture_sessions_environment_check CHECK (environment IN ('sandbox', 'live'))
     );
-    CREATE INDEX capture_sessions_device_idx ON capture_sessions (account_id, environment, device_id)
+    CREATE INDEX capture_sessions_device_idx ON capture_sessions (device_id, account_id, environment)
       WHERE device_id IS NOT NULL;
 
     ${['root_cas', 'devices', 'capture_sessions']

@@ -1,6 +1,7 @@
 // The only reader of process.env. Each key has its default and a sentence; `docs/operate.md` shows the same table.
 
 import { hostname } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 
@@ -31,7 +32,7 @@ const settings = z.object({
   PORT: port.default(8080).describe('Public port of the API.'),
   INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),
   INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process.'),
-  OUTBOUND_ALLOW: list.describe('Hosts or addresses that webhooks may reach although they are not public. Development only.'),
+  OUTBOUND_ALLOW: list.describe('Loopback hosts that webhooks may reach, such as localhost. Development only.'),
   SANDBOX_KEY_ALL: rawKey.optional().describe('Publishable sandbox key with every scope.'),
   SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),
   SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),
@@ -84,7 +85,7 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     internalPort: env.INTERNAL_PORT ? Number(env.INTERNAL_PORT) : undefined,
     outboundAllow: env.OUTBOUND_ALLOW,
     logLevel: env.LOG_LEVEL,
-    dataDirectory: env.DATA_DIR || '.data',
+    dataDirectory: env.DATA_DIR || fileURLToPath(new URL('../.data', import.meta.url)),
   }
 }
 

@@ -19,7 +19,7 @@ export interface Gathered {
   judgeCapture(): Promise<CaptureFacts>
 }
 
-export async function gather(tx: Tx, { id, submission }: SubmittedRow): Promise<Gathered> {
+export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRow): Promise<Gathered> {
   const { bundle } = submission
   if (bundle === undefined) {
     return { judgeCapture: async () => ({ bundle: null, signature: null, chain: null, device: null, session: null }) }
@@ -37,7 +37,7 @@ export async function gather(tx: Tx, { id, submission }: SubmittedRow): Promise<
         bundle: bundleFacts(bundle),
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
         chain: chainFacts(sent, device, anchors, new Date(bundle.captured_at)),
-        device: deviceFacts(bundle, leaf, device),
+        device: deviceFacts(bundle, leaf, device, acceptedAt),
         session: sessionFacts(bundle, session, id),
       }
     },
@@ -106,7 +106,12 @@ function certificatesOf(ders: readonly Buffer[]): Certificate[] {
   })
 }
 
-function deviceFacts(bundle: Bundle, leaf: Certificate | undefined, device: DeviceRow | undefined): Facts['device'] {
+function deviceFacts(
+  bundle: Bundle,
+  leaf: Certificate | undefined,
+  device: DeviceRow | undefined,
+  acceptedAt: Date,
+): Facts['device'] {
   const capturedAt = new Date(bundle.captured_at)
   const unknown = (why: string) => ({
     id: bundle.device_id ?? null,
@@ -123,7 +128,9 @@ function deviceFacts(bundle: Bundle, leaf: Certificate | undefined, device: Devi
   if (leaf !== undefined && !leaf.spkiDigest.equals(sha256(device.spki))) return unknown('key_differs')
   const { id, revokedAt, revokeEffectiveAt, hardwareTier } = device
   const known = { id, revokedAt, revokeEffectiveAt, hardwareTier }
-  if (revokedAt !== null) return { ...known, state: 'revoked', why: 'revoked' }
+  // A phone lost today must not condemn what was accepted before, however late a worker gets to it.
+  const isRevoked = [revokedAt, revokeEffectiveAt].some((since) => since !== null && acceptedAt >= since)
+  if (isRevoked) return { ...known, state: 'revoked', why: 'revoked' }
   if (capturedAt > device.notAfter) return { ...known, state: 'expired', why: 'certificate_lapsed' }
   return { ...known, state: 'enrolled', why: 'enrolled' }
 }

@@ -1,6 +1,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { ClaimStanding, Judgement, Standing } from '../factors/judge.ts'
+import type { AdvisoryCode, FactorCode } from '../factors/table.ts'
+import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import type { Submission } from './submission.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
@@ -62,8 +63,8 @@ export interface ClaimRow {
   riskStatus: 'pending' | Judgement['riskStatus']
   riskScore: number | null
   provenanceStatus: Judgement['provenanceStatus'] | null
-  factorCodes: string[]
-  advisoryCodes: string[]
+  factorCodes: FactorCode[]
+  advisoryCodes: AdvisoryCode[]
   createdAt: Date
   updatedAt: Date
 }
@@ -226,15 +227,6 @@ export async function lockClaim(tx: Tx, id: string): Promise<ClaimRow> {
   const [row] = await tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = $1 FOR UPDATE`, [id])
   if (row === undefined) throw new Error(`claim ${id} is gone while its attestation is judged`)
   return row
-}
-
-export async function findStandings(tx: Tx, claimId: string): Promise<Standing[]> {
-  return tx.query<Standing>(
-    `SELECT risk_score AS "riskScore", risk_status AS "riskStatus", provenance_status AS "provenanceStatus", factors,
-       advisory_factors AS "advisoryFactors"
-     FROM attestations WHERE claim_id = $1 AND status = 'evaluated'`,
-    [claimId],
-  )
 }
 
 export async function updateStanding(tx: Tx, claimId: string, standing: ClaimStanding): Promise<void> {

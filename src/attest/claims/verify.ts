@@ -9,13 +9,12 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Facts } from '../factors/facts.ts'
-import { aggregate, type ClaimStanding, type Judgement, judge } from '../factors/judge.ts'
+import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { gather, type Gathered } from './gather.ts'
 import {
   type ClaimRow,
-  findStandings,
   findSubmitted,
   insertJudgement,
   lockClaim,
@@ -94,7 +93,7 @@ async function factsOf(submitted: SubmittedRow, gathered: Gathered, exif: ExifFa
 
 async function updateClaim(tx: Tx, scope: Scope, { id, claimId }: SubmittedRow, judgement: Judgement): Promise<void> {
   const before = await lockClaim(tx, claimId)
-  const after = aggregate(await findStandings(tx, claimId))
+  const after = aggregate([...standingsOf(before), judgement])
   if (after === null) throw new Error('a claim with a judged attestation has no standing')
   const hasChanged = differs(before, after)
   if (hasChanged || !sameCodes(before, after)) await updateStanding(tx, claimId, after)
@@ -133,6 +132,22 @@ async function updateClaim(tx: Tx, scope: Scope, { id, claimId }: SubmittedRow, 
     })
   }
   await emitMany(tx, scope, events)
+}
+
+// What the claim took over from its attestations so far. A first judgement can only add to it, so the others need not be
+// read again: a reference with thousands of attestations would make each settle slower than the last.
+function standingsOf(claim: ClaimRow): Standing[] {
+  const { riskStatus, riskScore, provenanceStatus } = claim
+  if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
+  return [
+    {
+      riskStatus,
+      riskScore,
+      provenanceStatus,
+      factors: claim.factorCodes.map((code) => ({ code })),
+      advisoryFactors: claim.advisoryCodes.map((code) => ({ code })),
+    },
+  ]
 }
 
 function differs(before: ClaimRow, after: ClaimStanding): boolean {

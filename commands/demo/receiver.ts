@@ -1,0 +1,64 @@
+// An insurer's webhook receiver: it verifies each signature over the raw bytes before it believes a word of them.
+
+import { createServer } from 'node:http'
+import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+
+export interface Receiver {
+  url: string
+  /** The secret is shown when the endpoint is created, and the endpoint needs the URL first. */
+  expectSecret(secret: string): void
+  /** Distinct events with a good signature. */
+  eventIds: ReadonlySet<string>
+  byType: ReadonlyMap<string, number>
+  /** Deliveries, repeats included. */
+  readonly deliveries: number
+  /** Reasons of signatures that did not verify. */
+  invalid: readonly string[]
+  close(): Promise<void>
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const eventIds = new Set<string>()
+  const byType = new Map<string, number>()
+  const invalid: string[] = []
+  let secret: string | undefined
+  let deliveries = 0
+
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = []
+    req.on('data', (chunk: Buffer) => chunks.push(chunk))
+    req.on('end', () => {
+      deliveries += 1
+      const rawBody = Buffer.concat(chunks)
+      const verdict = verifyWebhookSignature(rawBody, req.headers, secret === undefined ? ['unknown'] : [secret], Date.now() / 1_000)
+      if (verdict.valid) {
+        const event = JSON.parse(rawBody.toString())
+        if (!eventIds.has(event.event_id)) byType.set(event.type, (byType.get(event.type) ?? 0) + 1)
+        eventIds.add(event.event_id)
+      } else {
+        invalid.push(verdict.reason)
+      }
+      res.writeHead(verdict.valid ? 200 : 400).end()
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}/webhooks`,
+    expectSecret: (value) => {
+      secret = value
+    },
+    eventIds,
+    byType,
+    get deliveries() {
+      return deliveries
+    },
+    invalid,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}

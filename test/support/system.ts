@@ -1,0 +1,99 @@
+// A whole system for tests that need real processes: the Procfile on a database of its own, and on one engine.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { inject } from 'vitest'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { choosePorts } from '../../commands/ports.ts'
+import { startProcfile, type Supervisor } from '../../commands/supervisor.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+
+export type EngineKind = 'redis' | 'postgres'
+
+/** The engines that this machine can test. */
+export function testedEngines(): EngineKind[] {
+  return inject('redisUrl') === null ? ['postgres'] : ['postgres', 'redis']
+}
+
+export interface System {
+  baseUrl: string
+  database: TestDatabase
+  supervisor: Supervisor
+  scope: Scope
+  /** A key of `scope` with every scope. */
+  key: string
+  /** What the processes logged at warning and above, and their deaths. */
+  warnings: string[]
+  /** Starts one more process of a kind, beside those that run. */
+  add(name: string, environment?: Record<string, string>): Promise<Supervisor>
+  close(): Promise<void>
+}
+
+interface SystemOptions {
+  engine: EngineKind
+  only?: readonly string[]
+  environment?: Record<string, string>
+  environmentOf?(name: string, launch: number): Record<string, string>
+}
+
+export async function startSystem({ engine, only, environment: changes = {}, environmentOf }: SystemOptions): Promise<System> {
+  const database = await createTestDatabase()
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-system-'))
+  const redisUrl = inject('redisUrl')
+  const { web: port } = await choosePorts({ port: 0, internalPort: 0 })
+  const environment: Record<string, string> = {
+    DATABASE_URL: database.url,
+    REDIS_URL: engine === 'redis' && redisUrl !== null ? redisUrl : '',
+    QUEUE_PREFIX: `t${randomBytes(4).toString('hex')}`,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    BLOB_STORE: `disk:${directory}`,
+    OUTBOUND_ALLOW: '127.0.0.1',
+    PORT: String(port),
+    LOG_LEVEL: 'info',
+    ...changes,
+  }
+  const warnings: string[] = []
+  const start = (names: readonly string[] | undefined, more: Record<string, string> = {}) =>
+    startProcfile({
+      environment: { ...environment, ...more },
+      internalPortOf: () => 0,
+      logOf: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
+      onWarning: (line) => void warnings.push(line),
+      ...(names === undefined ? {} : { only: names }),
+      ...(environmentOf === undefined ? {} : { environmentOf }),
+    })
+
+  const added: Supervisor[] = []
+  try {
+    const supervisor = await start(only)
+    const account = await createAccounts({ db: database.db }).create({ id: newAccountId('acc'), name: 'Test', plan: 'enterprise' })
+    const scope: Scope = { accountId: account.id, environment: 'sandbox' }
+    const { key } = await createKeys({ db: database.db }).create(scope, { name: 'test', scopes: ['all'] })
+    return {
+      baseUrl: `http://127.0.0.1:${port}`,
+      database,
+      supervisor,
+      scope,
+      key,
+      warnings,
+      async add(name, more) {
+        const one = await start([name], more)
+        added.push(one)
+        return one
+      },
+      async close() {
+        await Promise.all([supervisor, ...added].map((one) => one.stop()))
+        await database.close()
+        rmSync(directory, { recursive: true, force: true })
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
