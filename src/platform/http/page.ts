@@ -16,7 +16,7 @@ export const listQuery = {
     .default(20)
     // A query is text; what a client generator should see is the number in it.
     .meta({
-      description: 'How many to answer.',
+      description: 'How many to answer; 20 when absent.',
       type: 'integer',
       minimum: 1,
       maximum: 100,

@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
   it('describes what comes in and what goes out', () => {
     const list = paths['/v1/trees']?.get?.parameters as { name: string; required: boolean; schema: object }[]
     const limit = JSON.stringify(list.find((one) => one.name === 'limit')?.schema)
-    expect(JSON.parse(limit)).toEqual({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
+    expect(JSON.parse(limit)).toEqual({ type: 'integer', minimum: 1, maximum: 100 })
     expect(list.map((one) => [one.name, one.required])).toContainEqual(['q', true])
     expect(list.map((one) => [one.name, one.required])).toContainEqual(['limit', false])
     expect(resolve('#/components/schemas/PostTreesBody')).toMatchObject({
