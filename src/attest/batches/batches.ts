@@ -1,0 +1,252 @@
+// Claims in bulk. A body becomes rows in one transaction after its last byte, or not at all; what a line says wrong is
+// told about that line and costs the others nothing.
+
+import { tmpdir } from 'node:os'
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import { createBudget } from '#src/platform/http/body.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import { type Line, readLines } from '#src/platform/http/ndjson.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
+import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
+import { readElements } from './elements.ts'
+import { createReport, judgeLine, MAX_LINE_BYTES, type Report } from './lines.ts'
+import { measureProgress, type Progress, RECENT_MS } from './progress.ts'
+import { readResults } from './results.ts'
+import {
+  type BatchFilter,
+  type BatchRow,
+  type BatchSummary,
+  completeBatch,
+  countBatches,
+  countLines,
+  countRunning,
+  findBatch,
+  findBatches,
+  findOpenJobs,
+  findOwnLines,
+  insertBatch,
+  lockBatches,
+  markCancelled,
+} from './rows.ts'
+import { createSpool, type Spool, type SpooledLine } from './spool.ts'
+
+export const MAX_BATCH_BYTES = 256 * 1024 * 1024
+const MAX_LINES = 10_000
+/** Of callers whose key is published. */
+const MAX_PUBLIC_LINES = 1_000
+
+// Eight of the largest bodies at once; the disk is everybody's.
+const SPOOL_BYTES = 2 * 1024 * 1024 * 1024
+// An accepting transaction takes seconds and one of the process's few connections: single calls need the others.
+const ACCEPTING_AT_ONCE = 2
+// How long lines are judged before others get their turn on the event loop.
+const BUSY_MS = 10
+
+export interface BatchesDeps {
+  db: Database
+  pager: Pager
+  now: () => Date
+  /** For what has arrived of a body until it is whole. The system's by default. */
+  spoolDirectory?: string
+}
+
+export interface BatchState {
+  row: BatchRow
+  progress: Progress
+}
+
+export interface BatchUpload {
+  stream: Readable
+  /** One JSON array instead of a value per line. */
+  isArray: boolean
+  /** Aborted when the client goes away. */
+  signal: AbortSignal
+}
+
+export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: BatchesDeps) {
+  const budget = createBudget(SPOOL_BYTES)
+  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+
+  async function stateOf(tx: Tx, scope: Scope, id: string): Promise<BatchState> {
+    const row = await findBatch(tx, id)
+    if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+    const at = now()
+    const counts = await countLines(tx, id, new Date(at.getTime() - RECENT_MS))
+    const running = await countRunning(tx, scope, id)
+    return { row, progress: measureProgress(counts, { running, createdAt: row.createdAt, now: at }) }
+  }
+
+  async function acceptAll(scope: Scope, spool: Spool, intake: Report): Promise<BatchState> {
+    return db.tenant(scope, async (tx) => {
+      const at = now()
+      const id = newId('bat', scope.environment, at.getTime())
+      const report = intake.copy()
+      const accepted = new Map<number, string>()
+      await lockBatches(tx, scope)
+      await insertBatch(tx, scope, { id, createdAt: at })
+      for await (const chunk of spool.chunks()) {
+        const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
+        for (const [line, verdict] of verdicts) {
+          if ('accepted' in verdict) accepted.set(line, verdict.accepted.attestationId)
+          else report.add(line, verdict.errors)
+        }
+      }
+      if (accepted.size === 0) throw nothingAccepted(report)
+      const own = await findOwnLines(tx, id)
+      const repeated = [...accepted].filter(([line]) => !own.has(line)).sort(([a], [b]) => a - b)
+      await completeBatch(tx, id, { accepted: accepted.size, rejected: report.rejections(), repeated })
+      return stateOf(tx, scope, id)
+    })
+  }
+
+  return {
+    /**
+     * Reads a body to its end and accepts its good lines in one transaction.
+     * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
+     * accepted (member `rejected` says why), `service_unavailable`; and whatever the stream fails with. Nothing is stored
+     * then.
+     */
+    async submit(caller: Caller, upload: BatchUpload): Promise<BatchState> {
+      const spool = await createSpool({ directory: spoolDirectory, budget })
+      try {
+        const intake = createReport()
+        const nowMs = now().getTime()
+        let busySince = performance.now()
+        for await (const { line, bytes } of linesOf(upload, caller)) {
+          const verdict = judgeLine(bytes, caller.environment, nowMs)
+          if ('body' in verdict) await spool.add({ line, body: verdict.body })
+          else intake.add(line, verdict.errors)
+          if (performance.now() - busySince > BUSY_MS) {
+            await nextTurn()
+            busySince = performance.now()
+          }
+        }
+        if (spool.count() === 0) throw nothingAccepted(intake)
+        return await takeTurn(() => {
+          // Nobody would learn the batch's id.
+          if (upload.signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
+          return retryDeadlocks(() => acceptAll(caller, spool, intake))
+        })
+      } finally {
+        await spool.close()
+      }
+    },
+
+    /** @throws {Failure} `not_found`, `environment_mismatch`. */
+    async get(scope: Scope, id: string): Promise<BatchState> {
+      checkId(id, 'bat', scope.environment)
+      return db.tenant(scope, (tx) => stateOf(tx, scope, id))
+    },
+
+    async list(
+      scope: Scope,
+      filter: BatchFilter,
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<Page<BatchSummary> & { totalCount: number | undefined }> {
+      const binding = { route: 'GET /v1/claims/batches', scope, query: { ...filter } }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await findBatches(tx, filter, { before, limit: query.limit + 1 })
+        const totalCount = query.include === undefined ? undefined : await countBatches(tx, filter)
+        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+      })
+    },
+
+    /**
+     * The results as NDJSON, in the order of the input, up to the first line that is not settled; with `showsPending` to
+     * the end. See views.ts for its lines.
+     * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` (a cursor that is none of this batch).
+     */
+    async results(
+      scope: Scope,
+      id: string,
+      { cursor, showsPending }: { cursor: string | undefined; showsPending: boolean },
+    ): Promise<Readable> {
+      checkId(id, 'bat', scope.environment)
+      const row = await db.tenant(scope, (tx) => findBatch(tx, id))
+      if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+      return Readable.from(readResults({ db, pager }, { scope, batchId: id, cursor, showsPending }))
+    },
+
+    /**
+     * Cancels what has not started; what runs finishes. Once more does nothing more.
+     * @throws {Failure} `not_found`, `environment_mismatch`.
+     */
+    async cancel(scope: Scope, id: string): Promise<BatchState & { cancelled: number }> {
+      checkId(id, 'bat', scope.environment)
+      return retryDeadlocks(() =>
+        db.tenant(scope, async (tx) => {
+          const open = await findOpenJobs(tx, id)
+          const cancelled = await cancelJobs(tx, open)
+          if (open.length > 0) await markCancelled(tx, id, cancelled, now())
+          return { ...(await stateOf(tx, scope, id)), cancelled: cancelled.length }
+        }),
+      )
+    },
+  }
+}
+
+export type Batches = ReturnType<typeof createBatches>
+
+function linesOf({ stream, isArray }: BatchUpload, { isAccountBearing }: Caller): AsyncGenerator<Line, void> {
+  const limits = { maxLines: isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
+  return isArray ? readElements(stream, { ...limits, maxBytes: MAX_ARRAY_BYTES }) : readLines(stream, limits)
+}
+
+async function acceptChunk(
+  tx: Tx,
+  scope: Scope,
+  chunk: readonly SpooledLine[],
+  { id, now }: { id: string; now: Date },
+): Promise<Map<number, Verdict>> {
+  const verdicts = await accept(chunk)
+  // A name that comes twice in one call is refused there. Asked again, the later line stands for the attestation that the
+  // first has made, as it would in another chunk or another batch.
+  const again = chunk.filter(({ line }) => isDuplicate(verdicts.get(line)))
+  if (again.length > 0) for (const [line, verdict] of await accept(again)) verdicts.set(line, verdict)
+  return verdicts
+
+  async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Verdict>> {
+    const answers = await acceptSubmissions(
+      tx,
+      scope,
+      lines.map(({ body }) => body),
+      { batch: { id, lines: lines.map(({ line }) => line) }, priority: 'bulk', now },
+    )
+    return new Map(answers.map((answer, index) => [lines[index]?.line ?? 0, answer]))
+  }
+}
+
+function isDuplicate(verdict: Verdict | undefined): boolean {
+  return verdict !== undefined && 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line')
+}
+
+// A batch without a line would be nothing to ask for, and 202 a promise about nothing.
+function nothingAccepted(report: Report): Failure {
+  const rejected = report.rejections()
+  const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
+  return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
+}
+
+function createTurns(slots: number) {
+  const waiting: (() => void)[] = []
+  let free = slots
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}

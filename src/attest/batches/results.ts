@@ -1,0 +1,77 @@
+// The results of a batch as a stream that holds one page at a time, each read in a transaction of its own: a slow reader
+// keeps neither rows nor a connection.
+
+import type { Database } from '#src/platform/db/database.ts'
+import type { Binding, Pager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { findLines } from './rows.ts'
+import { resultEnd, resultLine, toResultLine } from './views.ts'
+
+const PAGE_LINES = 200
+
+export interface ResultsDeps {
+  db: Database
+  pager: Pager
+}
+
+export interface ResultsQuery {
+  scope: Scope
+  batchId: string
+  cursor: string | undefined
+  /** Goes on after lines that have not settled. */
+  showsPending: boolean
+}
+
+/** Where a reader stands. Whoever follows the cursors misses no result, also when pending lines were shown. */
+interface Position {
+  /** The last line that was shown; 0 before the first. */
+  line: number
+  /** The last line before the first that had not settled; undefined when all before `line` had. */
+  settledTo: number | undefined
+}
+
+/**
+ * NDJSON, a page at a time: `resultLine`s, then one `resultEnd`.
+ * @throws {Failure} `invalid_request` when the cursor is none of this batch.
+ */
+export function readResults({ db, pager }: ResultsDeps, query: ResultsQuery): AsyncGenerator<string, void> {
+  const { scope, batchId, showsPending } = query
+  const binding = { route: 'GET /v1/claims/batches/:id/results', scope, query: { batchId } }
+  return read(parsePosition(pager.decode(query.cursor, binding)))
+
+  async function* read({ line, settledTo }: Position): AsyncGenerator<string, void> {
+    for (let hasMore = true; hasMore; ) {
+      const rows = await db.tenant(scope, (tx) => findLines(tx, batchId, line, PAGE_LINES))
+      hasMore = rows.length === PAGE_LINES
+      let text = ''
+      for (const row of rows) {
+        if (row.status === 'queued') {
+          settledTo ??= line
+          if (!showsPending) {
+            hasMore = false
+            break
+          }
+        }
+        line = row.line
+        text += `${JSON.stringify(resultLine.parse(toResultLine(row, cursorOf(pager, binding, { line, settledTo }))))}\n`
+      }
+      if (text !== '') yield text
+    }
+    const next = settledTo === undefined ? null : cursorOf(pager, binding, { line: settledTo, settledTo: undefined })
+    const end = resultEnd.parse({ object: 'cursor', next_cursor: next, is_complete: next === null })
+    yield `${JSON.stringify(end)}\n`
+  }
+}
+
+function parsePosition(text: string | undefined): Position {
+  const [line, settledTo] = (text ?? '0').split('.')
+  return { line: Number(line), settledTo: settledTo === undefined ? undefined : Number(settledTo) }
+}
+
+function cursorOf(pager: Pager, binding: Binding, { line, settledTo }: Position): string {
+  const text = settledTo === undefined ? String(line) : `${line}.${settledTo}`
+  // The pager writes the cursor of a page's last row when one more follows.
+  const { next_cursor: cursor } = pager.page([text, text], 1, (row) => row, binding)
+  if (cursor === null) throw new Error('a page with more rows has no cursor')
+  return cursor
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { type Batches, MAX_BATCH_BYTES } from './batches.ts'
+import { batchSummary, batchView, cancelView, toBatchSummary, toBatchView } from './views.ts'
+
+const NDJSON = 'application/x-ndjson'
+const JSON_ARRAY = 'application/json'
+
+export function batchRoutes(batches: Batches): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/claims/batches',
+        tag: 'Batches',
+        summary: 'Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before',
+        scope: 'attest',
+        rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
+        maxBodyBytes: MAX_BATCH_BYTES,
+        view: batchView,
+        status: [202],
+      },
+      async ({ caller, stream, header, signal }) => {
+        const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
+        const state = await batches.submit(caller, { stream, isArray, signal })
+        return reply(202, toBatchView(state), { Location: `/v1/claims/batches/${state.row.id}` })
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/batches',
+        tag: 'Batches',
+        summary: 'Batches, newest first',
+        scope: 'attest',
+        query: z.object(listQuery),
+        view: listOf(batchSummary),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const filter = {
+          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
+          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+        }
+        const { data, totalCount, ...page } = await batches.list(caller, filter, query)
+        return {
+          ...page,
+          data: data.map(toBatchSummary),
+          ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/batches/:id',
+        tag: 'Batches',
+        summary: 'How far a batch is, what was found so far, and which lines were refused',
+        scope: 'attest',
+        view: batchView,
+        status: [200],
+      },
+      async ({ caller, params }) => toBatchView(await batches.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/batches/:id/results',
+        tag: 'Batches',
+        summary: 'The results, one per accepted line in the order of the input; the last line says where to go on',
+        scope: 'attest',
+        query: z.object({
+          cursor: listQuery.cursor,
+          include: z.enum(['pending']).optional().meta({ description: 'Also lines that are still queued.' }),
+        }),
+        view: z.never(),
+        status: [200],
+        streams: { contentType: NDJSON },
+      },
+      async ({ caller, params, query }) => {
+        const { cursor, include } = query
+        const stream = await batches.results(caller, params.id, { cursor, showsPending: include === 'pending' })
+        return { status: 200, stream, headers: {} }
+      },
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/claims/batches/:id/cancel',
+        tag: 'Batches',
+        summary: 'Cancel the lines that have not started',
+        scope: 'attest',
+        view: cancelView,
+        status: [200],
+      },
+      async ({ caller, params }) => {
+        const state = await batches.cancel(caller, params.id)
+        return { ...toBatchView(state), cancelled: state.cancelled }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,173 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { AttestationRow, AttestationStatus } from '../claims/rows.ts'
+import type { RiskStatus } from '../factors/judge.ts'
+import type { Rejection } from './lines.ts'
+
+export interface BatchSummary {
+  id: string
+  accepted: number
+  rejectedCount: number
+  /** Accepted lines whose submission was there already. */
+  repeatedCount: number
+  createdAt: Date
+  cancelledAt: Date | null
+}
+
+export interface BatchRow extends BatchSummary {
+  rejected: Rejection[]
+}
+
+const SUMMARY = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount",
+  jsonb_array_length(repeated) AS "repeatedCount", created_at AS "createdAt", cancelled_at AS "cancelledAt"`
+
+/** Until the transaction ends, no other batch of this account and environment is accepted: two that lock the same claims
+ * chunk by chunk, each in its own order, would deadlock. */
+export async function lockBatches(tx: Tx, { accountId, environment }: Scope): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`batches ${accountId} ${environment}`])
+}
+
+/** Before its attestations, which refer to it; `completeBatch` says the rest. */
+export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
+  await tx.query(
+    `INSERT INTO batches (account_id, environment, id, accepted, rejected, created_at) VALUES ($1, $2, $3, 0, '[]', $4)`,
+    [scope.accountId, scope.environment, batch.id, batch.createdAt],
+  )
+}
+
+export async function completeBatch(
+  tx: Tx,
+  id: string,
+  outcome: {
+    accepted: number
+    rejected: readonly Rejection[]
+    repeated: readonly [line: number, attestationId: string][]
+  },
+): Promise<void> {
+  await tx.query('UPDATE batches SET accepted = $2, rejected = $3, repeated = $4 WHERE id = $1', [
+    id,
+    outcome.accepted,
+    JSON.stringify(outcome.rejected),
+    JSON.stringify(outcome.repeated),
+  ])
+}
+
+/** The lines that made an attestation of their own. */
+export async function findOwnLines(tx: Tx, id: string): Promise<Set<number>> {
+  const rows = await tx.query<{ line: number }>('SELECT batch_line AS line FROM attestations WHERE batch_id = $1', [id])
+  return new Set(rows.map((row) => row.line))
+}
+
+export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
+  const [row] = await tx.query<BatchRow>(`SELECT ${SUMMARY}, rejected FROM batches WHERE id = $1`, [id])
+  return row
+}
+
+export interface BatchFilter {
+  createdFrom: Date | undefined
+  createdBefore: Date | undefined
+}
+
+/** Newest first. */
+export async function findBatches(
+  tx: Tx,
+  { createdFrom, createdBefore }: BatchFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<BatchSummary[]> {
+  return tx.query(
+    `SELECT ${SUMMARY} FROM batches
+     WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
+       AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
+    [createdFrom ?? null, createdBefore ?? null, before ?? null, limit],
+  )
+}
+
+export async function countBatches(tx: Tx, { createdFrom, createdBefore }: BatchFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM batches
+     WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)`,
+    [createdFrom ?? null, createdBefore ?? null],
+  )
+  return row?.count ?? 0
+}
+
+export interface LineCount {
+  status: AttestationStatus
+  riskStatus: RiskStatus | null
+  lines: number
+  /** Of these, evaluated since the moment that was asked for. */
+  recent: number
+}
+
+/** The accepted lines by what became of them, repeated ones included. */
+export async function countLines(tx: Tx, id: string, recentSince: Date): Promise<LineCount[]> {
+  return tx.query<LineCount>(
+    `SELECT status, risk_status AS "riskStatus", count(*) AS lines, count(*) FILTER (WHERE evaluated_at >= $2) AS recent
+     FROM (
+       SELECT status, risk_status, evaluated_at FROM attestations WHERE batch_id = $1
+       UNION ALL
+       SELECT status, risk_status, evaluated_at
+       FROM batches, jsonb_array_elements(repeated) AS repeat JOIN attestations ON attestations.id = repeat ->> 1
+       WHERE batches.id = $1
+     ) AS lines
+     GROUP BY status, risk_status`,
+    [id, recentSince],
+  )
+}
+
+/** Own lines on which a worker is busy. Few jobs are in flight, whatever the batch's size: they are the way in. */
+export async function countRunning(tx: Tx, scope: Scope, id: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM jobs JOIN attestations ON attestations.id = payload ->> 'attestationId'
+     WHERE queue = 'attest' AND lane = $2 AND state = 'running' AND batch_id = $1 AND status = 'queued'`,
+    [id, scope.accountId],
+  )
+  return row?.count ?? 0
+}
+
+export interface LineRow extends AttestationRow {
+  line: number
+  isRepeat: boolean
+}
+
+const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
+  external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
+  accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
+  provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
+  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure`
+
+/** Accepted lines after `afterLine`, in the order of the input. */
+export async function findLines(tx: Tx, id: string, afterLine: number, limit: number): Promise<LineRow[]> {
+  return tx.query<LineRow>(
+    `SELECT page.line, page.is_repeat AS "isRepeat", ${ATTESTATION}
+     FROM (
+       SELECT batch_line AS line, id AS attestation_id, false AS is_repeat
+       FROM attestations WHERE batch_id = $1 AND batch_line > $2
+       UNION ALL
+       SELECT (repeat ->> 0)::int, repeat ->> 1, true
+       FROM batches, jsonb_array_elements(repeated) AS repeat
+       WHERE batches.id = $1 AND (repeat ->> 0)::int > $2
+       ORDER BY line LIMIT $3
+     ) AS page JOIN attestations ON id = page.attestation_id
+     ORDER BY page.line`,
+    [id, afterLine, limit],
+  )
+}
+
+/** The jobs of the batch's own lines that are not settled. */
+export async function findOpenJobs(tx: Tx, id: string): Promise<string[]> {
+  const rows = await tx.query<{ jobId: string }>(
+    `SELECT job_id AS "jobId" FROM attestations WHERE batch_id = $1 AND status = 'queued' ORDER BY job_id`,
+    [id],
+  )
+  return rows.map((row) => row.jobId)
+}
+
+/** Ends the attestations whose jobs will not run, and says of the batch that it was cancelled; the first time counts. */
+export async function markCancelled(tx: Tx, id: string, jobIds: readonly string[], now: Date): Promise<void> {
+  await tx.query(
+    `UPDATE attestations SET status = 'cancelled' WHERE batch_id = $1 AND job_id = ANY($2::uuid[]) AND status = 'queued'`,
+    [id, jobIds],
+  )
+  await tx.query('UPDATE batches SET cancelled_at = coalesce(cancelled_at, $2) WHERE id = $1', [id, now])
+}

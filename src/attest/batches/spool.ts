@@ -1,0 +1,111 @@
+// Where the good lines of a batch wait until its body is whole. A temporary file without a name: whatever ends this
+// process, the system takes the bytes back.
+
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '#src/failure.ts'
+import type { Budget } from '#src/platform/http/body.ts'
+import type { BatchLine } from '../claims/submission.ts'
+
+export interface SpooledLine {
+  line: number
+  body: BatchLine
+}
+
+export interface Spool {
+  add(line: SpooledLine): Promise<void>
+  count(): number
+  /** In the order of `add`, once more from the start with each call. Nothing may be added after the first call. */
+  chunks(): AsyncGenerator<SpooledLine[], void>
+  close(): Promise<void>
+}
+
+// What one round of statements takes at once: enough to make round trips cheap, little enough to hold.
+const CHUNK_LINES = 500
+const CHUNK_BYTES = 4 * 1024 * 1024
+const WRITE_BYTES = 256 * 1024
+
+interface Chunk {
+  offset: number
+  bytes: number
+  lines: number
+}
+
+/**
+ * @param budget What the spools of this process may take of the disk together.
+ * @throws {Failure} `service_unavailable` (from `add`) when the budget is spent.
+ */
+export async function createSpool({ directory, budget }: { directory: string; budget: Budget }): Promise<Spool> {
+  const path = join(directory, `batch-${randomUUID()}`)
+  const file = await open(path, 'wx+', 0o600)
+  const chunks: Chunk[] = []
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  let bytes = 0
+  let count = 0
+  let taken = 0
+  try {
+    await unlink(path)
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+
+  async function flush(): Promise<void> {
+    if (waitingBytes === 0) return
+    if (!budget.take(waitingBytes)) {
+      throw new Failure('service_unavailable', 'Too many batches are being uploaded at once: try again.')
+    }
+    taken += waitingBytes
+    const block = Buffer.concat(waiting)
+    waiting = []
+    waitingBytes = 0
+    await file.appendFile(block)
+  }
+
+  return {
+    async add(line) {
+      // JSON has no raw line breaks, so one can end the record.
+      const record = Buffer.from(`${JSON.stringify(line)}\n`)
+      let chunk = chunks.at(-1)
+      if (chunk === undefined || chunk.lines >= CHUNK_LINES || chunk.bytes + record.length > CHUNK_BYTES) {
+        chunk = { offset: bytes, bytes: 0, lines: 0 }
+        chunks.push(chunk)
+      }
+      chunk.bytes += record.length
+      chunk.lines += 1
+      bytes += record.length
+      count += 1
+      waiting.push(record)
+      waitingBytes += record.length
+      if (waitingBytes >= WRITE_BYTES) await flush()
+    },
+    count: () => count,
+    async *chunks() {
+      await flush()
+      for (const chunk of chunks) {
+        const text = (await readExactly(file, chunk.offset, chunk.bytes)).toString('utf8')
+        yield text
+          .trimEnd()
+          .split('\n')
+          .map((record): SpooledLine => JSON.parse(record))
+      }
+    },
+    async close() {
+      budget.give(taken)
+      taken = 0
+      await file.close()
+    },
+  }
+}
+
+async function readExactly(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, offset + filled)
+    if (bytesRead === 0) throw new Error('the spool of a batch is shorter than what was written to it')
+    filled += bytesRead
+  }
+  return buffer
+}

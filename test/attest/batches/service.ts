@@ -1,0 +1,176 @@
+// The batch routes as a caller meets them: the real application on a free port, with a database and a spool of its own.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createBatches } from '#src/attest/batches/batches.ts'
+import { batchRoutes } from '#src/attest/batches/routes.ts'
+import { insertJudgement } from '#src/attest/claims/rows.ts'
+import type { Judgement } from '#src/attest/factors/judge.ts'
+import { insertMedia } from '#src/attest/media/rows.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+
+export type Line = Record<string, unknown>
+
+export interface Caller extends Scope {
+  key: string
+}
+
+export interface Rejected {
+  line: number
+  errors: { pointer: string; code: string; detail: string }[]
+}
+
+/** A batch as it is answered. */
+export interface BatchAnswer extends TestAnswer {
+  json: TestAnswer['json'] & {
+    batch_id: string
+    accepted: number
+    rejected: Rejected[]
+    counts: Record<'queued' | 'running' | 'evaluated' | 'failed' | 'cancelled', number>
+    cancelled: number
+  }
+}
+
+export interface ResultRow {
+  line: number
+  cursor: string
+  is_repeat: boolean
+  attestation_id: string
+  status: string
+}
+
+export interface Results {
+  rows: ResultRow[]
+  end: { object: string; next_cursor: string | null; is_complete: boolean }
+}
+
+export type Risk = 'passed' | 'review' | 'failed'
+
+export interface Service {
+  test: TestDatabase
+  app: TestApp
+  clock: { now: Date }
+  makeCaller(row?: Partial<KeyRow>): Promise<Caller>
+  addKey(row: Partial<KeyRow>): string
+  makeMedia(scope: Scope): Promise<string>
+  /** NDJSON of values, or of text as it is. */
+  submit(caller: Caller, lines: readonly (Line | string)[], key?: string): Promise<BatchAnswer>
+  submitArray(caller: Caller, body: string): Promise<BatchAnswer>
+  /** A GET, or a POST where `method` says so. */
+  ask(caller: Caller, path: string, method?: string): Promise<BatchAnswer>
+  results(caller: Caller, batchId: string, query?: string): Promise<Results>
+  /** Gives attestations a result, as a worker would. */
+  evaluate(scope: Scope, attestationIds: readonly string[], risk?: Risk): Promise<void>
+  count(table: 'batches' | 'claims' | 'attestations' | 'jobs'): Promise<number>
+  /** Files in the spool's folder, also those that have no name any more. */
+  spooled(): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function startService(): Promise<Service> {
+  const test = await createTestDatabase()
+  const spoolDirectory = await mkdtemp(join(tmpdir(), 'spool-'))
+  const clock = { now: new Date() }
+  const pager = createPager({ key: randomBytes(32) })
+  const batches = createBatches({ db: test.db, pager, now: () => clock.now, spoolDirectory })
+  const keys = new Map<string, KeyRow>()
+  const app = await startApp(batchRoutes(batches), { findKey: async (raw) => keys.get(raw) })
+
+  function addKey(row: Partial<KeyRow>): string {
+    const raw = randomBytes(24).toString('base64url')
+    keys.set(raw, makeKeyRow({ scopes: ['attest'], ...row }))
+    return raw
+  }
+
+  function post(key: string, body: string, contentType: string): Promise<BatchAnswer> {
+    const headers = { 'Content-Type': contentType }
+    return call(app, '/v1/claims/batches', { key, body, headers }) as Promise<BatchAnswer>
+  }
+
+  return {
+    test,
+    app,
+    clock,
+    addKey,
+    async makeCaller(row = {}) {
+      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
+      return { ...scope, key: addKey({ ...row, ...scope }) }
+    },
+    async makeMedia(scope) {
+      const media = {
+        id: newId('med', scope.environment),
+        sha256: randomBytes(32).toString('hex'),
+        size: 1_000,
+        contentType: 'image/jpeg' as const,
+        width: 10,
+        height: 10,
+        createdAt: clock.now,
+      }
+      await test.db.tenant(scope, (tx) => insertMedia(tx, scope, media))
+      return media.id
+    },
+    submit: (caller, lines, key = caller.key) => post(key, ndjson(lines), 'application/x-ndjson'),
+    submitArray: (caller, body) => post(caller.key, body, 'application/json'),
+    ask: (caller, path, method = 'GET') => call(app, path, { key: caller.key, method }) as Promise<BatchAnswer>,
+    async results(caller, batchId, query = '') {
+      const headers = { 'X-API-Key': caller.key }
+      const response = await fetch(`${app.url}/v1/claims/batches/${batchId}/results${query}`, { headers })
+      const text = await response.text()
+      if (response.status !== 200) throw new Error(text)
+      const lines = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      return { rows: lines.slice(0, -1), end: lines.at(-1) }
+    },
+    async evaluate(scope, attestationIds, risk = 'passed') {
+      const judgement: Judgement = {
+        provenanceStatus: 'verified',
+        riskStatus: risk,
+        riskScore: { passed: 0, review: 30, failed: 80 }[risk],
+        factors: [],
+        advisoryFactors: [],
+        hardwareTier: 'none',
+        observations: [],
+        rulesVersion: 'test/1',
+      }
+      await test.db.tenant(scope, async (tx) => {
+        for (const id of attestationIds) {
+          await insertJudgement(tx, id, judgement, { evaluatedAt: clock.now, resultJws: 'a.b.c' })
+        }
+      })
+    },
+    async count(table) {
+      const [row] = await test.owner<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)
+      return row?.count ?? 0
+    },
+    spooled: () => filesOpenIn(spoolDirectory),
+    async close() {
+      await app.close()
+      await test.close()
+      await rm(spoolDirectory, { recursive: true })
+    },
+  }
+}
+
+export function ndjson(lines: readonly (Line | string)[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+}
+
+/** A line that is accepted; it has no manifest, which is for the judges to say. */
+export function goodLine(mediaId: string, more: Line = {}): Line {
+  return { media_type: 'image', media: { media_id: mediaId }, ...more }
+}
+
+async function filesOpenIn(directory: string): Promise<string[]> {
+  const named = await readdir(directory)
+  const descriptors = process.platform === 'linux' ? await readdir('/proc/self/fd') : []
+  const targets = await Promise.all(descriptors.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')))
+  return [...named, ...targets.filter((target) => target.startsWith(directory))]
+}
