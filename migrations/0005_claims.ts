@@ -6,8 +6,6 @@ const TENANT = `account_id = nullif(current_setting('app.account_id', true), '')
 // Every index but the primary keys begins with what it is for, not with the scope that row-level security adds to every
 // query: a planner without statistics (a fresh installation's first minutes) takes one that begins with the scope for
 // look-ups by id, foreign key checks among them, and walks through all of the account's rows each time.
-// Secondary keys begin with the column that tells rows apart. On a table without statistics the planner takes any index
-// that begins with the account for a look-up by id, and reads the whole account.
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- One row per content: the same bytes are the same media id. The bytes themselves are in the blob store.
@@ -113,7 +111,7 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT attestations_status_check CHECK (status IN ('queued', 'evaluated', 'failed', 'cancelled')),
       CONSTRAINT attestations_result_check CHECK ((status = 'evaluated') = (evaluated_at IS NOT NULL))
     );
-    CREATE INDEX attestations_claim_idx ON attestations (claim_id, account_id, environment);
+    CREATE INDEX attestations_claim_idx ON attestations (claim_id, account_id, environment, id);
     CREATE INDEX attestations_media_idx ON attestations (media_id, account_id, environment);
     CREATE INDEX attestations_device_idx ON attestations (device_id, account_id, environment, id)
       WHERE device_id IS NOT NULL;
