@@ -18,6 +18,11 @@ export interface BatchRow extends BatchSummary {
   rejected: Rejection[]
 }
 
+// LIMIT 1 keeps a join a look-up by id: a planner that has no statistics yet would read all of the account's attestations
+// once for each page, or even for each row.
+const ATTESTATION_OF = (id: string) =>
+  `CROSS JOIN LATERAL (SELECT * FROM attestations WHERE attestations.id = ${id} LIMIT 1) AS attestations`
+
 const SUMMARY = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount",
   jsonb_array_length(repeated) AS "repeatedCount", created_at AS "createdAt", cancelled_at AS "cancelledAt"`
 
@@ -107,7 +112,7 @@ export async function countLines(tx: Tx, id: string, recentSince: Date): Promise
        SELECT status, risk_status, evaluated_at FROM attestations WHERE batch_id = $1
        UNION ALL
        SELECT status, risk_status, evaluated_at
-       FROM batches, jsonb_array_elements(repeated) AS repeat JOIN attestations ON attestations.id = repeat ->> 1
+       FROM batches CROSS JOIN jsonb_array_elements(repeated) AS repeat ${ATTESTATION_OF('repeat ->> 1')}
        WHERE batches.id = $1
      ) AS lines
      GROUP BY status, risk_status`,
@@ -118,7 +123,8 @@ export async function countLines(tx: Tx, id: string, recentSince: Date): Promise
 /** Own lines on which a worker is busy. Few jobs are in flight, whatever the batch's size: they are the way in. */
 export async function countRunning(tx: Tx, scope: Scope, id: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM jobs JOIN attestations ON attestations.id = payload ->> 'attestationId'
+    `SELECT count(*) AS count
+     FROM jobs ${ATTESTATION_OF("payload ->> 'attestationId'")}
      WHERE queue = 'attest' AND lane = $2 AND state = 'running' AND batch_id = $1 AND status = 'queued'`,
     [id, scope.accountId],
   )
@@ -130,7 +136,7 @@ export interface LineRow extends AttestationRow {
   isRepeat: boolean
 }
 
-const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
+const ATTESTATION = `attestations.id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
   external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
@@ -139,17 +145,16 @@ const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_lin
 /** Accepted lines after `afterLine`, in the order of the input. */
 export async function findLines(tx: Tx, id: string, afterLine: number, limit: number): Promise<LineRow[]> {
   return tx.query<LineRow>(
-    `SELECT page.line, page.is_repeat AS "isRepeat", ${ATTESTATION}
-     FROM (
-       SELECT batch_line AS line, id AS attestation_id, false AS is_repeat
-       FROM attestations WHERE batch_id = $1 AND batch_line > $2
-       UNION ALL
-       SELECT (repeat ->> 0)::int, repeat ->> 1, true
-       FROM batches, jsonb_array_elements(repeated) AS repeat
-       WHERE batches.id = $1 AND (repeat ->> 0)::int > $2
-       ORDER BY line LIMIT $3
-     ) AS page JOIN attestations ON id = page.attestation_id
-     ORDER BY page.line`,
+    `(SELECT batch_line AS line, false AS "isRepeat", ${ATTESTATION}
+      FROM attestations WHERE batch_id = $1 AND batch_line > $2 ORDER BY batch_line LIMIT $3)
+     UNION ALL
+     (SELECT line, true, ${ATTESTATION}
+      FROM (
+        SELECT (repeat ->> 0)::int AS line, repeat ->> 1 AS repeated_id
+        FROM batches CROSS JOIN jsonb_array_elements(repeated) AS repeat
+        WHERE batches.id = $1 AND (repeat ->> 0)::int > $2 ORDER BY line LIMIT $3
+      ) AS repeats ${ATTESTATION_OF('repeated_id')})
+     ORDER BY line LIMIT $3`,
     [id, afterLine, limit],
   )
 }

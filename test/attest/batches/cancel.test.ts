@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Caller, goodLine, type ResultRow, type Service, startService } from './service.ts'
+
+let service: Service
+let caller: Caller
+let mediaId: string
+
+beforeAll(async () => {
+  service = await startService()
+  caller = await service.makeCaller()
+  mediaId = await service.makeMedia(caller)
+})
+afterAll(() => service.close())
+
+async function makeBatch(count: number, reference: string): Promise<{ id: string; rows: ResultRow[] }> {
+  const line = goodLine(mediaId, { claim: { reference } })
+  const { json } = await service.submit(
+    caller,
+    Array.from({ length: count }, () => line),
+  )
+  const { rows } = await service.results(caller, json.batch_id, '?include=pending')
+  return { id: json.batch_id, rows }
+}
+
+const cancel = (id: string) => service.ask(caller, `/v1/claims/batches/${id}/cancel`, 'POST')
+const setJob = (row: ResultRow | undefined, state: string) =>
+  service.test.owner(`UPDATE jobs SET state = $2 FROM attestations a WHERE a.job_id = jobs.id AND a.id = $1`, [
+    row?.attestation_id,
+    state,
+  ])
+
+test('ends what has not started, lets the rest finish, and says so again without doing more', async () => {
+  const { id, rows } = await makeBatch(5, 'C-1')
+  await setJob(rows[0], 'running')
+  await setJob(rows[1], 'dispatched')
+  await setJob(rows[2], 'succeeded')
+  await service.evaluate(caller, [rows[2]?.attestation_id ?? ''])
+
+  const first = await cancel(id)
+  expect(first.status).toBe(200)
+  const counts = { queued: 0, running: 1, evaluated: 1, failed: 0, cancelled: 3 }
+  expect(first.json).toMatchObject({ cancelled: 3, counts, settled: 4, cancelled_at: service.clock.now.toISOString() })
+
+  const cancelledAt = first.json.cancelled_at
+  service.clock.now = new Date(service.clock.now.getTime() + 60_000)
+  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, counts, cancelled_at: cancelledAt })
+
+  await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
+  const jobs = await service.test.owner(
+    `SELECT j.state, a.status, j.settled_at IS NOT NULL AS "isSettled" FROM attestations a JOIN jobs j ON j.id = a.job_id
+     WHERE a.batch_id = $1 ORDER BY a.batch_line`,
+    [id],
+  )
+  expect(jobs.map(({ state, status }) => [state, status])).toEqual([
+    ['running', 'evaluated'],
+    ['cancelled', 'cancelled'],
+    ['succeeded', 'evaluated'],
+    ['cancelled', 'cancelled'],
+    ['cancelled', 'cancelled'],
+  ])
+})
+
+test('a claim whose attestations were all cancelled stays pending', async () => {
+  const { id } = await makeBatch(2, 'C-2')
+  await cancel(id)
+  expect(await service.test.owner(`SELECT risk_status FROM claims WHERE reference = 'C-2'`)).toEqual([
+    { risk_status: 'pending' },
+  ])
+})
+
+test('a batch that was done is not called cancelled', async () => {
+  const { id, rows } = await makeBatch(1, 'C-3')
+  await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
+  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { evaluated: 1 } })
+})
+
+test('what another batch brought first is not this one’s to cancel', async () => {
+  const line = goodLine(mediaId, { external_id: 'mine' })
+  const first = await service.submit(caller, [line])
+  const second = await service.submit(caller, [line, goodLine(mediaId)])
+  expect((await cancel(second.json.batch_id)).json).toMatchObject({ cancelled: 1, counts: { queued: 1, cancelled: 1 } })
+  expect((await service.ask(caller, `/v1/claims/batches/${first.json.batch_id}`)).json.counts).toMatchObject({
+    queued: 1,
+  })
+})
+
+test('cancels at the same time, and while jobs are claimed, cancel each line once', async () => {
+  const { id, rows } = await makeBatch(600, 'C-4')
+  const claiming = service.test.owner(
+    `UPDATE jobs SET state = 'running' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1)`,
+    [rows.slice(300, 320).map((row) => row.attestation_id)],
+  )
+  const answers = await Promise.all([cancel(id), cancel(id), cancel(id), claiming])
+  const cancelled = answers.slice(0, 3).reduce((sum, answer) => sum + ('json' in answer ? answer.json.cancelled : 0), 0)
+  const [ended] = await service.test.owner(
+    `SELECT count(*) FILTER (WHERE a.status = 'cancelled' AND j.state = 'cancelled')::int AS both,
+       count(*) FILTER (WHERE (a.status = 'cancelled') <> (j.state = 'cancelled'))::int AS one
+     FROM attestations a JOIN jobs j ON j.id = a.job_id WHERE a.batch_id = $1`,
+    [id],
+  )
+  expect(ended).toEqual({ both: cancelled, one: 0 })
+})
+
+test('batches are listed newest first, page by page, without their lines', async () => {
+  const lister = await service.makeCaller()
+  const media = await service.makeMedia(lister)
+  const ids: string[] = []
+  for (let n = 0; n < 5; n += 1) {
+    service.clock.now = new Date(service.clock.now.getTime() + 1_000)
+    ids.push((await service.submit(lister, [goodLine(media), '{'])).json.batch_id)
+  }
+  const newest = ids.toReversed()
+  const first = await service.ask(lister, '/v1/claims/batches?limit=2&include=total_count')
+  expect(first.json).toMatchObject({
+    has_more: true,
+    total_count: 5,
+    data: newest.slice(0, 2).map((batch_id) => ({ batch_id })),
+  })
+  expect(Object.keys((first.json.data as object[])[0] ?? {}).sort()).toEqual([
+    'accepted',
+    'batch_id',
+    'cancelled_at',
+    'created_at',
+    'rejected_count',
+    'repeated_count',
+  ])
+  const rest = await service.ask(lister, `/v1/claims/batches?limit=3&cursor=${first.json.next_cursor}`)
+  expect(rest.json).toMatchObject({
+    has_more: false,
+    data: newest.slice(2).map((batch_id) => ({ batch_id, accepted: 1, rejected_count: 1 })),
+  })
+  const since = service.clock.now.toISOString()
+  expect((await service.ask(lister, `/v1/claims/batches?created_gte=${since}`)).json.data).toHaveLength(1)
+  expect((await service.ask(caller, `/v1/claims/batches?cursor=${first.json.next_cursor}`)).status).toBe(400)
+})

@@ -1,0 +1,150 @@
+import { connect, type Socket } from 'node:net'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#src/platform/ids.ts'
+import { until } from '../../support/until.ts'
+import { type Caller, goodLine, type Line, ndjson, type Service, startService } from './service.ts'
+
+const TABLES = ['batches', 'claims', 'attestations', 'jobs'] as const
+
+let service: Service
+let caller: Caller
+let mediaId: string
+
+beforeAll(async () => {
+  service = await startService()
+  caller = await service.makeCaller()
+  mediaId = await service.makeMedia(caller)
+})
+afterAll(() => service.close())
+
+const countAll = () => Promise.all(TABLES.map(service.count))
+
+describe('an upload that breaks leaves nothing', () => {
+  const line = () => `${JSON.stringify(goodLine(mediaId, { external_id: 'x'.repeat(200) }))}\n`
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+  const chunked = 'Transfer-Encoding: chunked\r\n\r\n'
+
+  test.each([
+    ['cut within a line', () => `${chunked}${chunk(line().repeat(2_000))}${chunk('{"media')}`],
+    ['cut between lines', () => `${chunked}${chunk(line().repeat(3))}`],
+    ['cut short of its length', () => `Content-Length: 100000\r\n\r\n${line().repeat(3)}`],
+    ['with a chunk that is none', () => `${chunked}${chunk(line().repeat(3))}zzz\r\n`],
+  ])('%s', async (_, rest) => {
+    const before = await countAll()
+    const socket = await open(rest())
+    await until(async () => (await service.spooled()).length === 1 || socket.destroyed)
+    socket.destroy()
+    await until(async () => (await service.spooled()).length === 0)
+    expect(await countAll()).toEqual(before)
+  })
+
+  test('by a store that fails in its middle', async () => {
+    const before = await countAll()
+    await service.test.owner('ALTER TABLE jobs RENAME COLUMN run_at TO gone')
+    try {
+      const { status } = await service.submit(caller, [goodLine(mediaId), goodLine(mediaId)])
+      expect(status).toBe(500)
+    } finally {
+      await service.test.owner('ALTER TABLE jobs RENAME COLUMN gone TO run_at')
+    }
+    expect([await countAll(), await service.spooled()]).toEqual([before, []])
+  })
+
+  test('by a client that left before its turn', async () => {
+    const before = await service.count('batches')
+    const holder = new pg.Client({ connectionString: service.test.ownerUrl })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`batches ${caller.accountId} sandbox`])
+    const patient = [service.submit(caller, [goodLine(mediaId)]), service.submit(caller, [goodLine(mediaId)])]
+    await until(async () => (await waitingForLock()) === 2)
+    const body = line()
+    const leaving = await open(`Content-Length: ${body.length}\r\n\r\n${body}`)
+    await until(async () => (await service.spooled()).length === 3)
+    leaving.destroy()
+    await holder.query('COMMIT')
+    await holder.end()
+    expect((await Promise.all(patient)).map(({ status }) => status)).toEqual([202, 202])
+    await until(async () => (await service.spooled()).length === 0)
+    expect(await service.count('batches')).toBe(before + 2)
+  })
+})
+
+test('any mix of lines is divided into accepted and rejected, and nothing else', async () => {
+  let run = 0
+  const kind = fc.constantFrom('plain', 'blank', 'broken', 'unknown', 'foreign', 'first', 'second', 'long')
+  const property = fc.asyncProperty(
+    fc.array(kind, { minLength: 1, maxLength: 60 }),
+    fc.boolean(),
+    async (kinds, isArray) => {
+      run += 1
+      const used = isArray ? kinds.filter((one) => one !== 'blank' && one !== 'broken') : kinds
+      const lines: Record<(typeof kinds)[number], Line | string> = {
+        plain: goodLine(mediaId),
+        blank: ' ',
+        broken: '{"media_type":"image"',
+        unknown: goodLine(newId('med', 'sandbox')),
+        foreign: goodLine(newId('med', 'live')),
+        first: goodLine(mediaId, { external_id: `mix-${run}`, claim: { line: 'auto' } }),
+        second: goodLine(mediaId, { external_id: `mix-${run}`, claim: { line: 'home' } }),
+        long: goodLine(mediaId, { external_id: 'x'.repeat(70_000) }),
+      }
+      // Of the two contents under one name, the one that comes first stands.
+      const standing = used.find((one) => one === 'first' || one === 'second')
+      const good = used.flatMap((one, n) => (one === 'plain' || one === standing ? [n + 1] : []))
+      const bad = used.flatMap((one, n) => (one === 'blank' || good.includes(n + 1) ? [] : [n + 1]))
+
+      const sent = used.map((one) => lines[one])
+      const answer = isArray
+        ? await service.submitArray(caller, JSON.stringify(sent))
+        : await service.submit(caller, sent)
+      expect(answer.status).toBe(good.length === 0 ? 400 : 202)
+      expect(answer.json.accepted).toBe(good.length)
+      expect(answer.json.rejected.map((one) => one.line)).toEqual(bad)
+      if (good.length === 0) return
+      const { rows } = await service.results(caller, answer.json.batch_id, '?include=pending')
+      expect(rows.map((row) => row.line)).toEqual(good)
+    },
+  )
+  await fc.assert(property, { numRuns: 60 })
+})
+
+test('an upload in pieces of any size is the same batch', async () => {
+  const text = ndjson([
+    goodLine(mediaId, { claim: { line: 'Käsekästchen 🏠' } }),
+    '{',
+    '',
+    goodLine(mediaId),
+  ]).replaceAll('\n', '\r\n')
+  const bytes = Buffer.from(text)
+  for (const size of [1, 7, 64]) {
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    }
+    const response = await fetch(`${service.app.url}/v1/claims/batches`, {
+      method: 'POST',
+      headers: { 'X-API-Key': caller.key, 'Content-Type': 'application/x-ndjson; charset=utf-8' },
+      body: ReadableStream.from(pieces()),
+      duplex: 'half',
+    } as RequestInit)
+    expect(await response.json()).toMatchObject({ accepted: 2, rejected: [{ line: 2 }] })
+  }
+})
+
+/** Sends the head of a submission and `rest`, and leaves the connection to the test. */
+function open(rest: string): Promise<Socket> {
+  const head = `POST /v1/claims/batches HTTP/1.1\r\nHost: x\r\nX-API-Key: ${caller.key}\r\nContent-Type: application/x-ndjson\r\n`
+  return new Promise((resolve) => {
+    const socket = connect(service.app.port, '127.0.0.1', () => socket.write(head + rest, () => resolve(socket)))
+    socket.on('error', () => {})
+  })
+}
+
+async function waitingForLock(): Promise<number> {
+  const [row] = await service.test.owner<{ waiting: number }>(
+    `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
+  )
+  return row?.waiting ?? 0
+}
