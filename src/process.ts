@@ -44,11 +44,10 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   let internal: Listening | undefined
   let isStopping = false
 
-  const stop = async (reason: string, exitCode: number) => {
+  const stop = async (reason: string, exitCode: number, deadlineMs = config.SHUTDOWN_SECONDS * 1_000) => {
     if (isStopping) return
     isStopping = true
     log.info({ reason }, 'stopping')
-    const deadlineMs = config.SHUTDOWN_SECONDS * 1_000
     // Whatever hangs beyond the deadline is taken up elsewhere: leases lapse, rows stay.
     setTimeout(() => process.exit(exitCode || 1), deadlineMs + 2_000).unref()
     try {
@@ -77,7 +76,8 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
       },
       fail: (reason) => {
         log.fatal({ reason }, 'this process must be replaced')
-        void stop(reason, 1)
+        // What hangs would not drain in any time.
+        void stop(reason, 1, 1_000)
       },
     })
     internal = await listen(

@@ -1,5 +1,5 @@
-import { forgetSettledJobs, forgetSilentWorkers } from '#src/platform/jobs/retention.ts'
 import { every } from '#src/platform/jobs/loops.ts'
+import { forgetSettledJobs, forgetSilentWorkers } from '#src/platform/jobs/retention.ts'
 import { runProcess } from '#src/process.ts'
 
 await runProcess('clock', async ({ services, log }) => {

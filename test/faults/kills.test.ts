@@ -3,7 +3,7 @@
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { differencesFromPlan, eventFaults, makeFleet, settledCount, untilSettled } from '../support/fleet.ts'
-import { startSystem, type System, testedEngines } from '../support/system.ts'
+import { type System, startSystem, testedEngines } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const CLAIMS = 500
@@ -44,7 +44,7 @@ describe('a batch of 500 survives', () => {
     const running = await startSystem({
       engine,
       environmentOf: (name, launch): Record<string, string> =>
-        name === 'dispatch' && launch === 1 ? { FAILPOINT: 'dispatch:committed:8' } : {},
+        name === 'dispatch' && launch === 1 ? { FAILPOINT: 'dispatch:committed@8' } : {},
     })
     system = running
     await runBatch(running, async () => {
@@ -68,18 +68,21 @@ describe('a batch of 500 survives', () => {
     await runBatch(running, async () => {
       const frozen = running.supervisor.children.get('attest')
       frozen?.kill('SIGSTOP')
-      await running.add('attest')
-      await until(
-        async () => {
-          const [row] = await running.database.owner<{ count: string }>(
-            "SELECT count(*) FROM jobs WHERE state IN ('queued', 'dispatched', 'running')",
-          )
-          return Number(row?.count) === 0
-        },
-        { timeoutMs: 60_000, everyMs: 100 },
-      )
-      // Alive again, with results of its own for jobs that are settled: every one of them must be refused.
-      frozen?.kill('SIGCONT')
+      try {
+        await running.add('attest')
+        await until(
+          async () => {
+            const [row] = await running.database.owner<{ count: string }>(
+              "SELECT count(*) FROM jobs WHERE queue = 'attest' AND state IN ('queued', 'dispatched', 'running')",
+            )
+            return Number(row?.count) === 0
+          },
+          { timeoutMs: 60_000, everyMs: 100 },
+        )
+        // Alive again, with results of its own for jobs that are settled: every one of them must be refused.
+      } finally {
+        frozen?.kill('SIGCONT')
+      }
     })
     const [late] = await running.database.owner<{ count: string }>('SELECT count(*) FROM jobs WHERE fence > 1')
     expect(Number(late?.count)).toBeGreaterThan(0)

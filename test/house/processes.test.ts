@@ -12,7 +12,11 @@ describe('the processes', () => {
     const declared = readProcfile()
     const names = declared.map(({ name }) => name).sort()
     expect(names).toEqual([...QUEUE_NAMES, 'web', 'dispatch', 'clock'].sort())
-    expect(readdirSync(resolve(ROOT, 'workers')).map((file) => file.replace('.ts', '')).sort()).toEqual(names)
+    expect(
+      readdirSync(resolve(ROOT, 'workers'))
+        .map((file) => file.replace('.ts', ''))
+        .sort(),
+    ).toEqual(names)
     for (const { name, command } of declared) expect(command).toEqual(['node', `workers/${name}.ts`])
   })
 
@@ -22,7 +26,10 @@ describe('the processes', () => {
       // A thread's file wants to be one.
       .filter((file) => file.endsWith('.ts') && !file.endsWith('-thread.ts'))
     const script = files.map((file) => `await import('./src/${file}')`).join(';')
-    execFileSync(process.execPath, ['--input-type=module', '-e', `${script}; process.exit(0)`], { cwd: ROOT, stdio: 'pipe' })
+    execFileSync(process.execPath, ['--input-type=module', '-e', `${script}; process.exit(0)`], {
+      cwd: ROOT,
+      stdio: 'pipe',
+    })
   })
 
   it('say what is missing in the configuration, and end', () => {

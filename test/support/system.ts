@@ -47,6 +47,9 @@ export async function startSystem({ engine, only, environment: changes = {}, env
   const redisUrl = inject('redisUrl')
   const { web: port } = await choosePorts({ port: 0, internalPort: 0 })
   const environment: Record<string, string> = {
+    // vitest sets both of these for itself.
+    MODE: 'development',
+    BASE_URL: `http://127.0.0.1:${port}`,
     DATABASE_URL: database.url,
     REDIS_URL: engine === 'redis' && redisUrl !== null ? redisUrl : '',
     QUEUE_PREFIX: `t${randomBytes(4).toString('hex')}`,

@@ -35,6 +35,14 @@ interface DatabaseOptions {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
+// A process that freezes in mid-transaction (a stopped container, a suspended machine) keeps its row locks for as long as
+// Postgres lets it, and whoever would take over its jobs waits behind them with every connection it has.
+const TIMEOUTS = {
+  idle_in_transaction_session_timeout: 10_000,
+  lock_timeout: 8_000,
+  statement_timeout: 60_000,
+}
+
 const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
 export function createDatabase({ url, poolSize = 4, onError = () => {} }: DatabaseOptions): Database {
@@ -45,6 +53,7 @@ export function createDatabase({ url, poolSize = 4, onError = () => {} }: Databa
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
+    ...TIMEOUTS,
     application_name: 'countersign',
   })
   pool.on('error', onError)

@@ -1,7 +1,14 @@
 // The only file that knows BullMQ. What it carries is a hint: {id, dispatches} of a row in Postgres. Anything it loses is
 // found again by reconcile; anything it delivers twice is refused by the claim.
 
-import { createPostgresBackend, type PostgresConnectionOptions, Queue, runMigrations, Worker, withBackend } from 'bullmq'
+import {
+  createPostgresBackend,
+  type PostgresConnectionOptions,
+  Queue,
+  runMigrations,
+  Worker,
+  withBackend,
+} from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
 import type { QueueName } from './queues.ts'
@@ -133,8 +140,11 @@ function postgresEngine(databaseUrl: string): Engine {
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
       application_name: 'countersign engine',
+      idle_in_transaction_session_timeout: 10_000,
       options: `-c search_path=${ENGINE_SCHEMA} -c synchronous_commit=off`,
     })
+    // Each queue of a process adds listeners of its own to the pool that they share.
+    pool.setMaxListeners(0)
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     pools.push(pool)

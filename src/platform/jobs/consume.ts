@@ -7,7 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { type Claim, claim, deregister, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
-import { failpoint } from './failpoint.ts'
+import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
 
@@ -71,6 +71,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   let stuckReason: string | undefined
 
   async function process(ticket: Ticket): Promise<void> {
+    await hangAt(`${queue}:delivered`)
     const claimed = await claim(db, queue, ticket)
     if (claimed === undefined) {
       metrics.outcomes.inc({ queue, outcome: 'stale' })
@@ -143,7 +144,11 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   async function renewLeases(): Promise<void> {
     const held = [...running.values()]
     try {
-      const kept = await renew(db, identity, held.map(({ claim: { id, fence } }) => ({ id, fence })))
+      const kept = await renew(
+        db,
+        identity,
+        held.map(({ claim: { id, fence } }) => ({ id, fence })),
+      )
       for (const job of held) {
         if (kept.has(job.claim.id)) job.renewedAt = now()
         else if (running.get(job.claim.id) === job) job.controller.abort(new Error('the job has moved on'))

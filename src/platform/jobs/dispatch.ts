@@ -43,7 +43,9 @@ export function createDispatcher({ db, engine, log }: { db: Database; engine: En
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
-    const stored = await producerOf(queue).add(chosen.map((job) => ({ ...job, priority: Math.min(1 + job.ahead, 2_000_000) })))
+    const stored = await producerOf(queue).add(
+      chosen.map((job) => ({ ...job, priority: Math.min(1 + job.ahead, 2_000_000) })),
+    )
     const lost = chosen.filter((job) => !stored.has(job.id))
     if (lost.length > 0) {
       log.warn({ queue, lost: lost.length }, 'the engine did not store dispatched jobs; they are queued again')
@@ -157,8 +159,10 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<number> {
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
   if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
   const lapsed = await tx.query(
+    // What is locked is being settled, or its transaction will be ended for idling: the next round sees.
     `UPDATE jobs SET state = 'queued', run_at = now(), lease_until = NULL, last_error = 'the lease lapsed'
-     WHERE queue = $1 AND state = 'running' AND lease_until < now() RETURNING id`,
+     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND state = 'running' AND lease_until < now()
+       FOR UPDATE SKIP LOCKED) RETURNING id`,
     [queue],
   )
   const unclaimed = await tx.query<Ticket>(

@@ -1,16 +1,22 @@
-// A way to die at a named step, for tests of crashes between two steps. FAILPOINT=<name>[:<n>] ends the process by
-// SIGKILL at the n-th passage (1 by default). Off by default; config refuses the variable in production.
+// A way to die or to hang at a named step, for tests of what happens between two steps. FAILPOINT=<name>[@<n>] ends the
+// process by SIGKILL at the n-th passage (1 by default); FAILPOINT=<name>@hang never gets past it. Off by default; the
+// configuration refuses the variable in production.
 
-let armed: { name: string; remaining: number } | undefined
+let armed: { name: string; remaining: number; isHang: boolean } | undefined
 
 export function armFailpoint(setting: string | undefined): void {
   if (!setting) return
-  const [name = '', count = '1'] = setting.split(':')
-  armed = { name, remaining: Number(count) }
+  const [name = '', count = '1'] = setting.split('@')
+  armed = { name, remaining: Number(count), isHang: count === 'hang' }
 }
 
 export function failpoint(name: string): void {
-  if (armed?.name !== name) return
+  if (armed?.name !== name || armed.isHang) return
   armed.remaining -= 1
   if (armed.remaining === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+/** Undefined where there is nothing to wait for, so that the usual path waits for nothing. */
+export function hangAt(name: string): Promise<never> | undefined {
+  return armed?.name === name && armed.isHang ? new Promise(() => {}) : undefined
 }

@@ -49,7 +49,8 @@ export async function readQueues(db: Database): Promise<QueueState[]> {
 export function collectQueues(registry: Registry, db: Database): void {
   let cached: { at: number; states: Promise<QueueState[]> } | undefined
   const states = () => {
-    if (cached === undefined || performance.now() - cached.at > 5_000) cached = { at: performance.now(), states: readQueues(db) }
+    if (cached === undefined || performance.now() - cached.at > 5_000)
+      cached = { at: performance.now(), states: readQueues(db) }
     return cached.states
   }
   const gauge = (name: string, help: string, labels: string[], set: (gauge: Gauge, state: QueueState) => void) =>
@@ -68,8 +69,11 @@ export function collectQueues(registry: Registry, db: Database): void {
   gauge('countersign_queue_in_flight', 'Jobs dispatched or running.', ['queue'], (target, { queue, depth }) =>
     target.set({ queue }, depth.dispatched + depth.running),
   )
-  gauge('countersign_queue_oldest_due_seconds', 'Age of the oldest due job: scale workers by this.', ['queue'], (target, state) =>
-    target.set({ queue: state.queue }, state.oldestDueSeconds),
+  gauge(
+    'countersign_queue_oldest_due_seconds',
+    'Age of the oldest due job: scale workers by this.',
+    ['queue'],
+    (target, state) => target.set({ queue: state.queue }, state.oldestDueSeconds),
   )
   gauge('countersign_queue_concurrency', 'Jobs at once that the live workers take.', ['queue'], (target, state) =>
     target.set({ queue: state.queue }, state.concurrency),

@@ -23,7 +23,9 @@ describe.each(engines)('the job engine on %s', (kind) => {
   let scope: Scope
   const prefix = `t${randomBytes(4).toString('hex')}`
   const makeEngine = () =>
-    kind === 'redis' && redisUrl !== null ? createEngine({ redisUrl, prefix }) : createEngine({ databaseUrl: database.url })
+    kind === 'redis' && redisUrl !== null
+      ? createEngine({ redisUrl, prefix })
+      : createEngine({ databaseUrl: database.url })
 
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -39,7 +41,12 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   const addJobs = (count: number) =>
     database.db.tenant(scope, (tx) =>
-      enqueue(tx, 'attest', scope, Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))),
+      enqueue(
+        tx,
+        'attest',
+        scope,
+        Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } })),
+      ),
     )
   const states = (ids: string[]) =>
     database.owner<{ id: string; state: string; attempts: number; fence: number; last_error: string | null }>(
@@ -51,7 +58,10 @@ describe.each(engines)('the job engine on %s', (kind) => {
       await dispatcher.dispatch('attest')
       return (await states(ids)).every((job) => job.state === state)
     })
-  const start = (run: (job: RunningJob) => Promise<Outcome>, options: Partial<Work<'attest'>> & { concurrency?: number } = {}) =>
+  const start = (
+    run: (job: RunningJob) => Promise<Outcome>,
+    options: Partial<Work<'attest'>> & { concurrency?: number } = {},
+  ) =>
     startWorker({
       queue: 'attest',
       work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}), unbury: async () => {} },
@@ -92,7 +102,9 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('tries again what threw, and counts the attempt', async () => {
-    const worker = await start(async (job) => (job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)))
+    const worker = await start(async (job) =>
+      job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job),
+    )
     const ids = await addJobs(3)
     await settledAll(ids)
     for (const job of await states(ids)) expect(job.attempts).toBe(3)

@@ -36,7 +36,10 @@ describe('shareFairly', () => {
     fc.assert(
       fc.property(lanes, fc.nat(200), (given, room) => {
         const quotas = new Map(shareFairly(given, room, 1_000).map(({ lane, take }) => [lane, take]))
-        const after = given.map(({ lane, inFlight }) => ({ level: inFlight + (quotas.get(lane) ?? 0), take: quotas.get(lane) ?? 0 }))
+        const after = given.map(({ lane, inFlight }) => ({
+          level: inFlight + (quotas.get(lane) ?? 0),
+          take: quotas.get(lane) ?? 0,
+        }))
         const lowest = Math.min(...after.map(({ level }) => level))
         for (const { level, take } of after) if (take > 0) expect(level).toBeLessThanOrEqual(lowest + 1)
       }),

@@ -1,0 +1,20 @@
+import { webhookRoutes } from './account/webhooks/routes.ts'
+import { batchRoutes } from './attest/batches/routes.ts'
+import { captureRoutes } from './attest/captures/routes.ts'
+import { claimRoutes } from './attest/claims/routes.ts'
+import { deviceRoutes } from './attest/devices/routes.ts'
+import { mediaRoutes } from './attest/media/routes.ts'
+import type { Route } from './platform/http/endpoint.ts'
+import type { Services } from './services.ts'
+
+/** Every feature's routes: what web serves, the OpenAPI document describes and the house tests walk. */
+export function featureRoutes(services: Services): Route[] {
+  return [
+    ...mediaRoutes(services.media()),
+    ...claimRoutes(services.claims()),
+    ...batchRoutes(services.batches()),
+    ...captureRoutes(services.captures()),
+    ...deviceRoutes(services.devices(), services.rootCas()),
+    ...webhookRoutes(services.webhooks()),
+  ]
+}

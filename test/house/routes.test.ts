@@ -1,0 +1,85 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { allRoutes } from '#src/app.ts'
+import { readConfig } from '#src/config.ts'
+import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { createLog } from '#src/platform/log.ts'
+import { featureRoutes } from '#src/routes.ts'
+import { createServices } from '#src/services.ts'
+
+// The whole table of who may call what, written out: a scope changes in one line here and one line there.
+const SCOPES: Record<string, string> = {
+  'POST /v1/media': 'attest',
+  'GET /v1/media/:id': 'verify',
+  'GET /v1/media/:id/thumbnail': 'verify',
+  'POST /v1/claims/attest': 'attest',
+  'POST /v1/claims/attest/sessions': 'attest',
+  'GET /v1/attestations/:id': 'attest',
+  'POST /v1/attestations/:id/retry': 'attest',
+  'POST /v1/claims/batches': 'attest',
+  'GET /v1/claims/batches': 'attest',
+  'GET /v1/claims/batches/:id': 'attest',
+  'GET /v1/claims/batches/:id/results': 'attest',
+  'POST /v1/claims/batches/:id/cancel': 'attest',
+  'GET /v1/claims': 'verify',
+  'GET /v1/claims/:id': 'verify',
+  'POST /v1/admin/devices': 'admin',
+  'GET /v1/admin/devices': 'admin',
+  'GET /v1/admin/devices/:id': 'admin',
+  'POST /v1/admin/devices/:id/revoke': 'admin',
+  'POST /v1/admin/root-cas': 'admin',
+  'GET /v1/admin/root-cas': 'admin',
+  'GET /v1/admin/root-cas/:id': 'admin',
+  'DELETE /v1/admin/root-cas/:id': 'admin',
+  'POST /v1/webhook-endpoints': 'admin',
+  'GET /v1/webhook-endpoints': 'admin',
+  'GET /v1/webhook-endpoints/:id': 'admin',
+  'DELETE /v1/webhook-endpoints/:id': 'admin',
+  'POST /v1/webhook-endpoints/:id/test': 'admin',
+  'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
+}
+const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health', 'GET /v1/jwks', 'GET /v1/openapi.json']
+
+describe('the routes', () => {
+  const config = readConfig({
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    MASTER_KEY: Buffer.alloc(32).toString('base64'),
+    BLOB_STORE: 'disk:none',
+  })
+  // Parts connect when they are used, and describing routes uses none.
+  const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
+  const routes = allRoutes({
+    routes: featureRoutes(services),
+    jwks: async () => ({ keys: [] }),
+    baseUrl: 'http://localhost',
+  })
+  afterAll(() => services.close())
+
+  it('have exactly one scope each, or are public for a reason', () => {
+    const scoped = routes.filter((route) => route.scope !== undefined)
+    const open = routes.filter((route) => route.public !== undefined)
+    expect(scoped.length + open.length).toBe(routes.length)
+    expect(Object.fromEntries(scoped.map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
+    expect(open.map((route) => `${route.method} ${route.path}`).sort()).toEqual(PUBLIC)
+    for (const route of open) expect(route.public?.length, route.path).toBeGreaterThan(10)
+  })
+
+  it('keep webhook endpoints from the publishable keys', () => {
+    for (const route of routes.filter(({ path }) => path.startsWith('/v1/webhook-endpoints'))) {
+      expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
+    }
+  })
+
+  it('are all in the OpenAPI document, with a summary and a shape for each answer', () => {
+    interface Operation {
+      summary?: string
+      responses?: Record<string, unknown>
+    }
+    const { paths } = describeRoutes(routes, { baseUrl: 'http://localhost' })
+    for (const route of routes) {
+      const path = route.path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')
+      const operation: Operation | undefined = paths[path]?.[route.method.toLowerCase()]
+      expect(operation?.summary, `${route.method} ${path}`).toBeTruthy()
+      for (const status of route.status) expect(Object.keys(operation?.responses ?? {})).toContain(String(status))
+    }
+  })
+})

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+
+describe('waiting callers', () => {
+  let database: TestDatabase
+  let scope: Scope
+  let waiters: Waiters
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    scope = await makeAccount(database)
+    waiters = createWaiters(database.db)
+  })
+  afterAll(async () => {
+    waiters?.close()
+    await database?.close()
+  })
+
+  const addJob = async () => {
+    const [id] = await database.db.tenant(scope, (tx) =>
+      enqueue(tx, 'attest', scope, [{ payload: { attestationId: randomUUID() } }]),
+    )
+    return id ?? ''
+  }
+  const end = (id: string, state: string) => database.owner('UPDATE jobs SET state = $2 WHERE id = $1', [id, state])
+
+  it.each(['succeeded', 'dead', 'cancelled'])('wake when their job is %s', async (state) => {
+    const id = await addJob()
+    const all = Promise.all([waiters.settled(id, 10_000), waiters.settled(id, 10_000)])
+    await end(id, state)
+    expect(await all).toEqual([true, true])
+  })
+
+  it('stop waiting at their time, and at once when they waited for nothing', async () => {
+    const id = await addJob()
+    expect(await waiters.settled(id, 30)).toBe(false)
+    expect(await waiters.settled(id, 0)).toBe(false)
+  })
+
+  it('stop when the client goes away', async () => {
+    const id = await addJob()
+    const client = new AbortController()
+    const waiting = waiters.settled(id, 10_000, client.signal)
+    client.abort()
+    expect(await waiting).toBe(false)
+    expect(await waiters.settled(id, 10_000, client.signal)).toBe(false)
+  })
+
+  it('are answered at once when a thousand wait already, and their places come free', async () => {
+    const id = await addJob()
+    const crowd = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
+    expect(await waiters.settled(id, 10_000)).toBe(false)
+    await end(id, 'succeeded')
+    expect((await Promise.all(crowd)).every(Boolean)).toBe(true)
+    expect(await waiters.settled(id, 10_000)).toBe(true)
+  })
+
+  it('hold no connection: a pool of four serves others while hundreds wait', async () => {
+    const id = await addJob()
+    const crowd = Array.from({ length: 500 }, () => waiters.settled(id, 10_000))
+    const others = await Promise.all(
+      Array.from({ length: 50 }, () => database.db.system('test', (tx) => tx.query('SELECT 1'))),
+    )
+    expect(others).toHaveLength(50)
+    await end(id, 'succeeded')
+    await Promise.all(crowd)
+  })
+})
