@@ -1,0 +1,89 @@
+// Each queue from the outside, on real processes and on each engine: what is submitted over HTTP is judged, and what was
+// judged arrives at a receiver with a signature that verifies.
+
+import { compactVerify, createLocalJWKSet } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
+import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
+import { startSystem, type System, testedEngines } from '../support/system.ts'
+import { until } from '../support/until.ts'
+
+const CLAIMS = 40
+
+describe.each(testedEngines())('the main job on %s', (engine) => {
+  let system: System
+  let receiver: Receiver
+  let fleet: Fleet
+
+  const request = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${system.key}`, 'content-type': 'application/json', ...init.headers }
+    const response = await fetch(`${system.baseUrl}${path}`, { ...init, headers })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+
+  beforeAll(async () => {
+    system = await startSystem({ engine })
+    receiver = await startReceiver()
+    const { body } = await request('/v1/webhook-endpoints', {
+      method: 'POST',
+      body: JSON.stringify({ url: receiver.url, event_types: ['*'] }),
+    })
+    receiver.expectSecret(body.signing_secret)
+    fleet = await makeFleet(system, CLAIMS)
+  }, 90_000)
+  afterAll(async () => {
+    await fleet?.client.close()
+    await system?.close()
+    await receiver?.close()
+  })
+
+  it('attest: judges a batch as planned, each event once', { timeout: 60_000 }, async () => {
+    const { batch_id: batchId } = await fleet.client.submitBatch(fleet.bodies)
+    await untilSettled(fleet.client, batchId, CLAIMS)
+    expect(await differencesFromPlan(fleet, batchId)).toEqual([])
+    expect(await eventFaults(system)).toEqual([])
+  })
+
+  it('attest: answers a single submission with its signed result while the caller waits', async () => {
+    const [first] = fleet.bodies
+    const { status, body } = await request('/v1/claims/attest', {
+      method: 'POST',
+      headers: { prefer: 'wait=20' },
+      body: JSON.stringify({ ...first, external_id: 'single', claim: { reference: 'single' } }),
+    })
+    expect(status).toBe(200)
+    expect(body.status).toBe('evaluated')
+    const keys = createLocalJWKSet((await request('/.well-known/jwks.json')).body)
+    const { payload, protectedHeader } = await compactVerify(body.result_jws, keys)
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'attest-result+jwt' })
+    expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({
+      attestation_id: body.attestation_id,
+      risk_score: body.risk_score,
+      factors: body.factors,
+    })
+  })
+
+  it('deliver: brings every event to the receiver, each signature good', { timeout: 60_000 }, async () => {
+    const [row] = await system.database.owner<{ count: string }>('SELECT count(*) FROM events')
+    await until(() => receiver.eventIds.size === Number(row?.count), { timeoutMs: 40_000 })
+    expect(receiver.invalid).toEqual([])
+    expect(receiver.byType.get('attestation.created')).toBe(CLAIMS + 1)
+    // Recorded too: one delivery per event, delivered, with its attempt.
+    await until(async () => {
+      const pending = await system.database.owner("SELECT FROM deliveries WHERE status <> 'delivered'")
+      return pending.length === 0
+    })
+    const unrecorded = await system.database.owner(
+      `SELECT d.id FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.response_status = 200
+       GROUP BY d.id HAVING count(a.delivery_id) < 1`,
+    )
+    expect(unrecorded).toEqual([])
+  })
+
+  it('stops cleanly: nothing is left running or dispatched', { timeout: 60_000 }, async () => {
+    await system.supervisor.stop()
+    const left = await system.database.owner("SELECT queue, state FROM jobs WHERE state IN ('dispatched', 'running')")
+    expect(left).toEqual([])
+    expect(await system.database.owner('SELECT queue FROM workers')).toEqual([])
+  })
+})
