@@ -125,7 +125,8 @@ function healthRoute(): Route {
 
 function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
   const text = { kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() }
-  const key = z.object({ ...text, alg: z.string().optional(), use: z.string().optional() })
+  const marks = { alg: z.string().optional(), use: z.string().optional(), env: z.string().optional() }
+  const key = z.object({ ...text, ...marks, family: z.string().optional() })
   return (['/.well-known/jwks.json', '/v1/jwks'] as const).map((path) =>
     publicEndpoint(
       {
