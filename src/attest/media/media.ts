@@ -22,6 +22,8 @@ const MAX_HOPELESS = 1_000
 export interface Upload {
   scope: Scope
   stream: BlobSource
+  /** The stream gives its chunks away: see `PutOptions`. */
+  ownsChunks?: boolean
   /** As declared; parameters are ignored. */
   contentType: string
   contentLength?: number | undefined
@@ -47,7 +49,15 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
    * @throws {Failure} `unsupported_media_type`, `payload_too_large`, `invalid_request` (empty, wrong type, wrong digest,
    * unreadable, too many pixels), `service_unavailable`; and whatever the stream fails with.
    */
-  async function upload({ scope, stream, contentType, contentLength, contentDigest, signal }: Upload): Promise<Media> {
+  async function upload({
+    scope,
+    stream,
+    contentType,
+    contentLength,
+    contentDigest,
+    signal,
+    ownsChunks = false,
+  }: Upload): Promise<Media> {
     const type = parseType(contentType)
     const maxBytes = MEDIA_TYPES[type].kind === 'image' ? MAX_IMAGE_BYTES : MAX_VIDEO_BYTES
     if (contentLength !== undefined && contentLength > maxBytes) {
@@ -57,10 +67,16 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     let sides: Sides | undefined
     const { sha256, size } = await store.put(scope, stream, {
       maxBytes,
-      onHead: (head, isWhole) => checkHead(type, head, isWhole),
+      ownsChunks,
+      onHead(head, isWhole) {
+        if (!hasType(type, head, isWhole)) return false
+        const found = sidesOfHead(type, head)
+        if (HEAD_DECIDES.has(type)) sides = found
+        return found !== undefined || MEDIA_TYPES[type].kind === 'video'
+      },
       async onStaged(staged) {
         if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
-        if (MEDIA_TYPES[type].kind === 'image') sides = await inspectSides(type, staged)
+        if (MEDIA_TYPES[type].kind === 'image') sides ??= await inspectSides(type, staged)
       },
     })
     if (signal?.aborted)
@@ -77,6 +93,8 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     return db.tenant(scope, (tx) => insertMedia(tx, scope, media))
   }
 
+  // For what the head doesn't decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and what looks damaged. An image
+  // whose sides can't be told is refused.
   async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Sides> {
     const inspection = await inspector.inspect(path)
     if (!inspection.ok) {
@@ -92,9 +110,7 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     }
     // The codec inside of HEIF is known for sure only to the library that reads it.
     if (type !== `image/${format}`) throw wrongType(type, `image/${format}`)
-    const refusal = judgeSides({ width, height })
-    if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
-    return { width, height }
+    return acceptSides({ width, height })
   }
 
   /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -163,17 +179,29 @@ function parseType(contentType: string): MediaType {
   throw new Failure('unsupported_media_type', `Content-Type must be one of ${Object.keys(MEDIA_TYPES).join(', ')}.`)
 }
 
-// True when the head has told all that it can. Runs here and not in the thread: it is a bounded look at fixed places, and
-// an upload that will be refused should not wait for its turn.
-function checkHead(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
+// Their sides stand in one plain place. The others have them in a structure that only the image library reads to its end.
+const HEAD_DECIDES: ReadonlySet<MediaType> = new Set(['image/jpeg', 'image/png', 'image/webp'])
+
+// These two run here and not in the thread: they take a bounded look at fixed places, and most uploads need no more.
+
+/** False when it takes more bytes to tell. */
+function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   if (head.byteLength === 0) throw badBody('empty_body', 'The body is empty: send the bytes of one image or video.')
   const found = sniffType(head)
   if (found === undefined && !isWhole && head.byteLength < SNIFF_BYTES) return false
   if (found !== type) throw wrongType(type, found ?? 'none of the types that are accepted')
+  return true
+}
+
+function sidesOfHead(type: MediaType, head: Uint8Array): Sides | undefined {
   const sides = readSides(type, head)
-  const refusal = sides === undefined ? undefined : judgeSides(sides)
+  return sides === undefined ? undefined : acceptSides(sides)
+}
+
+function acceptSides(sides: Sides): Sides {
+  const refusal = judgeSides(sides)
   if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
-  return sides !== undefined || MEDIA_TYPES[type].kind === 'video'
+  return sides
 }
 
 // The HEVC decoder is not part of the image library's build, so a HEIC file can be described but not decoded.

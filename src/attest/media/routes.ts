@@ -35,6 +35,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
         const uploaded = await media.upload({
           scope: caller,
           stream,
+          ownsChunks: true,
           contentType: header('content-type') ?? '',
           contentLength: length === undefined ? undefined : Number(length),
           contentDigest: header('content-digest'),

@@ -52,9 +52,11 @@ function readJpeg(view: DataView): Sides | undefined {
       continue
     }
     if (isFrameHeader(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
-    const isBare = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
     if (marker === 0xd9 || marker === 0xda) return undefined
-    at += isBare ? 2 : 2 + Math.max(2, view.getUint16(at + 2))
+    const isBare = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
+    const length = isBare ? 0 : view.getUint16(at + 2)
+    if (!isBare && length < 2) return undefined
+    at += 2 + length
   }
   return undefined
 }

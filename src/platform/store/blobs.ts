@@ -28,6 +28,8 @@ export type BlobSource = AsyncIterable<Uint8Array>
 
 export interface PutOptions {
   maxBytes: number
+  /** The source gives its chunks away (a request's body does): their memory may be freed as soon as they are stored. */
+  ownsChunks?: boolean
   /**
    * Called with the first bytes while the rest is on its way: again each time there are four times as many, up to
    * 256 KiB, and when the source has ended, until it answers true (seen enough). Throwing ends the upload early.

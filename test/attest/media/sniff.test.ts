@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS } from '#src/attest/media/sharp.ts'
 import { judgeSides, MAX_PIXELS, MAX_SIDE, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 
@@ -69,7 +71,7 @@ describe('sniffing', () => {
     expect(performance.now() - started).toBeLessThan(200)
   })
 
-  it('finds in real files what their names say', async ({ skip }) => {
+  it('finds in real files what their names and the image library say', async ({ skip }) => {
     const { CORPUS } = process.env
     if (CORPUS === undefined) return skip('CORPUS names no folder of real files')
     const expected = {
@@ -84,9 +86,12 @@ describe('sniffing', () => {
       for (const name of await readdir(join(CORPUS, folder))) {
         const type = Object.entries(expected).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1]
         if (type === undefined) continue
-        const { type: found, sides } = look((await readFile(join(CORPUS, folder, name))).subarray(0, 262_144))
+        const bytes = await readFile(join(CORPUS, folder, name))
+        const { type: found, sides } = look(bytes.subarray(0, 262_144))
         expect([name, found]).toEqual([name, type])
-        if (type.startsWith('image/')) expect([name, sides !== undefined]).toEqual([name, true])
+        if (!type.startsWith('image/')) continue
+        const { width, height } = await sharp(bytes).metadata()
+        expect([name, sides]).toEqual([name, { width, height }])
       }
     }
   })
@@ -107,5 +112,9 @@ describe('limits of a side', () => {
       expect(judgeSides({ width, height }) === undefined).toBe(isFine)
     }
     expect(16_000 * 16_000).toBe(MAX_PIXELS)
+  })
+
+  it('are those of the image library, which must not be loaded to know them', () => {
+    expect([MAX_SIDE, MAX_PIXELS]).toEqual([MAX_SIDE_PIXELS, MAX_METADATA_PIXELS])
   })
 })

@@ -44,6 +44,21 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect((await readAll(await store.openRead(scope, sha256(bytes)))).equals(bytes)).toBe(true)
     })
 
+    it('takes chunks that it may free, and leaves those alone that it may not', async () => {
+      const bytes = randomBytes(1_000_000)
+      const copies = (): Uint8Array[] =>
+        Array.from({ length: 20 }, (_, i) => Uint8Array.from(bytes.subarray(i * 50_000, (i + 1) * 50_000)))
+      for (const ownsChunks of [true, false]) {
+        const chunks = copies()
+        const source = (async function* () {
+          yield* chunks
+        })()
+        expect((await store.put(scope, source, { ...limit, ownsChunks })).sha256).toBe(sha256(bytes))
+        if (!ownsChunks) expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
+      }
+      expect((await readAll(await store.openRead(scope, sha256(bytes)))).equals(bytes)).toBe(true)
+    })
+
     it('reads a range', async () => {
       const bytes = randomBytes(100_000)
       const { sha256: hash } = await store.put(scope, chunked(bytes, 9_000), limit)

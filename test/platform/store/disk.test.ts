@@ -48,7 +48,9 @@ describe('disk store', () => {
     const { sha256 } = await put()
     await writeFile(store.path(scope, sha256), 'abX!')
     await put()
-    expect((await store.openRead(scope, sha256))?.size).toBe(3)
+    const repaired = await store.openRead(scope, sha256)
+    expect(repaired?.size).toBe(3)
+    repaired?.stream.destroy()
   })
 
   it('sweeps what a crashed process left, and only after a day', async () => {
