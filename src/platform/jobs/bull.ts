@@ -19,8 +19,8 @@ export interface Ticket {
 }
 
 export interface Producer {
-  /** Stores what it can; answers with the ids that the engine really took. */
-  add(tickets: readonly (Ticket & { priority: number })[]): Promise<Set<string>>
+  /** Stores what it can; answers with the ids that the engine really took, and why it did not take the others. */
+  add(tickets: readonly (Ticket & { priority: number })[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
   /** Jobs waiting for a worker; throws when the engine does not answer. */
@@ -64,12 +64,15 @@ export function createEngine(config: EngineConfig): Engine {
   return 'redisUrl' in config ? redisEngine(config.redisUrl, config.prefix ?? 'cs') : postgresEngine(config.databaseUrl)
 }
 
-/** Makes the engine's tables on Postgres and gives them to the service's login. For `migrate`. */
+/**
+ * Makes the engine's tables on Postgres and gives them to the service's login. For `migrate`. BullMQ makes a sequence per
+ * queue when it first adds in bulk, so the login may create in that schema.
+ */
 export async function migrateEngine(client: pg.Client, login: string): Promise<void> {
   await runMigrations(client, ENGINE_SCHEMA)
   const role = client.escapeIdentifier(login)
   await client.query(`
-    GRANT USAGE ON SCHEMA ${ENGINE_SCHEMA} TO ${role};
+    GRANT USAGE, CREATE ON SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT ALL ON ALL TABLES IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT ALL ON ALL SEQUENCES IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
@@ -216,12 +219,14 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
         opts: { jobId: jobId({ id, dispatches }), priority, attempts: 1, removeOnComplete: true, removeOnFail: true },
       }))
       // addBulk drops an entry that it can't store and says so only by the id that it answers.
-      const stored =
+      const added =
         jobs.length < BULK_FROM
-          ? await Promise.all(jobs.map((job) => bull.add(job.name, job.data, job.opts).catch(() => undefined)))
-          : await bull.addBulk(jobs).catch(() => [])
-      const ids = new Set(stored.map((job) => job?.id))
-      return new Set(tickets.filter((ticket) => ids.has(jobId(ticket))).map((ticket) => ticket.id))
+          ? await Promise.allSettled(jobs.map((job) => bull.add(job.name, job.data, job.opts)))
+          : await Promise.allSettled([bull.addBulk(jobs)])
+      const taken = new Set(added.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).map((job) => job.id))
+      const refused = added.find((one) => one.status === 'rejected')
+      const stored = new Set(tickets.filter((ticket) => taken.has(jobId(ticket))).map((ticket) => ticket.id))
+      return refused === undefined ? { stored } : { stored, error: refused.reason }
     },
     async held(tickets) {
       const found = new Set<string>()

@@ -43,12 +43,15 @@ export function createDispatcher({ db, engine, log }: { db: Database; engine: En
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
-    const stored = await producerOf(queue).add(
+    const { stored, error } = await producerOf(queue).add(
       chosen.map((job) => ({ ...job, priority: Math.min(1 + job.ahead, 2_000_000) })),
     )
     const lost = chosen.filter((job) => !stored.has(job.id))
     if (lost.length > 0) {
-      log.warn({ queue, lost: lost.length }, 'the engine did not store dispatched jobs; they are queued again')
+      log.warn(
+        { queue, lost: lost.length, err: error },
+        'the engine did not store dispatched jobs; they are queued again',
+      )
       await db.system('dispatch undo', (tx) => requeue(tx, lost))
     }
     return stored.size

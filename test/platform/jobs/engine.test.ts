@@ -95,9 +95,14 @@ describe.each(engines)('the job engine on %s', (kind) => {
   it('says which tickets it stored, and holds them until they are done', async () => {
     const producer = engine.producer('deliver')
     const ticket = { id: randomUUID(), dispatches: 1 }
-    expect(await producer.add([{ ...ticket, priority: 1 }])).toEqual(new Set([ticket.id]))
+    expect(await producer.add([{ ...ticket, priority: 1 }])).toEqual({ stored: new Set([ticket.id]) })
     expect(await producer.held([ticket, { id: ticket.id, dispatches: 2 }])).toEqual(new Set([ticket.id]))
     expect(await producer.waiting()).toBe(1)
+    // From 20 on the engine is asked in bulk, which is another way through it.
+    const many = Array.from({ length: 250 }, () => ({ id: randomUUID(), dispatches: 1, priority: 3 }))
+    expect(await producer.add(many)).toEqual({ stored: new Set(many.map(({ id }) => id)) })
+    expect(await producer.held(many)).toEqual(new Set(many.map(({ id }) => id)))
+    expect(await producer.waiting()).toBe(251)
     await producer.close()
   })
 
