@@ -3,7 +3,7 @@
 
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -32,8 +32,8 @@ import {
   findOpenJobs,
   findOwnLines,
   insertBatch,
-  lockBatches,
   markCancelled,
+  tryLockBatches,
 } from './rows.ts'
 import { createSpool, type Spool, type SpooledLine } from './spool.ts'
 
@@ -46,6 +46,9 @@ const MAX_PUBLIC_LINES = 1_000
 const SPOOL_BYTES = 2 * 1024 * 1024 * 1024
 // An accepting transaction takes seconds and one of the process's few connections: single calls need the others.
 const ACCEPTING_AT_ONCE = 2
+// One batch of an account at a time, and each takes seconds; a connection that is silent for 120 s is cut.
+const MAX_WAIT_MS = 60_000
+const TRY_EVERY_MS = 100
 // How long lines are judged before others get their turn on the event loop.
 const BUSY_MS = 10
 
@@ -83,13 +86,28 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     return { row, progress: measureProgress(counts, { running, createdAt: row.createdAt, now: at }) }
   }
 
-  async function acceptAll(scope: Scope, spool: Spool, intake: Report): Promise<BatchState> {
+  async function acceptInTurn(scope: Scope, spool: Spool, intake: Report, signal: AbortSignal): Promise<BatchState> {
+    for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
+      const state = await takeTurn(() => {
+        // Nobody would learn the batch's id.
+        if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
+        return retryDeadlocks(() => acceptAll(scope, spool, intake))
+      })
+      if (state !== undefined) return state
+      if (performance.now() > deadline) {
+        throw new Failure('service_unavailable', 'Other batches of this account are being accepted: try again.')
+      }
+    }
+  }
+
+  /** Undefined, and nothing done, while another batch of the account is being accepted. */
+  async function acceptAll(scope: Scope, spool: Spool, intake: Report): Promise<BatchState | undefined> {
     return db.tenant(scope, async (tx) => {
+      if (!(await tryLockBatches(tx, scope))) return undefined
       const at = now()
       const id = newId('bat', scope.environment, at.getTime())
       const report = intake.copy()
       const accepted = new Map<number, string>()
-      await lockBatches(tx, scope)
       await insertBatch(tx, scope, { id, createdAt: at })
       for await (const chunk of spool.chunks()) {
         const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
@@ -129,11 +147,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
           }
         }
         if (spool.count() === 0) throw nothingAccepted(intake)
-        return await takeTurn(() => {
-          // Nobody would learn the batch's id.
-          if (upload.signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
-          return retryDeadlocks(() => acceptAll(caller, spool, intake))
-        })
+        return await acceptInTurn(caller, spool, intake, upload.signal)
       } finally {
         await spool.close()
       }

@@ -26,10 +26,17 @@ const ATTESTATION_OF = (id: string) =>
 const SUMMARY = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount",
   jsonb_array_length(repeated) AS "repeatedCount", created_at AS "createdAt", cancelled_at AS "cancelledAt"`
 
-/** Until the transaction ends, no other batch of this account and environment is accepted: two that lock the same claims
- * chunk by chunk, each in its own order, would deadlock. */
-export async function lockBatches(tx: Tx, { accountId, environment }: Scope): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`batches ${accountId} ${environment}`])
+/**
+ * Until the transaction ends, no other batch of this account and environment is accepted: two that lock the same claims
+ * chunk by chunk, each in its own order, would deadlock. false when another one is: try again in a new transaction, for
+ * who waits in this one keeps a connection from single calls.
+ */
+export async function tryLockBatches(tx: Tx, { accountId, environment }: Scope): Promise<boolean> {
+  const [row] = await tx.query<{ isLocked: boolean }>(
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS "isLocked"',
+    [`batches ${accountId} ${environment}`],
+  )
+  return row?.isLocked === true
 }
 
 /** Before its attestations, which refer to it; `completeBatch` says the rest. */

@@ -87,7 +87,7 @@ test('what another batch brought first is not this one’s to cancel', async () 
 test('cancels at the same time, and while jobs are claimed, cancel each line once', async () => {
   const { id, rows } = await makeBatch(600, 'C-4')
   const claiming = service.test.owner(
-    `UPDATE jobs SET state = 'running' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1)`,
+    `UPDATE jobs SET state = 'running' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1) AND jobs.state = 'queued'`,
     [rows.slice(300, 320).map((row) => row.attestation_id)],
   )
   const answers = await Promise.all([cancel(id), cancel(id), cancel(id), claiming])

@@ -111,7 +111,7 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
       'an endless fraction',
       goodLine(mediaId, { claim: { loss_at: `2026-01-01T00:00:00.${'1'.repeat(500)}Z` } }),
       '/claim/loss_at',
-      'out_of_range',
+      'too_long',
     ],
     ['more than 64 KiB', goodLine(mediaId, { external_id: 'x'.repeat(64 * 1024) }), '', 'too_long'],
     ['thousands of values', `[${'1,'.repeat(5_000)}1]`, '', 'too_many_values'],
