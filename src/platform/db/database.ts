@@ -49,6 +49,7 @@ export function createDatabase({ url, poolSize = 4, onError = () => {} }: Databa
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
+    pipeline: true,
     types,
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
@@ -64,8 +65,12 @@ export function createDatabase({ url, poolSize = 4, onError = () => {} }: Databa
     const client = await pool.connect()
     let broken: Error | boolean = false
     try {
-      await client.query(begin)
+      // Sent, not waited for: the first statement travels right behind it. Should it fail, whatever follows runs as the
+      // login role, which may do nothing, and the failure surfaces before the commit.
+      const begun = client.query(begin)
+      begun.catch(() => {})
       const result = await work(transaction(client))
+      await begun
       await client.query('COMMIT')
       return result
     } catch (error) {

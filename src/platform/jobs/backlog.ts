@@ -64,35 +64,42 @@ export async function enqueue<Q extends QueueName>(
 }
 
 /**
- * Takes over the job that a delivery names. A delivery always wins over whoever ran it before, whatever the lease; a
- * number that is not the row's own is a delivery from the past, and nothing happens.
+ * Takes over the jobs that deliveries name; answers by `<id> <dispatches>`. A delivery always wins over whoever ran the job
+ * before, whatever the lease; a number that is not the row's own is a delivery from the past, and nothing happens.
  */
-export async function claim(db: Database, queue: QueueName, ticket: Ticket): Promise<Claim | undefined> {
-  const [row] = await db.system(
+export async function claimAll(db: Database, queue: QueueName, tickets: readonly Ticket[]): Promise<Map<string, Claim>> {
+  const rows = await db.system(
     `claim ${queue}`,
     (tx) =>
       tx.query<ClaimRow>(
         `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
            lease_until = now() + ${LEASE}
-         WHERE id = $1 AND dispatches = $2 AND queue = $3 AND state IN ('dispatched', 'running')
-         RETURNING id, account_id, environment, payload, fence, attempts`,
-        [ticket.id, ticket.dispatches, queue],
+         FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
+         WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
+           AND jobs.state IN ('dispatched', 'running')
+         RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts`,
+        [tickets.map(({ id }) => id), tickets.map(({ dispatches }) => dispatches), queue],
       ),
     { isDurable: false },
   )
-  if (row === undefined) return undefined
-  return {
-    id: row.id,
-    scope: { accountId: row.account_id, environment: row.environment },
-    payload: row.payload,
-    fence: row.fence,
-    attempt: row.attempts,
-    isSpent: row.attempts > QUEUES[queue].maxAttempts,
-  }
+  return new Map(
+    rows.map((row) => [
+      `${row.id} ${row.dispatches}`,
+      {
+        id: row.id,
+        scope: { accountId: row.account_id, environment: row.environment },
+        payload: row.payload,
+        fence: row.fence,
+        attempt: row.attempts,
+        isSpent: row.attempts > QUEUES[queue].maxAttempts,
+      },
+    ]),
+  )
 }
 
 interface ClaimRow {
   id: string
+  dispatches: number
   account_id: string
   environment: Environment
   payload: unknown

@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { type Claim, claim, deregister, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle } from './backlog.ts'
+import { type Claim, deregister, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
+import { createClaimer } from './claims.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
@@ -67,12 +68,13 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
   const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
   const running = new Map<string, { claim: Claim; controller: AbortController; renewedAt: number }>()
+  const claim = createClaimer(db, queue)
   let progressAt = now()
   let stuckReason: string | undefined
 
   async function process(ticket: Ticket): Promise<void> {
     await hangAt(`${queue}:delivered`)
-    const claimed = await claim(db, queue, ticket)
+    const claimed = await claim(ticket)
     if (claimed === undefined) {
       metrics.outcomes.inc({ queue, outcome: 'stale' })
       return

@@ -4,7 +4,8 @@ import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { WAITS_MS } from '#src/account/webhooks/schedule.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
-import { claim, settle } from '#src/platform/jobs/backlog.ts'
+import { settle } from '#src/platform/jobs/backlog.ts'
+import { createClaimer } from '#src/platform/jobs/claims.ts'
 import { createFixture, escalated, type Fixture, type Responder } from './fixture.ts'
 
 let fixture: Fixture
@@ -95,7 +96,7 @@ describe('a delivery', () => {
     const { deliveryId, scope } = await makeDelivery()
     const jobId = await fixture.jobOf(deliveryId)
     await fixture.owner(`UPDATE jobs SET state = 'dispatched', dispatches = 1 WHERE id = $1`, [jobId])
-    const claimed = await claim(fixture.db, 'deliver', { id: jobId, dispatches: 1 })
+    const claimed = await createClaimer(fixture.db, 'deliver')({ id: jobId, dispatches: 1 })
     if (claimed === undefined) throw new Error('not claimed')
     const job = {
       ...claimed,
