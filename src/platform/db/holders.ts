@@ -1,8 +1,8 @@
-// Who uses an embedded server: one file per process, named by its pid, under a lock file. A process that was killed
-// leaves its file behind; the pid is dead then, and the file counts for nothing.
+// Who uses an embedded server: one file per holder, named by its process, changed only under a lock. A process that was
+// killed leaves its file behind; the file names when its process started, so that a later one with the same pid is nobody.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -14,25 +14,31 @@ export interface Holder {
 }
 
 const LOCK_DEADLINE_MS = 90_000
+// Whoever breaks a dead process's lock needs milliseconds; one that takes this long died as well.
+const BREAKING_DEADLINE_MS = 10_000
+
+let taken = 0
 
 /** Registers this process and answers with the lock still held, until `unlock`. */
 export async function hold(directory: string): Promise<Holder> {
   mkdirSync(directory, { recursive: true })
-  const own = join(directory, String(process.pid))
-  let isLocked: boolean = await lock(directory)
-  writeFileSync(own, '')
+  taken += 1
+  const own = join(directory, `${process.pid}-${taken}`)
+  const self = await describeSelf()
+  let unlockOnce: (() => void) | undefined = await lock(directory)
+  writeFileSync(own, self)
 
   const unlock = () => {
-    if (isLocked) rmSync(join(directory, 'lock'), { force: true })
-    isLocked = false
+    unlockOnce?.()
+    unlockOnce = undefined
   }
   return {
     unlock,
     async release(whenLast) {
-      if (!isLocked) isLocked = await lock(directory)
+      unlockOnce ??= await lock(directory)
       try {
         rmSync(own, { force: true })
-        if ((await liveHolders(directory)).length === 0) await whenLast()
+        if (!(await isHeld(directory))) await whenLast()
       } finally {
         unlock()
       }
@@ -40,53 +46,121 @@ export async function hold(directory: string): Promise<Holder> {
   }
 }
 
-/** Whether `pid` runs; with `mention`, only when its command line holds that text (pids are used again). */
-export async function isAlive(pid: number, mention?: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+/** Whether a living process holds. */
+export async function isHeld(directory: string): Promise<boolean> {
+  for (const name of readdirSync(directory)) {
+    if (!/^\d+-\d+$/.test(name)) continue
+    if (await isSameProcess(readText(join(directory, name)))) return true
+    rmSync(join(directory, name), { force: true })
   }
-  if (mention === undefined) return true
-  const command = await commandLine(pid)
-  return command === undefined || command.includes(mention)
+  return false
 }
 
-async function lock(directory: string): Promise<true> {
+/** Runs `work` under the lock if nobody holds; false when somebody does. */
+export async function whenUnheld(directory: string, work: () => Promise<void>): Promise<boolean> {
+  const unlock = await lock(directory)
+  try {
+    if (await isHeld(directory)) return false
+    await work()
+    return true
+  } finally {
+    unlock()
+  }
+}
+
+/** Whether `pid` runs; with `mention`, only when its command line holds that text (pids are used again). */
+export async function isAlive(pid: number, mention?: string): Promise<boolean> {
+  const found = await describe(pid)
+  return (
+    found !== undefined && (mention === undefined || found.command === undefined || found.command.includes(mention))
+  )
+}
+
+async function lock(directory: string): Promise<() => void> {
   const file = join(directory, 'lock')
-  for (const deadline = Date.now() + LOCK_DEADLINE_MS; Date.now() < deadline; await delay(50)) {
-    try {
-      writeFileSync(file, String(process.pid), { flag: 'wx' })
-      return true
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  // Written aside and linked, so that a lock always names its owner.
+  const claim = join(directory, `claim-${process.pid}-${Math.random().toString(36).slice(2)}`)
+  writeFileSync(claim, await describeSelf())
+  try {
+    for (const deadline = Date.now() + LOCK_DEADLINE_MS; Date.now() < deadline; await delay(25)) {
+      try {
+        linkSync(claim, file)
+        return () => rmSync(file, { force: true })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      }
+      if (!(await isSameProcess(readText(file)))) await breakLock(file)
     }
-    const owner = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
-    if (owner > 0 && !(await isAlive(owner))) rmSync(file, { force: true })
+  } finally {
+    rmSync(claim, { force: true })
   }
   throw new Error(`${file} has been held for ${LOCK_DEADLINE_MS / 1000} s: end the process named in it, or delete it.`)
 }
 
-async function liveHolders(directory: string): Promise<number[]> {
-  const live: number[] = []
-  for (const name of readdirSync(directory)) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) continue
-    if (await isAlive(pid)) live.push(pid)
-    else rmSync(join(directory, name), { force: true })
+// Of two that find a dead owner, the slower one would delete the lock that the faster one has just taken: one breaks at a
+// time, and looks again first.
+async function breakLock(file: string): Promise<void> {
+  const breaking = `${file}-breaking`
+  try {
+    mkdirSync(breaking)
+  } catch {
+    const since = statSync(breaking, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - since > BREAKING_DEADLINE_MS) rmSync(breaking, { recursive: true, force: true })
+    return
   }
-  return live
+  try {
+    const owner = readText(file)
+    if (owner !== undefined && !(await isSameProcess(owner))) rmSync(file, { force: true })
+  } finally {
+    rmdirSync(breaking)
+  }
 }
 
-async function commandLine(pid: number): Promise<string | undefined> {
+interface Found {
+  /** When it started, in words of the system's own. */
+  started: string
+  command: string | undefined
+}
+
+async function describeSelf(): Promise<string> {
+  return `${process.pid} ${(await describe(process.pid))?.started ?? ''}`
+}
+
+/** `text`: what `describeSelf` wrote; undefined when the file is gone, whose owner then can't be asked. */
+async function isSameProcess(text: string | undefined): Promise<boolean> {
+  if (text === undefined) return true
+  const [pid = '', ...started] = text.split(' ')
+  const found = await describe(Number(pid))
+  return found !== undefined && found.started === started.join(' ')
+}
+
+/** undefined when no such process runs; one that only waits to be reaped does not run. */
+async function describe(pid: number): Promise<Found | undefined> {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined
+  if (process.platform === 'linux') return describeByProc(pid)
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+    const { stdout } = await promisify(execFile)('ps', ['-p', String(pid), '-o', 'stat=,lstart=,command='])
+    // `Ss   Thu Nov 20 19:26:41 2025 node ...`
+    const match = /^\s*(\S+)\s+((?:\S+\s+){4}\S+)\s*(.*)$/.exec(stdout)
+    if (match?.[2] === undefined || match[1]?.startsWith('Z')) return undefined
+    return { started: match[2].replaceAll(/\s+/g, ' '), command: match[3] }
   } catch {
-    // No /proc: other systems have ps.
+    return undefined
   }
+}
+
+function describeByProc(pid: number): Found | undefined {
+  const stat = readText(`/proc/${pid}/stat`)
+  // The name before the bracket may hold anything; state and start time are the 1st and 20th word after it (proc(5)).
+  const words = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state] = words ?? []
+  if (words === undefined || state === 'Z' || state === 'X') return undefined
+  return { started: words[19] ?? '', command: readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') }
+}
+
+function readText(file: string): string | undefined {
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-p', String(pid), '-o', 'command='])
-    return stdout
+    return readFileSync(file, 'utf8')
   } catch {
     return undefined
   }

