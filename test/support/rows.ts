@@ -28,5 +28,6 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('webhook_endpoints', { id: endpoint, url: 'https://example.com/', event_types: ['*'], sealed_secret: bytes() })
     await insert('deliveries', { id: delivery, endpoint_id: endpoint, event_id: event, job_id: randomUUID() })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+    await insert('idempotency_keys', { key_digest: bytes(), route: 'POST /v1/media', fingerprint: bytes(), status: 200, subject: media })
   })
 }

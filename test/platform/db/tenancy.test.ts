@@ -17,6 +17,7 @@ const TENANT_GRANTS: Record<string, string> = {
   delivery_attempts: 'INSERT SELECT UPDATE',
   devices: 'INSERT SELECT UPDATE',
   events: 'INSERT SELECT',
+  idempotency_keys: 'INSERT SELECT',
   jobs: 'INSERT SELECT UPDATE',
   media: 'INSERT SELECT UPDATE',
   root_cas: 'DELETE INSERT SELECT',
@@ -26,6 +27,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,name,plan,products) SELECT(created_at,id,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   jobs:
     'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   migrations: 'SELECT',
