@@ -9,14 +9,17 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
-import { findMediaByIds } from '../media/rows.ts'
-import { findByExternalIds, insertAttestations, type KnownSubmission, type NewAttestation, type NewClaim, upsertClaims } from './rows.ts'
+import { findMediaByIds, type Media } from '../media/rows.ts'
+import { type NewClaim, upsertClaims } from './claim-rows.ts'
+import { findByExternalIds, insertAttestations, type KnownSubmission, type NewAttestation } from './rows.ts'
 import { type BatchLine, contentOf, toSubmission } from './submission.ts'
 
 export interface Accepted {
   attestationId: string
   claimId: string
   jobId: string
+  /** It was there already: nothing was written. */
+  isRepeat: boolean
 }
 
 /** In the order of the submissions: accepted, or the reasons why not. */
@@ -45,41 +48,67 @@ export async function acceptSubmissions(
   bodies: readonly BatchLine[],
   source: Source,
 ): Promise<Verdict[]> {
-  const media = new Map((await findMediaByIds(tx, [...new Set(bodies.map((body) => body.media.media_id))])).map((row) => [row.id, row]))
+  const found = await findMediaByIds(tx, [...new Set(bodies.map((body) => body.media.media_id))])
+  const media = new Map(found.map((row) => [row.id, row]))
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
-  const verdicts = new Array<Verdict | undefined>(bodies.length)
+  const verdicts: Verdicts = prepared.map(({ body }) => refusalOfMedia(body, media.get(body.media.media_id)))
+  // One alone is as a rule new: it looks only when it finds that its name was taken.
+  settleKnown(prepared, bodies.length > 1 ? await knownSubmissions(tx, prepared) : new Map(), verdicts)
 
-  prepared.forEach(({ body }, index) => {
-    const found = media.get(body.media.media_id)
-    if (found === undefined) {
-      verdicts[index] = refuse('/media/media_id', 'not_found', 'no such media: upload it with POST /v1/media first')
-    } else if (!found.contentType.startsWith(`${body.media_type}/`)) {
-      verdicts[index] = refuse('/media/media_id', 'wrong_media_type', `is ${found.contentType}, not ${body.media_type}`)
-    }
-  })
-  const known = await knownSubmissions(tx, prepared)
-  settleKnown(prepared, known, verdicts)
-
-  const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
+  const fresh = await insertFresh(tx, scope, prepared, verdicts)
   if (fresh.length > 0) {
-    await placeInClaims(tx, scope, fresh)
-    const inserted = await insertAttestations(tx, scope, sortBy(fresh, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation))
-    const kept = fresh.filter(({ attestation }) => inserted.has(attestation.id))
-    await enqueue(tx, 'attest', scope, kept.map(({ attestation }) => ({
-      id: attestation.jobId,
-      payload: { attestationId: attestation.id },
-      priority: source.priority,
-    })))
-    await consumeNonces(tx, kept.flatMap(({ body, attestation }) =>
-      body.bundle?.session_nonce === undefined ? [] : [{ nonce: body.bundle.session_nonce, attestationId: attestation.id }],
-    ), source.now)
-    prepared.forEach(({ attestation }, index) => {
-      if (inserted.has(attestation.id)) verdicts[index] = { accepted: acceptedOf(attestation) }
-    })
-    // Another submission with the same external id committed between our look and our insert.
-    if (kept.length < fresh.length) settleKnown(prepared, await knownSubmissions(tx, prepared), verdicts)
+    await enqueue(
+      tx,
+      'attest',
+      scope,
+      fresh.map(({ attestation: { id, jobId } }) => ({
+        id: jobId,
+        payload: { attestationId: id },
+        priority: source.priority,
+      })),
+    )
+    await consumeNonces(tx, fresh.flatMap(nonceUse), source.now)
   }
-  return verdicts.map((verdict) => verdict ?? refuse('/external_id', 'conflict', 'was taken while this was accepted: send it again'))
+  return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
+}
+
+type Verdicts = (Verdict | undefined)[]
+
+// What another transaction commits between a look and an insert shows itself in the insert only. By then our claims are
+// written, so they go back too: a repeat, or a name that was taken, leaves no claim behind and adds nothing to one.
+async function insertFresh(
+  tx: Tx,
+  scope: Scope,
+  prepared: readonly Prepared[],
+  verdicts: Verdicts,
+): Promise<Prepared[]> {
+  for (;;) {
+    const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
+    if (fresh.length === 0) return []
+    const isNamed = fresh.some(({ body }) => body.external_id !== undefined)
+    if (isNamed) await tx.adhoc('SAVEPOINT unplaced')
+    await placeInClaims(tx, scope, fresh)
+    const inserted = await insertAttestations(
+      tx,
+      scope,
+      sortBy(fresh, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
+    )
+    if (inserted === fresh.length) return fresh
+    await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
+    settleKnown(prepared, await knownSubmissions(tx, prepared), verdicts)
+  }
+}
+
+function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Verdict | undefined {
+  const pointer = '/media/media_id'
+  if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
+  if (found.contentType.startsWith(`${media_type}/`)) return undefined
+  return refuse(pointer, 'wrong_media_type', `is ${found.contentType}, not ${media_type}`)
+}
+
+function nonceUse({ body, attestation }: Prepared): { nonce: string; attestationId: string }[] {
+  const nonce = body.bundle?.session_nonce
+  return nonce === undefined ? [] : [{ nonce, attestationId: attestation.id }]
 }
 
 function prepare(body: BatchLine, scope: Scope, source: Source, index: number): Prepared {
@@ -112,7 +141,7 @@ async function knownSubmissions(tx: Tx, prepared: readonly Prepared[]): Promise<
 function settleKnown(
   prepared: readonly Prepared[],
   known: ReadonlyMap<string, KnownSubmission>,
-  verdicts: (Verdict | undefined)[],
+  verdicts: Verdicts,
 ): void {
   const first = new Map<string, Pick<KnownSubmission, 'id' | 'claimId' | 'jobId' | 'contentDigest'>>(known)
   prepared.forEach(({ body, digest }, index) => {
@@ -123,7 +152,8 @@ function settleKnown(
     } else if (!isEqualBytes(earlier.contentDigest, digest)) {
       verdicts[index] = refuse('/external_id', 'conflict', 'names a submission with other content')
     } else if (earlier.id !== '') {
-      verdicts[index] = { accepted: { attestationId: earlier.id, claimId: earlier.claimId, jobId: earlier.jobId } }
+      const { id: attestationId, claimId, jobId } = earlier
+      verdicts[index] = { accepted: { attestationId, claimId, jobId, isRepeat: true } }
     } else {
       verdicts[index] = refuse('/external_id', 'duplicate_line', 'repeats an earlier line of this batch, which stands')
     }
@@ -133,18 +163,23 @@ function settleKnown(
 async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): Promise<void> {
   const claims = new Map<string, NewClaim>()
   for (const { body, attestation } of fresh) {
-    const key = body.claim?.reference === undefined ? `attestation ${attestation.id}` : `reference ${body.claim.reference}`
+    const { reference, line, loss_location: loss, loss_at: lossAt } = body.claim ?? {}
+    const key = reference === undefined ? `attestation ${attestation.id}` : `reference ${reference}`
     const stated = claims.get(key)
     claims.set(key, {
       id: stated?.id ?? newId('clm', scope.environment),
-      reference: body.claim?.reference ?? null,
-      line: stated?.line ?? body.claim?.line ?? null,
-      lossLat: stated?.lossLat ?? body.claim?.loss_location?.lat ?? null,
-      lossLng: stated?.lossLng ?? body.claim?.loss_location?.lng ?? null,
-      lossAt: stated?.lossAt ?? body.claim?.loss_at ?? null,
+      reference: reference ?? null,
+      line: stated?.line ?? line ?? null,
+      lossLat: stated?.lossLat ?? loss?.lat ?? null,
+      lossLng: stated?.lossLng ?? loss?.lng ?? null,
+      lossAt: stated?.lossAt ?? (lossAt === undefined ? null : new Date(lossAt).toISOString()),
     })
   }
-  const placed = await upsertClaims(tx, scope, sortBy([...claims.values()], (claim) => claim.reference ?? ''))
+  const placed = await upsertClaims(
+    tx,
+    scope,
+    sortBy([...claims.values()], (claim) => claim.reference ?? ''),
+  )
   const byReference = new Map(placed.map((claim) => [claim.reference, claim.id]))
   for (const { body, attestation } of fresh) {
     const reference = body.claim?.reference
@@ -157,8 +192,10 @@ function refuse(pointer: string, code: string, detail: string): Verdict {
   return { errors: [{ pointer, code, detail }] }
 }
 
-function acceptedOf({ id, claimId, jobId }: NewAttestation): Accepted {
-  return { attestationId: id, claimId, jobId }
+function acceptedOf(prepared: Prepared | undefined): Verdict {
+  if (prepared === undefined) throw new Error('a verdict without a submission')
+  const { id: attestationId, claimId, jobId } = prepared.attestation
+  return { accepted: { attestationId, claimId, jobId, isRepeat: false } }
 }
 
 // Rows are locked in one order by everyone: two batches that share references or external ids wait, they don't deadlock.

@@ -1,7 +1,7 @@
 // Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
 
 import { Failure } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
@@ -10,17 +10,8 @@ import { revive } from '#src/platform/jobs/backlog.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import type { Media } from '../media/rows.ts'
 import { acceptSubmissions } from './accept.ts'
-import {
-  type AttestationRow,
-  type ClaimFilter,
-  type ClaimRow,
-  countClaims,
-  findAttestation,
-  findAttestationsOfClaim,
-  findClaim,
-  findClaims,
-  markQueued,
-} from './rows.ts'
+import { type ClaimFilter, type ClaimRow, countClaims, findClaim, findClaims } from './claim-rows.ts'
+import { type AttestationRow, findAttestation, findAttestationsOfClaim, markQueued } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
 
 export interface ClaimsDeps {
@@ -37,16 +28,22 @@ export interface ClaimsDeps {
 export type Evidence = AttestationRow & { submission: Submission }
 
 export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
-  async function getAttestation(scope: Scope, id: string): Promise<AttestationRow> {
-    checkId(id, 'att', scope.environment)
-    const row = await db.tenant(scope, (tx) => findAttestation(tx, id))
-    if (row === undefined) throw new Failure('not_found', `There is no attestation ${id}.`)
-    return row
-  }
-
   async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
     await waiters.settled(jobId, waitSeconds * 1_000, signal)
-    return getAttestation(scope, id)
+    return db.tenant(scope, (tx) => getAttestation(tx, id))
+  }
+
+  /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
+  async function awaitAttestation(
+    scope: Scope,
+    id: string,
+    waitSeconds: number,
+    signal: AbortSignal,
+  ): Promise<AttestationRow> {
+    checkId(id, 'att', scope.environment)
+    const row = await db.tenant(scope, (tx) => getAttestation(tx, id))
+    if (row.status !== 'queued' || waitSeconds === 0) return row
+    return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
   return {
@@ -55,7 +52,12 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
      * @throws {Failure} `invalid_request` with every finding, `environment_mismatch` and `not_found` for foreign media,
      * `conflict` when the external id names something else.
      */
-    async attest(caller: Caller, request: AttestRequest, waitSeconds: number, signal: AbortSignal): Promise<AttestationRow> {
+    async attest(
+      caller: Caller,
+      request: AttestRequest,
+      waitSeconds: number,
+      signal: AbortSignal,
+    ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request)
@@ -63,49 +65,49 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
         db.tenant(caller, (tx) => acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })),
       )
       if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
-      const { attestationId, jobId } = verdict.accepted
+      const { attestationId, jobId, isRepeat } = verdict.accepted
+      // What was evaluated long ago has no job any more that a waiter could see ending.
+      if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchSoon(jobId)
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
 
-    /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
-    async awaitAttestation(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<AttestationRow> {
-      const row = await getAttestation(scope, id)
-      if (row.status !== 'queued' || waitSeconds === 0) return row
-      return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
-    },
+    awaitAttestation,
 
     /** Starts a failed evaluation over. @throws {Failure} `invalid_state_transition` unless it failed. */
     async retry(scope: Scope, id: string): Promise<AttestationRow> {
-      const row = await getAttestation(scope, id)
-      const isRevived = await db.tenant(scope, async (tx) => {
-        if (!(await revive(tx, row.jobId))) return false
-        await markQueued(tx, id)
-        return true
+      checkId(id, 'att', scope.environment)
+      const row = await db.tenant(scope, async (tx) => {
+        const { jobId } = await getAttestation(tx, id)
+        const isRevived = await revive(tx, jobId)
+        if (isRevived) await markQueued(tx, id)
+        // Read again: of two that try at once the second finds what the first has made of it.
+        const current = await getAttestation(tx, id)
+        if (!isRevived) throw notFailed(current)
+        return current
       })
-      if (!isRevived) {
-        throw new Failure('invalid_state_transition', {
-          detail: `Only a failed attestation can be tried again; this one is ${row.status}.`,
-          members: { allowed: ['failed'] },
-        })
-      }
       dispatchSoon(row.jobId)
-      return getAttestation(scope, id)
-    },
-
-    async get(scope: Scope, id: string): Promise<ClaimRow> {
-      checkId(id, 'clm', scope.environment)
-      const row = await db.tenant(scope, (tx) => findClaim(tx, id))
-      if (row === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
       return row
     },
 
-    /** The attestations of a claim with what was submitted, newest first. */
-    async evidence(scope: Scope, claimId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Evidence>> {
-      const binding = { route: 'claim evidence', scope, query: { claimId } }
+    /**
+     * A claim, and its attestations with what was submitted, newest first.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
+     */
+    async get(
+      scope: Scope,
+      id: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<{ claim: ClaimRow; attestations: Page<Evidence> }> {
+      checkId(id, 'clm', scope.environment)
+      const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
-      const rows = await db.tenant(scope, (tx) => findAttestationsOfClaim(tx, claimId, { before, limit: query.limit + 1 }))
-      return pager.page(rows, query.limit, (row) => row.id, binding)
+      return db.tenant(scope, async (tx) => {
+        const claim = await findClaim(tx, id)
+        if (claim === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
+        const rows = await findAttestationsOfClaim(tx, id, { before, limit: query.limit + 1 })
+        return { claim, attestations: pager.page(rows, query.limit, (row) => row.id, binding) }
+      })
     },
 
     async list(
@@ -117,7 +119,8 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const rows = await findClaims(tx, { ...filter, before, limit: query.limit + 1 })
-        const totalCount = query.include === undefined ? undefined : await countClaims(tx, { ...filter, before: undefined, limit: 0 })
+        const totalCount =
+          query.include === undefined ? undefined : await countClaims(tx, { ...filter, before: undefined, limit: 0 })
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })
     },
@@ -144,3 +147,16 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
 }
 
 export type Claims = ReturnType<typeof createClaims>
+
+async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
+  const row = await findAttestation(tx, id)
+  if (row === undefined) throw new Failure('not_found', `There is no attestation ${id}.`)
+  return row
+}
+
+function notFailed({ status }: AttestationRow): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `Only a failed attestation can be tried again; this one is ${status}.`,
+    members: { allowed: ['failed'] },
+  })
+}

@@ -2,7 +2,6 @@
 // because no CPU work belongs between BEGIN and COMMIT.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
-import { sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -25,23 +24,30 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
     return { judgeCapture: async () => ({ bundle: null, signature: null, chain: null, device: null, session: null }) }
   }
   const sent = sentChain(submission)
-  const device = await findSigner(tx, bundle, sent[0])
+  const leaf = sent[0]
+  const devices = await findDevices(tx, bundle, leaf)
   const anchors = await findAnchors(tx)
   const session = bundle.session_nonce === undefined ? undefined : await findSession(tx, bundle.session_nonce)
 
   return {
     async judgeCapture() {
-      const leaf = sent[0]
-      const key = leaf?.spki ?? device?.spki
+      const key = leaf?.spki ?? devices.named?.spki
       return {
         bundle: bundleFacts(bundle),
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
-        chain: chainFacts(sent, device, anchors, new Date(bundle.captured_at)),
-        device: deviceFacts(bundle, leaf, device, acceptedAt),
+        chain: chainFacts(sent, devices.signing, anchors, new Date(bundle.captured_at)),
+        device: deviceFacts(bundle, leaf, devices, acceptedAt),
         session: sessionFacts(bundle, session, id),
       }
     },
   }
+}
+
+interface Devices {
+  /** The one that the bundle names. */
+  named: DeviceRow | undefined
+  /** The one whose key is in the certificate that came along; without a certificate it is the named one. */
+  signing: DeviceRow | undefined
 }
 
 function sentChain({ certificate_chain: encoded }: Submission): Certificate[] {
@@ -50,10 +56,12 @@ function sentChain({ certificate_chain: encoded }: Submission): Certificate[] {
   return chain.ok ? chain.certificates : []
 }
 
-// The bundle names its device; without a name, the key that signed does.
-function findSigner(tx: Tx, bundle: Bundle, leaf: Certificate | undefined): Promise<DeviceRow | undefined> {
-  if (bundle.device_id !== undefined) return findDeviceById(tx, bundle.device_id)
-  return leaf === undefined ? Promise.resolve(undefined) : findDeviceBySpki(tx, leaf.spkiDigest)
+// What a bundle says of its device is a claim, the key that signs is a fact: a revoked phone must not pass for an unknown
+// one by naming another. An honest capture takes one look.
+async function findDevices(tx: Tx, bundle: Bundle, leaf: Certificate | undefined): Promise<Devices> {
+  const named = bundle.device_id === undefined ? undefined : await findDeviceById(tx, bundle.device_id)
+  if (leaf === undefined || named?.spkiDigest.equals(leaf.spkiDigest)) return { named, signing: named }
+  return { named, signing: await findDeviceBySpki(tx, leaf.spkiDigest) }
 }
 
 function bundleFacts(bundle: Bundle): Facts['bundle'] {
@@ -92,7 +100,13 @@ function chainFacts(
   const chain = sent.length > 0 ? [...sent] : certificatesOf(device?.certificateChain ?? [])
   const subject = chain[0]?.subject ?? null
   if (chain.length === 0) {
-    return { isTrusted: false, code: 'no_chain', detail: 'no certificate was sent, and none is enrolled', anchor: null, subject }
+    return {
+      isTrusted: false,
+      code: 'no_chain',
+      detail: 'no certificate was sent, and none is enrolled',
+      anchor: null,
+      subject,
+    }
   }
   const verdict = checkChain({ chain, anchors: certificatesOf(roots.map((root) => root.certificate)), at })
   if (verdict.isTrusted) return { isTrusted: true, code: null, detail: null, anchor: verdict.anchor, subject }
@@ -109,30 +123,37 @@ function certificatesOf(ders: readonly Buffer[]): Certificate[] {
 function deviceFacts(
   bundle: Bundle,
   leaf: Certificate | undefined,
-  device: DeviceRow | undefined,
+  { named, signing }: Devices,
   acceptedAt: Date,
 ): Facts['device'] {
-  const capturedAt = new Date(bundle.captured_at)
-  const unknown = (why: string) => ({
-    id: bundle.device_id ?? null,
-    state: 'not_enrolled' as const,
-    why,
-    revokedAt: null,
-    revokeEffectiveAt: null,
-    hardwareTier: 'none' as const,
-  })
-  if (device === undefined) {
-    return unknown(bundle.device_id === undefined ? (leaf === undefined ? 'no_device' : 'unknown_key') : 'unknown_id')
+  const isRevoked = signing !== undefined && wasRevoked(signing, acceptedAt)
+  const isNamed = bundle.device_id === undefined || signing?.id === bundle.device_id
+  if (signing === undefined || !(isNamed || isRevoked)) {
+    return {
+      id: bundle.device_id ?? null,
+      state: 'not_enrolled',
+      why: whyUnknown(bundle, leaf, named),
+      revokedAt: null,
+      revokeEffectiveAt: null,
+      hardwareTier: 'none',
+    }
   }
-  // A key that is not the device's own says nothing about the device, whatever the bundle claims.
-  if (leaf !== undefined && !leaf.spkiDigest.equals(sha256(device.spki))) return unknown('key_differs')
-  const { id, revokedAt, revokeEffectiveAt, hardwareTier } = device
+  const { id, revokedAt, revokeEffectiveAt, hardwareTier } = signing
   const known = { id, revokedAt, revokeEffectiveAt, hardwareTier }
-  // A phone lost today must not condemn what was accepted before, however late a worker gets to it.
-  const isRevoked = [revokedAt, revokeEffectiveAt].some((since) => since !== null && acceptedAt >= since)
   if (isRevoked) return { ...known, state: 'revoked', why: 'revoked' }
-  if (capturedAt > device.notAfter) return { ...known, state: 'expired', why: 'certificate_lapsed' }
+  if (new Date(bundle.captured_at) > signing.notAfter) return { ...known, state: 'expired', why: 'certificate_lapsed' }
   return { ...known, state: 'enrolled', why: 'enrolled' }
+}
+
+// A key that is not the device's own says nothing about the device.
+function whyUnknown(bundle: Bundle, leaf: Certificate | undefined, named: DeviceRow | undefined): string {
+  if (bundle.device_id === undefined) return leaf === undefined ? 'no_device' : 'unknown_key'
+  return named === undefined ? 'unknown_id' : 'key_differs'
+}
+
+// A phone lost today must not condemn what was accepted before, however late a worker gets to it.
+function wasRevoked({ revokedAt, revokeEffectiveAt }: DeviceRow, acceptedAt: Date): boolean {
+  return [revokedAt, revokeEffectiveAt].some((since) => since !== null && acceptedAt >= since)
 }
 
 function sessionFacts(bundle: Bundle, session: CaptureSession | undefined, attestationId: string): Facts['session'] {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { MAX_WAIT_SECONDS, parsePrefer } from '#src/platform/http/prefer.ts'
-import { checkId } from '#src/platform/ids.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
 import type { Claims } from './claims.ts'
 import type { AttestationRow } from './rows.ts'
@@ -11,8 +12,17 @@ import { attestationView, claimView, evidenceView, toAttestationView, toClaimVie
 
 // What a client should leave between two looks at something that waits in a queue.
 const RETRY_AFTER_SECONDS = '1'
+const WAIT = `must be a whole number from 0 to ${MAX_WAIT_SECONDS}`
 
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
+
+const seconds = z
+  .string()
+  .regex(/^[0-9]{1,2}$/, WAIT)
+  .transform(Number)
+  .refine((value) => value <= MAX_WAIT_SECONDS, WAIT)
+  // A query is text; what a client generator should see is the number in it.
+  .meta({ type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, pattern: undefined })
 
 export function claimRoutes(claims: Claims): Route[] {
   return [
@@ -41,7 +51,7 @@ export function claimRoutes(claims: Claims): Route[] {
         tag: 'Attest',
         summary: 'One attestation, with its result once it is evaluated',
         scope: 'attest',
-        query: z.object({ wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0) }),
+        query: z.object({ wait: seconds.default(0) }),
         view: attestationView,
         status: [200, 202],
       },
@@ -71,18 +81,18 @@ export function claimRoutes(claims: Claims): Route[] {
           ...listQuery,
           reference: z.string().max(255).optional(),
           external_id: z.string().max(255).optional(),
-          batch_id: z.string().optional(),
+          batch_id: z.string().max(64).optional(),
           risk_status: z.enum(['pending', 'passed', 'review', 'failed']).optional(),
           provenance_status: z.enum(['verified', 'attested_unverified', 'unattested', 'broken']).optional(),
           factor: code.optional(),
-          device_id: z.string().optional(),
+          device_id: z.string().max(64).optional(),
         }),
         view: listOf(claimView),
         status: [200],
       },
       async ({ caller, query }) => {
-        if (query.batch_id !== undefined) checkId(query.batch_id, 'bat', caller.environment)
-        if (query.device_id !== undefined) checkId(query.device_id, 'dev', caller.environment)
+        checkFilter('batch_id', query.batch_id, 'bat', caller)
+        checkFilter('device_id', query.device_id, 'dev', caller)
         const filter = {
           reference: query.reference,
           externalId: query.external_id,
@@ -95,7 +105,11 @@ export function claimRoutes(claims: Claims): Route[] {
           createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
         }
         const { data, totalCount, ...page } = await claims.list(caller, filter, query)
-        return { ...page, data: data.map(toClaimView), ...(totalCount === undefined ? {} : { total_count: totalCount }) }
+        return {
+          ...page,
+          data: data.map(toClaimView),
+          ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        }
       },
     ),
     endpoint(
@@ -110,12 +124,22 @@ export function claimRoutes(claims: Claims): Route[] {
         status: [200],
       },
       async ({ caller, params, query }) => {
-        const claim = await claims.get(caller, params.id)
-        const { data, ...page } = await claims.evidence(caller, params.id, query)
+        const { claim, attestations } = await claims.get(caller, params.id, query)
+        const { data, ...page } = attestations
         return { ...toClaimView(claim), attestations: { ...page, data: data.map(toEvidenceView) } }
       },
     ),
   ]
+}
+
+// An id that can't be one would be found nowhere, and its typing error with it.
+function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', { environment }: Scope): void {
+  try {
+    if (id !== undefined) checkId(id, type, environment)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+    throw invalidField(`?${name}`, 'invalid_id', error.message)
+  }
 }
 
 function answer(row: AttestationRow, headers: Record<string, string>) {

@@ -1,19 +1,10 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { AdvisoryCode, FactorCode } from '../factors/table.ts'
-import type { ClaimStanding, Judgement } from '../factors/judge.ts'
+import type { Judgement } from '../factors/judge.ts'
+import { CLAIM, type ClaimRow } from './claim-rows.ts'
 import type { Submission } from './submission.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
-
-export interface NewClaim {
-  id: string
-  reference: string | null
-  line: string | null
-  lossLat: number | null
-  lossLng: number | null
-  lossAt: string | null
-}
 
 export interface NewAttestation {
   id: string
@@ -53,59 +44,14 @@ export interface AttestationRow {
   failure: string | null
 }
 
-export interface ClaimRow {
-  id: string
-  reference: string | null
-  line: string | null
-  lossLat: number | null
-  lossLng: number | null
-  lossAt: Date | null
-  riskStatus: 'pending' | Judgement['riskStatus']
-  riskScore: number | null
-  provenanceStatus: Judgement['provenanceStatus'] | null
-  factorCodes: FactorCode[]
-  advisoryCodes: AdvisoryCode[]
-  createdAt: Date
-  updatedAt: Date
-}
-
-const CLAIM = `id, reference, line, loss_lat AS "lossLat", loss_lng AS "lossLng", loss_at AS "lossAt",
-  risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus",
-  factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt"`
-
 const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
   external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure`
 
-/**
- * Makes the claims that are new and finds those whose reference exists; what a claim already states stays, what it did
- * not state is added. References must differ and come sorted, so that two batches can't deadlock.
- */
-export async function upsertClaims(tx: Tx, scope: Scope, claims: readonly NewClaim[]): Promise<{ id: string; reference: string | null }[]> {
-  return tx.query(
-    `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng, loss_at)
-     SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::timestamptz[])
-     ON CONFLICT (account_id, environment, reference) DO UPDATE SET
-       line = coalesce(claims.line, excluded.line), loss_lat = coalesce(claims.loss_lat, excluded.loss_lat),
-       loss_lng = coalesce(claims.loss_lng, excluded.loss_lng), loss_at = coalesce(claims.loss_at, excluded.loss_at)
-     RETURNING id, reference`,
-    [
-      scope.accountId,
-      scope.environment,
-      claims.map((claim) => claim.id),
-      claims.map((claim) => claim.reference),
-      claims.map((claim) => claim.line),
-      claims.map((claim) => claim.lossLat),
-      claims.map((claim) => claim.lossLng),
-      claims.map((claim) => claim.lossAt),
-    ],
-  )
-}
-
-/** Inserts what is not there yet by external id; answers the ids that were inserted. Sorted by external id, as above. */
-export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly NewAttestation[]): Promise<Set<string>> {
+/** Inserts what is not there yet by external id, and answers how many. Sorted by external id, so that two batches can't deadlock. */
+export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly NewAttestation[]): Promise<number> {
   const inserted = await tx.query<{ id: string }>(
     `INSERT INTO attestations (account_id, environment, id, claim_id, batch_id, batch_line, external_id, content_digest,
        media_id, device_id, submission, job_id)
@@ -128,7 +74,7 @@ export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly Ne
       rows.map((row) => row.jobId),
     ],
   )
-  return new Set(inserted.map((row) => row.id))
+  return inserted.length
 }
 
 export interface KnownSubmission {
@@ -182,18 +128,24 @@ export async function findSubmitted(tx: Tx, id: string): Promise<SubmittedRow | 
   return row
 }
 
-/** Writes the judgement of an attestation that has none. false when it has one already, or was cancelled. */
+/**
+ * Writes the judgement of an attestation that has none, and answers its claim, locked until the transaction ends: one
+ * round trip for what a settling transaction needs first. Undefined when it was judged before, or cancelled.
+ */
 export async function insertJudgement(
   tx: Tx,
   id: string,
   judgement: Judgement,
-  result: { evaluatedAt: Date; resultJws: string },
-): Promise<boolean> {
-  const rows = await tx.query(
-    `UPDATE attestations SET status = 'evaluated', evaluated_at = $2, risk_status = $3, risk_score = $4,
-       provenance_status = $5, hardware_tier = $6, rules_version = $7, factors = $8, advisory_factors = $9,
-       observations = $10, result_jws = $11, failure = NULL
-     WHERE id = $1 AND status IN ('queued', 'failed') RETURNING id`,
+  result: { evaluatedAt: Date; resultJws: string; signerId?: string | null },
+): Promise<ClaimRow | undefined> {
+  const [claim] = await tx.query<ClaimRow>(
+    `WITH judged AS (
+       UPDATE attestations SET status = 'evaluated', evaluated_at = $2, risk_status = $3, risk_score = $4,
+         provenance_status = $5, hardware_tier = $6, rules_version = $7, factors = $8, advisory_factors = $9,
+         observations = $10, result_jws = $11, device_id = coalesce(device_id, $12), failure = NULL
+       WHERE id = $1 AND status IN ('queued', 'failed') RETURNING claim_id
+     )
+     SELECT ${CLAIM} FROM claims WHERE id = (SELECT claim_id FROM judged) FOR UPDATE`,
     [
       id,
       result.evaluatedAt,
@@ -206,93 +158,22 @@ export async function insertJudgement(
       JSON.stringify(judgement.advisoryFactors),
       JSON.stringify(judgement.observations),
       result.resultJws,
+      result.signerId ?? null,
     ],
   )
-  return rows.length === 1
+  return claim
 }
 
+/** `failure` is for the caller. */
 export async function markFailed(tx: Tx, id: string, failure: string): Promise<void> {
   await tx.query(`UPDATE attestations SET status = 'failed', failure = $2 WHERE id = $1 AND status = 'queued'`, [
     id,
-    failure.slice(0, 500),
+    failure,
   ])
 }
 
 export async function markQueued(tx: Tx, id: string): Promise<void> {
   await tx.query(`UPDATE attestations SET status = 'queued', failure = NULL WHERE id = $1 AND status = 'failed'`, [id])
-}
-
-/** Reads the claim and keeps others from changing it until the transaction ends. */
-export async function lockClaim(tx: Tx, id: string): Promise<ClaimRow> {
-  const [row] = await tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = $1 FOR UPDATE`, [id])
-  if (row === undefined) throw new Error(`claim ${id} is gone while its attestation is judged`)
-  return row
-}
-
-export async function updateStanding(tx: Tx, claimId: string, standing: ClaimStanding): Promise<void> {
-  await tx.query(
-    `UPDATE claims SET risk_status = $2, risk_score = $3, provenance_status = $4, factor_codes = $5, advisory_codes = $6,
-       updated_at = now()
-     WHERE id = $1`,
-    [claimId, standing.riskStatus, standing.riskScore, standing.provenanceStatus, standing.factorCodes, standing.advisoryCodes],
-  )
-}
-
-export async function findClaim(tx: Tx, id: string): Promise<ClaimRow | undefined> {
-  const [row] = await tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = $1`, [id])
-  return row
-}
-
-export interface ClaimFilter {
-  before: string | undefined
-  limit: number
-  reference?: string | undefined
-  externalId?: string | undefined
-  batchId?: string | undefined
-  riskStatus?: string | undefined
-  provenanceStatus?: string | undefined
-  factor?: string | undefined
-  deviceId?: string | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
-}
-
-/** Newest first. */
-export async function findClaims(tx: Tx, filter: ClaimFilter): Promise<ClaimRow[]> {
-  const { where, values } = claimConditions(filter)
-  if (filter.before !== undefined) where.push(`id < $${values.push(filter.before)}`)
-  return tx.adhoc<ClaimRow>(
-    `SELECT ${CLAIM} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(filter.limit)}`,
-    values,
-  )
-}
-
-export async function countClaims(tx: Tx, filter: ClaimFilter): Promise<number> {
-  const { where, values } = claimConditions(filter)
-  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM claims WHERE ${where.join(' AND ')}`, values)
-  return row?.count ?? 0
-}
-
-function claimConditions(filter: ClaimFilter): { where: string[]; values: unknown[] } {
-  const values: unknown[] = []
-  const where = ['true']
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
-  }
-  // The row's own scope, spelt out: policies do not reach the join inside EXISTS as an index condition otherwise.
-  const ofAttestation = (condition: string) =>
-    `EXISTS (SELECT FROM attestations a WHERE a.account_id = claims.account_id AND a.environment = claims.environment
-       AND a.claim_id = claims.id AND ${condition})`
-  add((p) => `reference = ${p}`, filter.reference)
-  add((p) => ofAttestation(`a.external_id = ${p}`), filter.externalId)
-  add((p) => ofAttestation(`a.batch_id = ${p}`), filter.batchId)
-  add((p) => ofAttestation(`a.device_id = ${p}`), filter.deviceId)
-  add((p) => `risk_status = ${p}`, filter.riskStatus)
-  add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
-  add((p) => `(factor_codes @> ARRAY[${p}::text] OR advisory_codes @> ARRAY[${p}::text])`, filter.factor)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
-  return { where, values }
 }
 
 /** The attestations of a claim, newest first. */

@@ -1,15 +1,18 @@
 // The attest body (specification, POST /v1/claims/attest) and what can be said of it without looking anything up.
 
 import { z } from 'zod'
-import { checkId, type Environment } from '#src/platform/ids.ts'
-import { Failure, type FieldError } from '#src/failure.ts'
+import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
+import { checkId, type Environment } from '#src/platform/ids.ts'
 
 /** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
 // A phone's clock may be this far ahead of ours.
 const MAX_FUTURE_MS = 5 * 60_000
+// Outside of these years ISO 8601 needs a sign, and Postgres has no year 0.
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 // jsonb can't hold U+0000, and no name or number needs it.
 const text = (max: number) =>
@@ -19,13 +22,22 @@ const text = (max: number) =>
     .max(max)
     .refine((value) => !value.includes('\u0000'), 'must not contain U+0000')
 const base64 = z.base64().max(4 * 1024 * 1024)
-const base64url = z.base64url().max(1_024)
-const timestamp = z.iso.datetime({ offset: true })
+const base64url = z.base64url().min(1).max(1_024)
+// 40 characters hold picoseconds and an offset.
+const timestamp = z.iso
+  .datetime({ offset: true })
+  .max(40)
+  .refine((value) => !(Date.parse(value) < FIRST_MS || Date.parse(value) > LAST_MS), {
+    message: 'must lie in the years 1 to 9999',
+    params: { code: 'out_of_range' },
+  })
 
 const location = z.strictObject({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
 
 const claim = z.strictObject({
-  reference: text(255).optional().describe('The insurer’s claim number: attestations that share it belong to one claim.'),
+  reference: text(255)
+    .optional()
+    .describe('The insurer’s claim number: attestations that share it belong to one claim.'),
   loss_location: location.optional(),
   loss_at: timestamp.optional(),
   line: text(64).optional(),
@@ -56,7 +68,10 @@ const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url })
 const common = {
   external_id: text(255).optional().describe('Names this submission: the same content again is the same attestation.'),
   claim: claim.optional(),
-  media_type: z.enum(['image', 'video']),
+  media_type: z.enum(['image', 'video']).refine((type) => type === 'image', {
+    message: 'must be image: videos are not verified yet',
+    params: { code: 'unsupported' },
+  }),
   bundle: bundle.optional(),
   assertion: base64.optional(),
   certificate_chain: z.array(base64).min(1).optional(),
@@ -95,11 +110,14 @@ export function contentOf(body: AttestRequest | BatchLine, mediaId: string): Jso
 }
 
 /** Findings that a schema can't express; empty when the submission can be accepted. */
-export function checkSubmission(body: AttestRequest | BatchLine, environment: Environment, nowMs: number): FieldError[] {
+export function checkSubmission(
+  body: AttestRequest | BatchLine,
+  environment: Environment,
+  nowMs: number,
+): FieldError[] {
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
 
-  if (body.media_type === 'video') refuse('/media_type', 'unsupported', 'only images are verified')
   if (body.bundle !== undefined && body.signature === undefined) {
     refuse('/signature', 'required', 'a bundle comes with its signature')
   }
@@ -112,7 +130,11 @@ export function checkSubmission(body: AttestRequest | BatchLine, environment: En
   if (body.bundle?.device_id !== undefined) {
     checkWord(body.bundle.device_id, 'dev', '/bundle/device_id', environment, errors)
   }
-  if ('media_id' in body.media) checkWord(body.media.media_id, 'med', '/media/media_id', environment, errors)
+  if ('media_id' in body.media) {
+    checkWord(body.media.media_id, 'med', '/media/media_id', environment, errors)
+  } else if (/^\s*video\//i.test(body.media.content_type)) {
+    refuse('/media/content_type', 'wrong_media_type', `is that of a video, not of an ${body.media_type}`)
+  }
   if (body.certificate_chain) {
     const chain = parseChain(body.certificate_chain.map((der) => Buffer.from(der, 'base64')))
     if (!chain.ok) {
@@ -124,7 +146,13 @@ export function checkSubmission(body: AttestRequest | BatchLine, environment: En
 }
 
 // An id of the other environment is said as such; one that can't be an id is not found, whoever asks.
-function checkWord(id: string, type: 'dev' | 'med', pointer: string, environment: Environment, errors: FieldError[]): void {
+function checkWord(
+  id: string,
+  type: 'dev' | 'med',
+  pointer: string,
+  environment: Environment,
+  errors: FieldError[],
+): void {
   try {
     checkId(id, type, environment)
   } catch (error) {
@@ -135,10 +163,18 @@ function checkWord(id: string, type: 'dev' | 'med', pointer: string, environment
   }
 }
 
-/** The failure of a single submission: a foreign id speaks for itself, everything else is an invalid request. */
+// What outweighs what, where one submission has several findings: nothing is said of rows before the body is right.
+const OUTWEIGHING = [
+  'environment_mismatch',
+  'invalid_request',
+  'not_found',
+  'conflict',
+] as const satisfies FailureCode[]
+
+/** The failure of a single submission, with all of its findings. */
 export function refusalOf(errors: readonly FieldError[]): Failure {
-  const [first] = errors
-  const code = first?.code === 'environment_mismatch' || first?.code === 'not_found' || first?.code === 'conflict' ? first.code : 'invalid_request'
+  const codes = new Set(errors.map(({ code }) => OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'))
+  const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
   const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
   return new Failure(code, { detail, errors: [...errors] })
 }

@@ -1,8 +1,8 @@
 // What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
 // job in one transaction. Run twice, the second does nothing.
 
-import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
@@ -12,17 +12,9 @@ import type { Facts } from '../factors/facts.ts'
 import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
-import { gather, type Gathered } from './gather.ts'
-import {
-  type ClaimRow,
-  findSubmitted,
-  insertJudgement,
-  lockClaim,
-  markFailed,
-  markQueued,
-  type SubmittedRow,
-  updateStanding,
-} from './rows.ts'
+import { type ClaimRow, updateStanding } from './claim-rows.ts'
+import { type Gathered, gather } from './gather.ts'
+import { findSubmitted, insertJudgement, markFailed, markQueued, type SubmittedRow } from './rows.ts'
 
 export interface VerifyDeps {
   db: Database
@@ -35,6 +27,9 @@ export interface VerifyDeps {
 
 // Decided defaults until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches.
 const POLICY: Facts['policy'] = { geofenceMetres: 1_000, thresholds: { review: 25, failed: 50 } }
+
+// What went wrong stays with the job, for operators: it may name files, addresses and queries.
+const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
 /** The handler of the attest queue. */
 export function createVerify({ db, store, inspector, signRecord, now }: VerifyDeps): Work<'attest'> {
@@ -50,30 +45,35 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
       return { kind: 'settled' }
     }
 
-    const facts = await factsOf(submitted, gathered.gathered, await readMedia(job.scope, submitted))
+    const facts = await factsOf(submitted, gathered.gathered, await readMedia(job, submitted))
     const judgement = judge(facts)
     const evaluatedAt = now()
-    const resultJws = await signRecord(job.scope.environment, 'attest-result+jwt', recordOf(job.scope, submitted, judgement, evaluatedAt))
+    const record = recordOf(job.scope, submitted, judgement, evaluatedAt)
+    const resultJws = await signRecord(job.scope.environment, 'attest-result+jwt', record)
+    const signerId = facts.device?.id ?? null
 
     await db.tenant(job.scope, async (tx) => {
       await job.settle(tx)
-      if (!(await insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws }))) return
-      await updateClaim(tx, job.scope, submitted, judgement)
+      const claim = await insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws, signerId })
+      if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement })
     })
     return { kind: 'settled' }
   }
 
-  async function readMedia(scope: Scope, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
+  async function readMedia({ scope, attempt }: RunningJob, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
     const inspection = await inspector.inspect(store.path(scope, mediaSha256.toString('hex')))
     if (inspection.ok) return inspection.value.exif
-    // A full or closing thread says nothing about the file; a file that stops or kills its parser says something.
-    if (inspection.code === 'busy' || inspection.code === 'closed') throw new Error(`the media thread is ${inspection.code}`)
-    return { state: 'unreadable', detail: `${inspection.code}: ${inspection.detail}` }
+    const { code, detail } = inspection
+    // A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.
+    if (code === 'unreadable' || (attempt > 1 && (code === 'timeout' || code === 'crashed'))) {
+      return { state: 'unreadable', detail: `${code}: ${detail}` }
+    }
+    throw new Error(`the media can't be read now: ${code}`)
   }
 
   return {
     run,
-    bury: (tx, _scope, { attestationId }, error) => markFailed(tx, attestationId, error),
+    bury: (tx, _scope, { attestationId }) => markFailed(tx, attestationId, FAILURE),
     unbury: (tx, _scope, { attestationId }) => markQueued(tx, attestationId),
   }
 }
@@ -91,8 +91,13 @@ async function factsOf(submitted: SubmittedRow, gathered: Gathered, exif: ExifFa
   }
 }
 
-async function updateClaim(tx: Tx, scope: Scope, { id, claimId }: SubmittedRow, judgement: Judgement): Promise<void> {
-  const before = await lockClaim(tx, claimId)
+async function updateClaim(
+  tx: Tx,
+  scope: Scope,
+  before: ClaimRow,
+  { attestationId, judgement }: { attestationId: string; judgement: Judgement },
+): Promise<void> {
+  const claimId = before.id
   const after = aggregate([...standingsOf(before), judgement])
   if (after === null) throw new Error('a claim with a judged attestation has no standing')
   const hasChanged = differs(before, after)
@@ -101,9 +106,9 @@ async function updateClaim(tx: Tx, scope: Scope, { id, claimId }: SubmittedRow, 
   const events: NewEvent[] = [
     {
       type: 'attestation.created',
-      dedupKey: `attestation.created:${id}`,
+      dedupKey: `attestation.created:${attestationId}`,
       data: {
-        attestation_id: id,
+        attestation_id: attestationId,
         claim_id: claimId,
         risk_score: judgement.riskScore,
         risk_status: judgement.riskStatus,
@@ -164,7 +169,11 @@ function sameCodes(before: ClaimRow, after: ClaimStanding): boolean {
   )
 }
 
-function standingOf({ riskStatus, riskScore, provenanceStatus }: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
+function standingOf({
+  riskStatus,
+  riskScore,
+  provenanceStatus,
+}: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
   return { risk_status: riskStatus, risk_score: riskScore, provenance_status: provenanceStatus }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { AttestationRow, ClaimRow } from './rows.ts'
+import type { ClaimRow } from './claim-rows.ts'
+import type { AttestationRow } from './rows.ts'
 import type { Submission } from './submission.ts'
 
 const evidence = z.record(z.string(), z.unknown())
@@ -104,6 +105,7 @@ export const evidenceView = attestationView.extend({
       media_type: z.string(),
       claim: z.unknown().optional(),
       bundle: z.unknown().optional(),
+      assertion: z.string().optional(),
       signature: z.unknown().optional(),
       certificate_chain: z.array(z.string()).optional(),
     })
@@ -111,6 +113,5 @@ export const evidenceView = attestationView.extend({
 })
 
 export function toEvidenceView(row: AttestationRow & { submission: Submission }): z.infer<typeof evidenceView> {
-  const { media_type, claim, bundle, signature, certificate_chain } = row.submission
-  return { ...toAttestationView(row), submission: { media_type, claim, bundle, signature, certificate_chain } }
+  return { ...toAttestationView(row), submission: row.submission }
 }

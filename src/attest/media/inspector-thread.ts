@@ -1,5 +1,7 @@
 // The inside of the inspector: a worker thread that does one request at a time and holds no state between two of them.
 
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
 import { type ImageFacts, readImageFacts } from './exif.ts'
 import type { Inspection } from './inspector.ts'
@@ -31,10 +33,20 @@ async function inspect(request: ThreadRequest): Promise<Inspection<ImageFacts | 
     const value = request.op === 'inspect' ? await readImageFacts(request.path) : await makeThumbnail(request)
     return { ok: true, value }
   } catch (error) {
+    if (!(await isReadable(request.path))) {
+      return { ok: false, code: 'missing', detail: 'The file is not there, or can not be opened.' }
+    }
     // The library's words can hold the path, which is no caller's business.
     const reason = error instanceof Error ? error.message.replaceAll(request.path, 'the file') : 'unknown'
     return { ok: false, code: 'unreadable', detail: reason.slice(0, 200) }
   }
+}
+
+function isReadable(path: string): Promise<boolean> {
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function makeThumbnail({ path, maxSide }: { path: string; maxSide: number }): Promise<Thumbnail> {

@@ -9,8 +9,8 @@ import type { ThreadAnswer, ThreadRequest, Thumbnail } from './inspector-thread.
 /** What could be found out. A refusal is a value: a stuck or unreadable file is an answer about that file. */
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
 
-/** `busy` and `closed` say nothing about the file: ask again later. */
-export type InspectionCode = 'unreadable' | 'timeout' | 'crashed' | 'busy' | 'closed'
+/** `missing` (not there, or can't be opened), `busy` and `closed` say nothing about what is in the file: ask again later. */
+export type InspectionCode = 'unreadable' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
 export interface Inspector {
   /** Format, sides and EXIF of an image file. */

@@ -55,13 +55,17 @@ describe('inspector', () => {
 
   it('answers for what has no pixels, without naming a path', async () => {
     const photo = await picture(400, 300).jpeg().toBuffer()
-    for (const path of [
-      await file('text.jpg', 'no image'),
-      await file('cut.jpg', photo.subarray(0, 300)),
-      join(folder, 'none'),
-    ]) {
+    for (const path of [await file('text.jpg', 'no image'), await file('cut.jpg', photo.subarray(0, 300))]) {
       const answer = await inspector.thumbnail(path, 320)
       expect(answer).toMatchObject({ ok: false, code: 'unreadable' })
+      expect(JSON.stringify(answer)).not.toContain(folder)
+    }
+  })
+
+  it('says of a file that is not there that it is missing, and nothing about its content', async () => {
+    const path = join(folder, 'none')
+    for (const answer of [await inspector.inspect(path), await inspector.thumbnail(path, 320)]) {
+      expect(answer).toMatchObject({ ok: false, code: 'missing' })
       expect(JSON.stringify(answer)).not.toContain(folder)
     }
   })

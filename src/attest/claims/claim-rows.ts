@@ -1,0 +1,140 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { ClaimStanding, Judgement } from '../factors/judge.ts'
+import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
+
+export interface NewClaim {
+  id: string
+  reference: string | null
+  line: string | null
+  lossLat: number | null
+  lossLng: number | null
+  /** ISO 8601, UTC: Postgres knows fewer ways to write a time than RFC 3339 has. */
+  lossAt: string | null
+}
+
+export interface ClaimRow {
+  id: string
+  reference: string | null
+  line: string | null
+  lossLat: number | null
+  lossLng: number | null
+  lossAt: Date | null
+  riskStatus: 'pending' | Judgement['riskStatus']
+  riskScore: number | null
+  provenanceStatus: Judgement['provenanceStatus'] | null
+  factorCodes: FactorCode[]
+  advisoryCodes: AdvisoryCode[]
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const CLAIM = `id, reference, line, loss_lat AS "lossLat", loss_lng AS "lossLng", loss_at AS "lossAt",
+  risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus",
+  factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/**
+ * Makes the claims that are new and finds those whose reference exists; what a claim already states stays, what it did
+ * not state is added. References must differ and come sorted, so that two batches can't deadlock.
+ */
+export async function upsertClaims(
+  tx: Tx,
+  scope: Scope,
+  claims: readonly NewClaim[],
+): Promise<{ id: string; reference: string | null }[]> {
+  return tx.query(
+    `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng, loss_at)
+     SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::timestamptz[])
+     ON CONFLICT (account_id, environment, reference) DO UPDATE SET
+       line = coalesce(claims.line, excluded.line), loss_lat = coalesce(claims.loss_lat, excluded.loss_lat),
+       loss_lng = coalesce(claims.loss_lng, excluded.loss_lng), loss_at = coalesce(claims.loss_at, excluded.loss_at)
+     RETURNING id, reference`,
+    [
+      scope.accountId,
+      scope.environment,
+      claims.map((claim) => claim.id),
+      claims.map((claim) => claim.reference),
+      claims.map((claim) => claim.line),
+      claims.map((claim) => claim.lossLat),
+      claims.map((claim) => claim.lossLng),
+      claims.map((claim) => claim.lossAt),
+    ],
+  )
+}
+
+export async function updateStanding(tx: Tx, claimId: string, standing: ClaimStanding): Promise<void> {
+  await tx.query(
+    `UPDATE claims SET risk_status = $2, risk_score = $3, provenance_status = $4, factor_codes = $5, advisory_codes = $6,
+       updated_at = now()
+     WHERE id = $1`,
+    [
+      claimId,
+      standing.riskStatus,
+      standing.riskScore,
+      standing.provenanceStatus,
+      standing.factorCodes,
+      standing.advisoryCodes,
+    ],
+  )
+}
+
+export async function findClaim(tx: Tx, id: string): Promise<ClaimRow | undefined> {
+  const [row] = await tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = $1`, [id])
+  return row
+}
+
+export interface ClaimFilter {
+  before: string | undefined
+  limit: number
+  reference?: string | undefined
+  externalId?: string | undefined
+  batchId?: string | undefined
+  riskStatus?: string | undefined
+  provenanceStatus?: string | undefined
+  factor?: string | undefined
+  deviceId?: string | undefined
+  createdFrom?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
+/** Newest first. */
+export async function findClaims(tx: Tx, filter: ClaimFilter): Promise<ClaimRow[]> {
+  const { where, values } = claimConditions(filter)
+  if (filter.before !== undefined) where.push(`id < $${values.push(filter.before)}`)
+  return tx.adhoc<ClaimRow>(
+    `SELECT ${CLAIM} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(filter.limit)}`,
+    values,
+  )
+}
+
+export async function countClaims(tx: Tx, filter: ClaimFilter): Promise<number> {
+  const { where, values } = claimConditions(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM claims WHERE ${where.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function claimConditions(filter: ClaimFilter): { where: string[]; values: unknown[] } {
+  const values: unknown[] = []
+  const where = ['true']
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
+  }
+  // The row's own scope, spelt out: policies do not reach the join inside EXISTS as an index condition otherwise.
+  const ofAttestation = (condition: string) =>
+    `EXISTS (SELECT FROM attestations a WHERE a.account_id = claims.account_id AND a.environment = claims.environment
+       AND a.claim_id = claims.id AND ${condition})`
+  add((p) => `reference = ${p}`, filter.reference)
+  add((p) => ofAttestation(`a.external_id = ${p}`), filter.externalId)
+  add((p) => ofAttestation(`a.batch_id = ${p}`), filter.batchId)
+  add((p) => ofAttestation(`a.device_id = ${p}`), filter.deviceId)
+  add((p) => `risk_status = ${p}`, filter.riskStatus)
+  add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
+  const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'
+  add((p) => `${codes} @> ARRAY[${p}::text]`, filter.factor)
+  add((p) => `created_at >= ${p}`, filter.createdFrom)
+  add((p) => `created_at < ${p}`, filter.createdBefore)
+  return { where, values }
+}

@@ -1,0 +1,233 @@
+// Claims as a caller meets them: the real application on a free port with Postgres, a disk, signing keys and the job engine.
+// Nothing runs a job by itself: a test starts a worker, or takes a job over as a delivery would.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { Registry } from 'prom-client'
+import { createCaptures } from '#src/attest/captures/captures.ts'
+import { type Claims, createClaims } from '#src/attest/claims/claims.ts'
+import { claimRoutes } from '#src/attest/claims/routes.ts'
+import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
+import { createDevices } from '#src/attest/devices/devices.ts'
+import { createRootCas } from '#src/attest/devices/roots.ts'
+import { createInspector } from '#src/attest/media/inspector.ts'
+import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
+import { createSealer } from '#src/platform/crypto/seal.ts'
+import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { settle } from '#src/platform/jobs/backlog.ts'
+import { createEngine } from '#src/platform/jobs/bull.ts'
+import { createClaimer } from '#src/platform/jobs/claims.ts'
+import { type Outcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
+import { createDispatcher } from '#src/platform/jobs/dispatch.ts'
+import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
+import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
+import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+
+export interface Caller extends Scope {
+  key: string
+}
+
+export interface EventRow {
+  type: string
+  data: Record<string, unknown>
+}
+
+type Sent = NonNullable<Parameters<typeof call>[2]>
+type Table = 'claims' | 'attestations' | 'jobs' | 'events' | 'media' | 'capture_sessions'
+
+export interface Service {
+  test: TestDatabase
+  app: TestApp
+  /** What the devices' registry takes for now; Postgres and the claims keep their own time. */
+  clock: { now: Date }
+  claims: Claims
+  media: MediaDomain
+  store: DiskStore
+  waiters: Waiters
+  devices: ReturnType<typeof createDevices>
+  rootCas: ReturnType<typeof createRootCas>
+  captures: ReturnType<typeof createCaptures>
+  verify: Work<'attest'>
+  /** The handler with other parts than the service's own. */
+  makeVerify(deps: Partial<VerifyDeps>): Work<'attest'>
+  makeCaller(row?: Partial<KeyRow>): Promise<Caller>
+  addKey(row: Partial<KeyRow>): string
+  call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
+  /** POST /v1/claims/attest, not waiting unless `prefer` says so. */
+  attest(caller: { key: string }, body: unknown, prefer?: string): Promise<TestAnswer>
+  /** Takes a job over, as the delivery to a worker does. */
+  take(jobId: string): Promise<RunningJob>
+  /** Takes the attestation's job and runs it. */
+  run(attestationId: string, work?: Work<'attest'>): Promise<Outcome>
+  /** Submits, evaluates and answers the attestation. */
+  judge(caller: Caller, body: unknown): Promise<TestAnswer['json']>
+  jobOf(attestationId: string): Promise<string>
+  startWorker(options?: { work?: Work<'attest'>; concurrency?: number }): Promise<Worker>
+  /** What was emitted in this account, in order. */
+  events(scope: Scope): Promise<EventRow[]>
+  count(table: Table): Promise<number>
+  /** Everything that a refused request must leave as it is. */
+  fingerprint(): Promise<string>
+  close(): Promise<void>
+}
+
+export async function startService(options: { waiters?: (test: TestDatabase) => Waiters } = {}): Promise<Service> {
+  const test = await createTestDatabase({ poolSize: 12 })
+  const root = await mkdtemp(join(tmpdir(), 'claims-'))
+  const clock = { now: new Date() }
+  const log = pino({ level: 'silent' })
+  const { db } = test
+  const now = () => new Date()
+  const pager = createPager({ key: randomBytes(32) })
+  const store = createDiskStore({ root })
+  const inspector = createInspector()
+  const media = createMedia({ db, store, inspector })
+  const signingKeys = createSigningKeys({
+    db,
+    sealer: createSealer({ current: { id: 'k1', key: randomBytes(32) } }),
+    now,
+  })
+  await signingKeys.ensure()
+  const engine = createEngine({ databaseUrl: test.url })
+  const dispatcher = createDispatcher({ db, engine, log })
+  const waiters = options.waiters?.(test) ?? createWaiters(db)
+  const registry = { db, pager, now: () => clock.now }
+  const dispatching = new Set<Promise<void>>()
+  const claims = createClaims({
+    db,
+    storeInline: media.storeInline,
+    dispatchSoon(jobId) {
+      const task = dispatcher.dispatchOne('attest', jobId).catch(() => {})
+      dispatching.add(task)
+      void task.then(() => dispatching.delete(task))
+    },
+    waiters,
+    pager,
+    now,
+  })
+  const makeVerify = (deps: Partial<VerifyDeps>) =>
+    createVerify({ db, store, inspector, signRecord: signingKeys.signRecord, now, ...deps })
+  const verify = makeVerify({})
+
+  const keys = new Map<string, KeyRow>()
+  const app = await startApp(claimRoutes(claims), { findKey: async (raw) => keys.get(raw), jwks: signingKeys.jwks })
+
+  const addKey = (row: Partial<KeyRow>): string => {
+    const raw = randomBytes(24).toString('base64url')
+    keys.set(raw, makeKeyRow({ scopes: ['attest', 'verify'], ...row }))
+    return raw
+  }
+  const attest: Service['attest'] = ({ key }, body, prefer = 'wait=0') => {
+    const sent = typeof body === 'string' ? { body, headers: { 'Content-Type': 'application/json' } } : { json: body }
+    return call(app, '/v1/claims/attest', {
+      ...sent,
+      key,
+      headers: { ...sent.headers, ...(prefer && { Prefer: prefer }) },
+    })
+  }
+
+  async function jobOf(attestationId: string): Promise<string> {
+    const [row] = await test.owner<{ job_id: string }>('SELECT job_id FROM attestations WHERE id = $1', [attestationId])
+    if (row === undefined) throw new Error(`no attestation ${attestationId}`)
+    return row.job_id
+  }
+
+  async function take(jobId: string): Promise<RunningJob> {
+    const [row] = await test.owner<{ dispatches: number }>(
+      `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1 WHERE id = $1 RETURNING dispatches`,
+      [jobId],
+    )
+    const claimed = await createClaimer(db, 'attest')({ id: jobId, dispatches: row?.dispatches ?? 0 })
+    if (claimed === undefined) throw new Error(`the job ${jobId} can't be taken`)
+    const { id, scope, fence, attempt } = claimed
+    const { signal } = new AbortController()
+    return { id, scope, fence, attempt, isLastAttempt: false, signal, settle: (tx) => settle(tx, claimed) }
+  }
+
+  async function run(attestationId: string, work = verify): Promise<Outcome> {
+    return work.run({ attestationId }, await take(await jobOf(attestationId)))
+  }
+
+  return {
+    test,
+    app,
+    clock,
+    claims,
+    media,
+    store,
+    waiters,
+    devices: createDevices(registry),
+    rootCas: createRootCas(registry),
+    captures: createCaptures({ db, now: () => clock.now }),
+    verify,
+    makeVerify,
+    addKey,
+    async makeCaller(row = {}) {
+      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
+      return { ...scope, key: addKey({ ...row, ...scope }) }
+    },
+    call: ({ key }, path, sent = {}) => call(app, path, key === undefined ? sent : { ...sent, key }),
+    attest,
+    take,
+    run,
+    async judge(caller, body) {
+      const { json, text } = await attest(caller, body)
+      const id = json.attestation_id
+      if (typeof id !== 'string') throw new Error(`not accepted: ${text}`)
+      await run(id)
+      return (await call(app, `/v1/attestations/${id}`, { key: caller.key })).json
+    },
+    jobOf,
+    async startWorker({ work = verify, concurrency = 4 } = {}) {
+      const worker = await startWorker({
+        queue: 'attest',
+        work,
+        db,
+        engine,
+        log,
+        metrics: createJobMetrics(new Registry()),
+        concurrency,
+      })
+      const loop = runDispatchLoops(dispatcher, log)
+      return {
+        ...worker,
+        async close(deadlineMs) {
+          await loop.close()
+          await worker.close(deadlineMs)
+        },
+      }
+    },
+    events: ({ accountId }) =>
+      test.owner<EventRow>('SELECT type, data FROM events WHERE account_id = $1 ORDER BY id', [accountId]),
+    async count(table) {
+      const [row] = await test.owner<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)
+      return row?.count ?? 0
+    },
+    async fingerprint() {
+      const tables = ['claims', 'attestations', 'jobs', 'events', 'media', 'capture_sessions']
+      const [row] = await test.owner<{ text: string }>(
+        `SELECT concat_ws('|', ${tables.map((table) => `(SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM ${table} t)`).join(', ')}) AS text`,
+      )
+      return row?.text ?? ''
+    },
+    async close() {
+      await app.close()
+      waiters.close()
+      await Promise.all(dispatching)
+      await dispatcher.close()
+      await engine.close()
+      await inspector.close()
+      await test.close()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
