@@ -30,7 +30,6 @@ import {
   findBatch,
   findBatches,
   findOpenJobs,
-  findOwnLines,
   insertBatch,
   markCancelled,
   tryLockBatches,
@@ -107,19 +106,21 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       const at = now()
       const id = newId('bat', scope.environment, at.getTime())
       const report = intake.copy()
-      const accepted = new Map<number, string>()
+      let accepted = 0
+      const repeated: [line: number, attestationId: string][] = []
       await insertBatch(tx, scope, { id, createdAt: at })
       for await (const chunk of spool.chunks()) {
         const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
         for (const [line, verdict] of verdicts) {
-          if ('accepted' in verdict) accepted.set(line, verdict.accepted.attestationId)
-          else report.add(line, verdict.errors)
+          if ('errors' in verdict) report.add(line, verdict.errors)
+          else {
+            accepted += 1
+            if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
+          }
         }
       }
-      if (accepted.size === 0) throw nothingAccepted(report)
-      const own = await findOwnLines(tx, id)
-      const repeated = [...accepted].filter(([line]) => !own.has(line)).sort(([a], [b]) => a - b)
-      await completeBatch(tx, id, { accepted: accepted.size, rejected: report.rejections(), repeated })
+      if (accepted === 0) throw nothingAccepted(report)
+      await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
       return stateOf(tx, scope, id)
     })
   }

@@ -31,14 +31,8 @@ export function judgeLine(
   const parsed = parseWith(batchLine, value, 'body')
   if (!parsed.ok) return { errors: parsed.errors }
   const body = parsed.value as BatchLine
-  const errors = [...checkSubmission(body, environment, nowMs), ...checkTimes(body)]
+  const errors = checkSubmission(body, environment, nowMs)
   return errors.length === 0 ? { body } : { errors }
-}
-
-// Postgres knows no zone that is 16 hours away, and one such time would fail the whole batch in its transaction.
-function checkTimes({ claim }: BatchLine): FieldError[] {
-  if (claim?.loss_at === undefined || !/[+-](?:1[6-9]|2\d):\d\d$/.test(claim.loss_at)) return []
-  return [{ pointer: '/claim/loss_at', code: 'out_of_range', detail: 'must have an offset below 16 hours' }]
 }
 
 function hasTooManyValues(bytes: Buffer): boolean {

@@ -64,12 +64,6 @@ export async function completeBatch(
   ])
 }
 
-/** The lines that made an attestation of their own. */
-export async function findOwnLines(tx: Tx, id: string): Promise<Set<number>> {
-  const rows = await tx.query<{ line: number }>('SELECT batch_line AS line FROM attestations WHERE batch_id = $1', [id])
-  return new Set(rows.map((row) => row.line))
-}
-
 export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
   const [row] = await tx.query<BatchRow>(`SELECT ${SUMMARY}, rejected FROM batches WHERE id = $1`, [id])
   return row

@@ -15,7 +15,7 @@ test('answers the body of a good line as it was sent', () => {
     external_id: 'a',
     media_type: 'image',
     media: { media_id: mediaId },
-    claim: { loss_at: '2026-11-19T01:02:03+15:59' },
+    claim: { loss_at: '2026-11-19T01:02:03+23:59' },
   }
   expect(judge(body)).toEqual({ body })
 })

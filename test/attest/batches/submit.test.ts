@@ -35,6 +35,12 @@ test('accepts each line as an attestation with a bulk job, and answers where to 
   ])
 })
 
+test('what ISO 8601 allows and Postgres would refuse spoils no batch', async () => {
+  const times = ['2026-01-01T00:00:00+23:59', '2026-01-01T00:00:00.123456789012Z', '0002-01-01T00:00:00-23:59']
+  const lines = times.map((loss_at) => goodLine(mediaId, { claim: { loss_at } }))
+  expect((await service.submit(caller, lines)).json).toMatchObject({ accepted: 3, rejected: [] })
+})
+
 test('one bad line among 1,000 is reported, and 999 run', async () => {
   const lines: (Line | string)[] = Array.from({ length: 1_000 }, () => goodLine(mediaId))
   lines[499] = '{"media_type":"image",'
@@ -101,12 +107,6 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
       'out_of_range',
     ],
     ['the year 0', goodLine(mediaId, { claim: { loss_at: '0000-01-01T00:00:00Z' } }), '/claim/loss_at', 'out_of_range'],
-    [
-      'a zone of 20 hours',
-      goodLine(mediaId, { claim: { loss_at: '2026-01-01T00:00:00+20:00' } }),
-      '/claim/loss_at',
-      'out_of_range',
-    ],
     [
       'an endless fraction',
       goodLine(mediaId, { claim: { loss_at: `2026-01-01T00:00:00.${'1'.repeat(500)}Z` } }),
