@@ -114,7 +114,7 @@ export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]
   const written = new Set(inserted.map(({ eventId }) => eventId))
   const deliveries = inserted.flatMap(({ eventId, type, endpointId, products }) =>
     endpointId !== null && isEntitled(type, products)
-      ? [{ id: newId('whd', scope.environment, nowMs), eventId, endpointId }]
+      ? [{ id: newId('whd', scope.environment, nowMs), eventId, eventType: type, endpointId }]
       : [],
   )
   await insertDeliveries(tx, scope, deliveries)
@@ -172,7 +172,7 @@ async function insertEvents(
 async function insertDeliveries(
   tx: Tx,
   scope: Scope,
-  deliveries: readonly { id: string; eventId: string; endpointId: string }[],
+  deliveries: readonly { id: string; eventId: string; eventType: EventType; endpointId: string }[],
 ): Promise<void> {
   if (deliveries.length === 0) return
   const jobIds = await enqueue(
@@ -182,15 +182,17 @@ async function insertDeliveries(
     deliveries.map(({ id, endpointId }) => ({ payload: { deliveryId: id }, lane: endpointId })),
   )
   await tx.query(
-    `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, job_id, next_attempt_at)
-     SELECT $1, $2, new.id, new.endpoint_id, new.event_id, new.job_id, now()
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::uuid[]) AS new (id, endpoint_id, event_id, job_id)`,
+    `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, next_attempt_at)
+     SELECT $1, $2, new.id, new.endpoint_id, new.event_id, new.event_type, new.job_id, now()
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
+       AS new (id, endpoint_id, event_id, event_type, job_id)`,
     [
       scope.accountId,
       scope.environment,
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
+      deliveries.map(({ eventType }) => eventType),
       jobIds,
     ],
   )

@@ -45,6 +45,19 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   return id
 }
 
+// Ids carry the clock of whichever process made them.
+const CLOCK_SLACK_MS = 3_600_000
+
+/**
+ * Every id of the type that was made before `at` is below this one, which may not exist: the way to old rows through a
+ * primary key that ends with the id. Some below it are younger, by up to an hour; rows tell their own time.
+ */
+export function idsBefore(type: ScopedType, environment: Environment, at: Date): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
+  return `${type}_${WORD[environment]}_${encode(bytes)}`
+}
+
 /** RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits. */
 export function uuidv7(nowMs: number): Buffer {
   const bytes = randomChunk()

@@ -6,28 +6,86 @@ import type { TestDatabase } from './database.ts'
 export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
   const { accountId, environment } = scope
   const id = (type: Parameters<typeof newId>[0]) => newId(type, environment)
-  const [claim, media, batch, device, event, endpoint, delivery] = [id('clm'), id('med'), id('bat'), id('dev'), id('evt'), id('whe'), id('whd')]
+  const [claim, media, batch, device, event, endpoint, delivery] = [
+    id('clm'),
+    id('med'),
+    id('bat'),
+    id('dev'),
+    id('evt'),
+    id('whe'),
+    id('whd'),
+  ]
   const bytes = (length = 32) => randomBytes(length)
 
   await db.tenant(scope, async (tx) => {
     const insert = (table: string, row: Record<string, unknown>) => {
       const columns = { account_id: accountId, environment, ...row }
       const places = Object.keys(columns).map((_, index) => `$${index + 1}`)
-      return tx.adhoc(`INSERT INTO ${table} (${Object.keys(columns).join(', ')}) VALUES (${places.join(', ')})`, Object.values(columns))
+      return tx.adhoc(
+        `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) VALUES (${places.join(', ')})`,
+        Object.values(columns),
+      )
     }
     await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
     await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })
-    await insert('root_cas', { id: id('rca'), name: 'r', certificate: bytes(), fingerprint: bytes(), subject: 'CN=r', not_before: new Date(), not_after: new Date() })
-    await insert('devices', { id: device, spki: bytes(), spki_digest: bytes(), certificate_chain: [bytes()], certificate_subject: 'CN=d', not_before: new Date(), not_after: new Date() })
-    await insert('capture_sessions', { id: id('cap'), nonce: bytes().toString('base64url'), device_id: device, expires_at: new Date() })
+    await insert('root_cas', {
+      id: id('rca'),
+      name: 'r',
+      certificate: bytes(),
+      fingerprint: bytes(),
+      subject: 'CN=r',
+      not_before: new Date(),
+      not_after: new Date(),
+    })
+    await insert('devices', {
+      id: device,
+      spki: bytes(),
+      spki_digest: bytes(),
+      certificate_chain: [bytes()],
+      certificate_subject: 'CN=d',
+      not_before: new Date(),
+      not_after: new Date(),
+    })
+    await insert('capture_sessions', {
+      id: id('cap'),
+      nonce: bytes().toString('base64url'),
+      device_id: device,
+      expires_at: new Date(),
+    })
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
-    await insert('attestations', { id: id('att'), claim_id: claim, batch_id: batch, batch_line: 1, content_digest: bytes(), media_id: media, submission: '{}', job_id: randomUUID() })
+    await insert('attestations', {
+      id: id('att'),
+      claim_id: claim,
+      batch_id: batch,
+      batch_line: 1,
+      content_digest: bytes(),
+      media_id: media,
+      submission: '{}',
+      job_id: randomUUID(),
+    })
     await insert('events', { id: event, type: 'ping', data: '{}' })
-    await insert('webhook_endpoints', { id: endpoint, url: 'https://example.com/', event_types: ['*'], sealed_secret: bytes() })
-    await insert('deliveries', { id: delivery, endpoint_id: endpoint, event_id: event, job_id: randomUUID() })
+    await insert('webhook_endpoints', {
+      id: endpoint,
+      url: 'https://example.com/',
+      event_types: ['*'],
+      sealed_secret: bytes(),
+    })
+    await insert('deliveries', {
+      id: delivery,
+      endpoint_id: endpoint,
+      event_id: event,
+      event_type: 'ping',
+      job_id: randomUUID(),
+    })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
-    await insert('idempotency_keys', { key_digest: bytes(), route: 'POST /v1/media', fingerprint: bytes(), status: 200, subject: media })
+    await insert('idempotency_keys', {
+      key_digest: bytes(),
+      route: 'POST /v1/media',
+      fingerprint: bytes(),
+      status: 200,
+      subject: media,
+    })
   })
 }

@@ -2,7 +2,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Plan } from '#src/platform/http/endpoint.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { type AccountRow, findAccount, insertAccount } from './rows.ts'
+import { type AccountRow, findAccount, insertAccount, listAccounts } from './rows.ts'
 
 export type Product = 'attest' | 'authorize' | 'trace'
 
@@ -11,6 +11,8 @@ export interface Account {
   name: string
   plan: Plan
   products: Product[]
+  /** Its keys are published: whatever anybody puts there goes after a week (see retention.ts). */
+  isPublic: boolean
   createdAt: Date
 }
 
@@ -21,17 +23,26 @@ interface NewAccount {
   products?: Product[]
   /** For an account that the deployment itself owns: creating it again returns it as it is. */
   id?: string
+  /** False when absent. */
+  isPublic?: boolean
 }
 
 const PRODUCTS: Product[] = ['attest', 'authorize', 'trace']
 const PLANS: Plan[] = ['developer', 'growth', 'enterprise']
+const WALK_ROWS = 500
 const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
 
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   /** @throws {Failure} `invalid_request` for a name, plan, product or id that can't be one. */
-  async function create({ name, plan, products = PRODUCTS, id = newAccountId('acc') }: NewAccount): Promise<Account> {
+  async function create({
+    name,
+    plan,
+    products = PRODUCTS,
+    id = newAccountId('acc'),
+    isPublic = false,
+  }: NewAccount): Promise<Account> {
     if (name.trim() === '' || name.length > 200)
       throw invalidField('/name', 'out_of_range', 'must have 1 to 200 characters')
     if (!PLANS.includes(plan)) throw invalidField('/plan', 'invalid_value', `must be one of ${PLANS.join(', ')}`)
@@ -41,7 +52,7 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     if (!ACCOUNT_ID.test(id))
       throw invalidField('/id', 'invalid_format', 'must be acc_ and lower-case letters or digits')
     return db.system('create account', async (tx) => {
-      await insertAccount(tx, { id, name, plan, products })
+      await insertAccount(tx, { id, name, plan, products, is_public: isPublic })
       const row = await findAccount(tx, id)
       if (row === undefined) throw new Error('an account that was just inserted is not there')
       return toAccount(row)
@@ -60,10 +71,21 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     return account
   }
 
-  return { create, find, get }
+  /** Every account, for what is done to each in turn. One that is made meanwhile may be among them. */
+  async function* walk(): AsyncGenerator<Pick<Account, 'id' | 'isPublic'>> {
+    for (let after = ''; ; ) {
+      const rows = await db.system('walk accounts', (tx) => listAccounts(tx, { after, limit: WALK_ROWS }))
+      for (const row of rows) yield { id: row.id, isPublic: row.is_public }
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < WALK_ROWS) return
+      after = last.id
+    }
+  }
+
+  return { create, find, get, walk }
 }
 
 function toAccount(row: AccountRow): Account {
   const products = row.products.filter((name): name is Product => PRODUCTS.some((known) => known === name))
-  return { id: row.id, name: row.name, plan: row.plan, products, createdAt: row.created_at }
+  return { id: row.id, name: row.name, plan: row.plan, products, isPublic: row.is_public, createdAt: row.created_at }
 }

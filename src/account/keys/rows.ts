@@ -7,6 +7,7 @@ export interface AccountRow {
   name: string
   plan: Plan
   products: string[]
+  is_public: boolean
   created_at: Date
 }
 
@@ -57,16 +58,25 @@ const LISTED = 'id, name, prefix, last4, scopes, is_account_bearing, created_at,
 /** An account that already has this id stays as it is. */
 export async function insertAccount(tx: Tx, row: Omit<AccountRow, 'created_at'>): Promise<void> {
   await tx.query(
-    `INSERT INTO accounts (id, name, plan, products) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING`,
-    [row.id, row.name, row.plan, row.products],
+    `INSERT INTO accounts (id, name, plan, products, is_public) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`,
+    [row.id, row.name, row.plan, row.products, row.is_public],
   )
 }
 
 export async function findAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
-  const [row] = await tx.query<AccountRow>(`SELECT id, name, plan, products, created_at FROM accounts WHERE id = $1`, [
-    id,
-  ])
+  const [row] = await tx.query<AccountRow>(
+    `SELECT id, name, plan, products, is_public, created_at FROM accounts WHERE id = $1`,
+    [id],
+  )
   return row
+}
+
+/** In the order of the ids, from above `after` on. */
+export async function listAccounts(
+  tx: Tx,
+  { after, limit }: { after: string; limit: number },
+): Promise<Pick<AccountRow, 'id' | 'is_public'>[]> {
+  return tx.query(`SELECT id, is_public FROM accounts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit])
 }
 
 // System door: a request's key says whose it is, and nothing else does.

@@ -141,21 +141,16 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   const { where, values } = deliveryConditions(endpointId, filter, before)
   return tx.adhoc<DeliveryRow>(
-    `SELECT delivery.id, delivery.event_id AS "eventId", event.type AS "eventType", delivery.status, delivery.attempts,
-       delivery.created_at AS "createdAt", delivery.next_attempt_at AS "nextAttemptAt",
-       delivery.delivered_at AS "deliveredAt"
-     FROM deliveries delivery JOIN events event ON event.id = delivery.event_id
-     WHERE ${where} ORDER BY delivery.id DESC LIMIT $${values.push(limit)}`,
+    `SELECT id, event_id AS "eventId", event_type AS "eventType", status, attempts, created_at AS "createdAt",
+       next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt"
+     FROM deliveries WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
 }
 
 export async function countDeliveries(tx: Tx, endpointId: string, filter: DeliveryFilter): Promise<number> {
   const { where, values } = deliveryConditions(endpointId, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM deliveries delivery JOIN events event ON event.id = delivery.event_id WHERE ${where}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM deliveries WHERE ${where}`, values)
   return row?.count ?? 0
 }
 
@@ -185,11 +180,11 @@ function endpointConditions({ createdGte, createdLt }: CreatedRange, before?: st
 
 function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?: string): Conditions {
   const values: unknown[] = [endpointId]
-  const conditions = ['delivery.endpoint_id = $1']
-  if (filter.status !== undefined) conditions.push(`delivery.status = $${values.push(filter.status)}`)
-  if (filter.eventType !== undefined) conditions.push(`event.type = $${values.push(filter.eventType)}`)
-  if (filter.createdGte !== undefined) conditions.push(`delivery.created_at >= $${values.push(filter.createdGte)}`)
-  if (filter.createdLt !== undefined) conditions.push(`delivery.created_at < $${values.push(filter.createdLt)}`)
-  if (before !== undefined) conditions.push(`delivery.id < $${values.push(before)}`)
+  const conditions = ['endpoint_id = $1']
+  if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
+  if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
+  if (filter.createdGte !== undefined) conditions.push(`created_at >= $${values.push(filter.createdGte)}`)
+  if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
+  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
 }

@@ -9,7 +9,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
-import { findMediaByIds, type Media } from '../media/rows.ts'
+import { holdMedia, type Media } from '../media/rows.ts'
 import { type NewClaim, upsertClaims } from './claim-rows.ts'
 import { findByExternalIds, insertAttestations, type KnownSubmission, type NewAttestation } from './rows.ts'
 import { type BatchLine, contentOf, toSubmission } from './submission.ts'
@@ -48,7 +48,7 @@ export async function acceptSubmissions(
   bodies: readonly BatchLine[],
   source: Source,
 ): Promise<Verdict[]> {
-  const found = await findMediaByIds(tx, [...new Set(bodies.map((body) => body.media.media_id))])
+  const found = await holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
   const media = new Map(found.map((row) => [row.id, row]))
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
   const verdicts: Verdicts = prepared.map(({ body }) => refusalOfMedia(body, media.get(body.media.media_id)))

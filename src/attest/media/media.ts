@@ -90,7 +90,13 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
       height: sides?.height ?? null,
       createdAt: now(),
     }
-    return db.tenant(scope, (tx) => insertMedia(tx, scope, media))
+    const row = await db.tenant(scope, (tx) => insertMedia(tx, scope, media))
+    // Who erases looks at rows, and we put the bytes before the row. That these bytes were here before, and left between
+    // our two steps, is seldom; the row keeps them from now on, so that they are here now is for good.
+    if (row === undefined || !(await store.exists(scope, sha256))) {
+      throw tryAgain('The same bytes were being erased when they came again.')
+    }
+    return row
   }
 
   // For what the head doesn't decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and what looks damaged. An image

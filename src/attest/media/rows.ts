@@ -26,17 +26,21 @@ interface Row {
 
 const COLUMNS = 'id, sha256, size, content_type, width, height, created_at'
 
-/** Inserts the row, or finds the one that these bytes have already: one content is one media id. */
-export async function insertMedia(tx: Tx, scope: Scope, media: Media): Promise<Media> {
-  const sha256 = Buffer.from(media.sha256, 'hex')
-  const inserted = await tx.query<Row>(
+/**
+ * Inserts the row, or finds the one that these bytes have already and says that they came again: one content is one media
+ * id. undefined while the bytes that were here before are being erased.
+ */
+export async function insertMedia(tx: Tx, scope: Scope, media: Media): Promise<Media | undefined> {
+  const [row] = await tx.query<Row>(
     `INSERT INTO media (account_id, environment, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     ON CONFLICT ON CONSTRAINT media_sha256_key DO NOTHING RETURNING ${COLUMNS}`,
+     ON CONFLICT (sha256, account_id, environment) WHERE state <> 'erased'
+     DO UPDATE SET uploaded_at = now() WHERE media.state = 'stored'
+     RETURNING ${COLUMNS}`,
     [
       scope.accountId,
       scope.environment,
       media.id,
-      sha256,
+      Buffer.from(media.sha256, 'hex'),
       media.size,
       media.contentType,
       media.width,
@@ -44,22 +48,24 @@ export async function insertMedia(tx: Tx, scope: Scope, media: Media): Promise<M
       media.createdAt,
     ],
   )
-  // A statement of its own: it sees the row of a concurrent upload, for which the insert has waited.
-  const rows =
-    inserted.length > 0 ? inserted : await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE sha256 = $1`, [sha256])
-  const [row] = rows
-  if (row === undefined) throw new Error('a media row vanished between its conflict and its look-up')
-  return toMedia(row)
+  return row === undefined ? undefined : toMedia(row)
 }
 
+/** undefined also for what was erased. */
 export async function findMedia(tx: Tx, id: string): Promise<Media | undefined> {
-  const [media] = await findMediaByIds(tx, [id])
-  return media
+  const [row] = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = $1 AND state = 'stored'`, [id])
+  return row === undefined ? undefined : toMedia(row)
 }
 
-/** Those that exist in the transaction's scope, in no order. */
-export async function findMediaByIds(tx: Tx, ids: readonly string[]): Promise<Media[]> {
-  const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = ANY ($1)`, [ids])
+/**
+ * Those whose bytes are here, in no order, and stay here until the transaction ends: what it refers to then can't have
+ * been erased in between. The foreign key takes the same lock, but later.
+ */
+export async function holdMedia(tx: Tx, ids: readonly string[]): Promise<Media[]> {
+  const rows = await tx.query<Row>(
+    `SELECT ${COLUMNS} FROM media WHERE id = ANY ($1) AND state = 'stored' ORDER BY id FOR KEY SHARE`,
+    [ids],
+  )
   return rows.map(toMedia)
 }
 

@@ -9,27 +9,26 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   accounts: 'SELECT',
   api_keys: 'INSERT SELECT UPDATE',
-  attestations: 'INSERT SELECT UPDATE',
-  batches: 'INSERT SELECT UPDATE',
-  capture_sessions: 'INSERT SELECT UPDATE',
-  claims: 'INSERT SELECT UPDATE',
-  deliveries: 'INSERT SELECT UPDATE',
-  delivery_attempts: 'INSERT SELECT UPDATE',
-  devices: 'INSERT SELECT UPDATE',
-  events: 'INSERT SELECT',
+  attestations: 'DELETE INSERT SELECT UPDATE',
+  batches: 'DELETE INSERT SELECT UPDATE',
+  capture_sessions: 'DELETE INSERT SELECT UPDATE',
+  claims: 'DELETE INSERT SELECT UPDATE',
+  deliveries: 'DELETE INSERT SELECT UPDATE',
+  delivery_attempts: 'DELETE INSERT SELECT UPDATE',
+  devices: 'DELETE INSERT SELECT UPDATE',
+  events: 'DELETE INSERT SELECT',
   idempotency_keys: 'INSERT SELECT',
   jobs: 'INSERT SELECT UPDATE',
-  media: 'INSERT SELECT UPDATE',
+  media: 'DELETE INSERT SELECT UPDATE',
   root_cas: 'DELETE INSERT SELECT',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
-  accounts: 'INSERT(id,name,plan,products) SELECT(created_at,id,name,plan,products)',
+  accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
-  jobs:
-    'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   migrations: 'SELECT',
   queues: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
@@ -85,7 +84,9 @@ describe('the tenant boundary', () => {
         for (const statement of [`UPDATE ${table} SET account_id = account_id`, `DELETE FROM ${table}`]) {
           const changed = await database.db
             .tenant(scope, (tx) => tx.adhoc(`${statement} RETURNING 1`))
-            .catch((error: { code?: string }) => (error.code === '42501' || error.code === '42703' ? [] : Promise.reject(error)))
+            .catch((error: { code?: string }) =>
+              error.code === '42501' || error.code === '42703' ? [] : Promise.reject(error),
+            )
           expect({ statement, rows: changed.length }).toEqual({ statement, rows: 0 })
         }
       }
@@ -96,7 +97,7 @@ describe('the tenant boundary', () => {
     const stranger = await makeAccount(database)
     for (const table of tables.filter((name) => name !== 'accounts')) {
       const columns = await database.owner<{ name: string }>(
-        "SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped",
+        'SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped',
         [table],
       )
       const list = columns.map((column) => column.name).join(', ')
@@ -157,7 +158,8 @@ describe('the tenant boundary', () => {
     const add = (table: string, privilege: string) => grants.set(table, [...(grants.get(table) ?? []), privilege])
     for (const { table, privilege } of whole) add(table, privilege)
     for (const { table, privilege, columns } of parts) {
-      if (!whole.some((grant) => grant.table === table && grant.privilege === privilege)) add(table, `${privilege}(${columns})`)
+      if (!whole.some((grant) => grant.table === table && grant.privilege === privilege))
+        add(table, `${privilege}(${columns})`)
     }
     return Object.fromEntries([...grants].map(([table, privileges]) => [table, privileges.sort().join(' ')]))
   }
