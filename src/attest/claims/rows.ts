@@ -164,10 +164,11 @@ export async function insertJudgement(
   return claim
 }
 
-/** `failure` is for the caller. */
-export async function markFailed(tx: Tx, id: string, failure: string): Promise<void> {
-  await tx.query(`UPDATE attestations SET status = 'failed', failure = $2 WHERE id = $1 AND status = 'queued'`, [
-    id,
+/** `failure` is for the caller. By the job no index helps: that is for a payload that names nobody, which is a defect. */
+export async function markFailed(tx: Tx, one: { id: string } | { jobId: string }, failure: string): Promise<void> {
+  const [column, value] = 'id' in one ? ['id', one.id] : ['job_id', one.jobId]
+  await tx.query(`UPDATE attestations SET status = 'failed', failure = $2 WHERE ${column} = $1 AND status = 'queued'`, [
+    value,
     failure,
   ])
 }

@@ -73,7 +73,8 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
 
   return {
     run,
-    bury: (tx, _scope, { attestationId }) => markFailed(tx, attestationId, FAILURE),
+    bury: (tx, _scope, { attestationId }) => markFailed(tx, { id: attestationId }, FAILURE),
+    buryUnread: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
     unbury: (tx, _scope, { attestationId }) => markQueued(tx, attestationId),
   }
 }

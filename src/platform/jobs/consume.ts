@@ -37,6 +37,8 @@ export interface Work<Q extends QueueName> {
   run(payload: Payload<Q>, job: RunningJob): Promise<Outcome>
   /** Tells the job's subject that nobody will try again, in the transaction that ends the job. */
   bury(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
+  /** The same for a payload that can't be read: the subject is found by its job. */
+  buryUnread?(tx: Tx, scope: Scope, jobId: string): Promise<void>
   /** Takes `bury` back, in the transaction that queues the dead job again. */
   unbury(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
 }
@@ -134,7 +136,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     try {
       await db.tenant(claimed.scope, async (tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
-        if (payload !== undefined) await work.bury(tx, claimed.scope, payload, error)
+        if (payload === undefined) await work.buryUnread?.(tx, claimed.scope, claimed.id)
+        else await work.bury(tx, claimed.scope, payload, error)
       })
     } catch (reason) {
       if (reason !== STALE_JOB) throw reason

@@ -57,6 +57,7 @@ export interface Service {
   rootCas: ReturnType<typeof createRootCas>
   captures: ReturnType<typeof createCaptures>
   verify: Work<'attest'>
+  signRecord: VerifyDeps['signRecord']
   /** The handler with other parts than the service's own. */
   makeVerify(deps: Partial<VerifyDeps>): Work<'attest'>
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
@@ -169,6 +170,7 @@ export async function startService(options: { waiters?: (test: TestDatabase) => 
     rootCas: createRootCas(registry),
     captures: createCaptures({ db, now: () => clock.now }),
     verify,
+    signRecord: signingKeys.signRecord,
     makeVerify,
     addKey,
     async makeCaller(row = {}) {

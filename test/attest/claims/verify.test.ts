@@ -1,0 +1,342 @@
+// The handler of the attest queue, over real claims and settlements: whatever happens, one result and one set of events.
+
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createInspector } from '#src/attest/media/inspector.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { newId } from '#src/platform/ids.ts'
+import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
+import type { Worker } from '#src/platform/jobs/consume.ts'
+import { until } from '../../support/until.ts'
+import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { type Caller, type Service, startService } from './service.ts'
+
+let service: Service
+let caller: Caller
+let phone: Phone
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  caller = await service.makeCaller()
+  phone = await makePhone(service, caller)
+})
+
+/** A queued attestation that will fail, so that its claim has every event. */
+async function submit(): Promise<{ id: string; jobId: string; claimId: string }> {
+  const { json } = await service.attest(caller, shoot(phone, { gps: undefined, biometric: undefined }))
+  const id = String(json.attestation_id)
+  return { id, jobId: await service.jobOf(id), claimId: String(json.claim_id) }
+}
+const seen = async (id: string) => (await service.call(caller, `/v1/attestations/${id}`)).json
+const eventTypes = async () => (await service.events(caller)).map(({ type }) => type)
+const ALL_EVENTS = ['attestation.created', 'claim.provenance_updated', 'claim.escalated']
+/** Everything but the job itself. */
+const results = async () =>
+  service.test.owner(
+    `SELECT (SELECT json_agg(a ORDER BY a.id) FROM attestations a) AS a, (SELECT json_agg(c ORDER BY c.id) FROM claims c) AS c,
+       (SELECT json_agg(e ORDER BY e.id) FROM events e) AS e`,
+  )
+
+describe('one result and one set of events', () => {
+  it('when it runs once: the result, then what it means for the claim', async () => {
+    const { id, claimId } = await submit()
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    const json = await seen(id)
+    expect(json).toMatchObject({
+      status: 'evaluated',
+      risk_score: 80,
+      risk_status: 'failed',
+      provenance_status: 'verified',
+    })
+    const factor_codes = ['hardware_backing_absent', 'gps_absent', 'biometric_absent']
+    expect(await service.events(caller)).toEqual([
+      {
+        type: 'attestation.created',
+        data: {
+          attestation_id: id,
+          claim_id: claimId,
+          risk_score: 80,
+          risk_status: 'failed',
+          provenance_status: 'verified',
+          factor_codes,
+          advisory_codes: [],
+        },
+      },
+      {
+        type: 'claim.provenance_updated',
+        data: {
+          claim_id: claimId,
+          previous: { risk_status: 'pending', risk_score: null, provenance_status: null },
+          current: { risk_status: 'failed', risk_score: 80, provenance_status: 'verified' },
+          added_factors: factor_codes,
+          removed_factors: [],
+        },
+      },
+      { type: 'claim.escalated', data: { claim_id: claimId, risk_score: 80, factor_codes } },
+    ])
+  })
+
+  it('when it runs again, and again', async () => {
+    const { id } = await submit()
+    await service.run(id)
+    const before = await results()
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await results()).toEqual(before)
+  })
+
+  it('when another delivery has taken the job over, whichever comes first', async () => {
+    for (const order of ['late first', 'early first']) {
+      const { id, jobId } = await submit()
+      const early = await service.take(jobId)
+      const late = await service.take(jobId)
+      const run = (job: typeof early) => service.verify.run({ attestationId: id }, job).catch((error: unknown) => error)
+      const [first, second] = order === 'late first' ? [late, early] : [early, late]
+      expect(await run(first)).toEqual(first === late ? { kind: 'settled' } : STALE_JOB)
+      expect((await seen(id)).status).toBe(first === late ? 'evaluated' : 'queued')
+      expect(await run(second)).toEqual(second === late ? { kind: 'settled' } : STALE_JOB)
+      expect((await seen(id)).status).toBe('evaluated')
+    }
+    expect(await eventTypes()).toEqual([...ALL_EVENTS, ...ALL_EVENTS])
+  })
+
+  it('when both run at the same moment', async () => {
+    const { id, jobId } = await submit()
+    const jobs = [await service.take(jobId), await service.take(jobId), await service.take(jobId)]
+    const outcomes = await Promise.allSettled(jobs.map((job) => service.verify.run({ attestationId: id }, job)))
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(await eventTypes()).toEqual(ALL_EVENTS)
+  })
+
+  it('when the fence moves between reading and settling', async () => {
+    const { id, jobId } = await submit()
+    const before = await results()
+    const overtaken = service.makeVerify({
+      async signRecord(...args) {
+        await service.take(jobId)
+        return service.signRecord(...args)
+      },
+    })
+    await expect(service.run(id, overtaken)).rejects.toBe(STALE_JOB)
+    expect(await results()).toEqual(before)
+    await service.run(id)
+    expect(await eventTypes()).toEqual(ALL_EVENTS)
+  })
+
+  it('when it dies before, between or after any of its statements', async () => {
+    let steps = 0
+    for (let step = 1; ; step += 1) {
+      const { id } = await submit()
+      const before = await results()
+      const dying = service.makeVerify({ db: dyingAt(service.test.db, step) })
+      const died = await service.run(id, dying).then(
+        () => false,
+        (error: Error) => error.message === 'killed',
+      )
+      if (!died) break
+      steps = step
+      expect(await results()).toEqual(before)
+      await service.run(id)
+      expect((await seen(id)).status).toBe('evaluated')
+    }
+    // Three reads; job, judgement, standing and events, each before and after its statement; and the commit.
+    expect(steps).toBeGreaterThanOrEqual(15)
+    const types = await eventTypes()
+    expect(types).toHaveLength(ALL_EVENTS.length * (steps + 1))
+  })
+
+  it('when it dies after its commit, before anybody knows', async () => {
+    const { id } = await submit()
+    let isSettling = false
+    const db: Database = {
+      ...service.test.db,
+      async tenant(scope, work) {
+        const result = await service.test.db.tenant(scope, work)
+        if (isSettling) throw new Error('killed')
+        isSettling = true
+        return result
+      },
+    }
+    await expect(service.run(id, service.makeVerify({ db }))).rejects.toThrow('killed')
+    const before = await results()
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await results()).toEqual(before)
+    expect(await eventTypes()).toEqual(ALL_EVENTS)
+  })
+
+  it('or none, when it was cancelled: before it began, and while it ran', async () => {
+    const cancel = (id: string) =>
+      service.test.owner(`UPDATE attestations SET status = 'cancelled' WHERE id = $1`, [id])
+    const [early, late] = [await submit(), await submit()]
+    await cancel(early.id)
+    expect(await service.run(early.id)).toEqual({ kind: 'settled' })
+    const meanwhile = service.makeVerify({
+      async signRecord(...args) {
+        await cancel(late.id)
+        return service.signRecord(...args)
+      },
+    })
+    expect(await service.run(late.id, meanwhile)).toEqual({ kind: 'settled' })
+    for (const { id } of [early, late]) expect(await seen(id)).not.toHaveProperty('risk_score')
+    expect(await eventTypes()).toEqual([])
+  })
+
+  it('and what is gone is dead', async () => {
+    const { jobId } = await submit()
+    const job = await service.take(jobId)
+    expect(await service.verify.run({ attestationId: newId('att', 'sandbox') }, job)).toMatchObject({ kind: 'dead' })
+  })
+})
+
+describe('what can’t be known yet', () => {
+  it('is tried again: media that is not in the store, however often', async () => {
+    const { id } = await submit()
+    await rm(await pathOf(id))
+    for (let attempt = 1; attempt <= 3; attempt += 1) await expect(service.run(id)).rejects.toThrow('missing')
+    expect(await seen(id)).toMatchObject({ status: 'queued' })
+    expect(await eventTypes()).toEqual([])
+    await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+    await service.run(id)
+    expect((await seen(id)).advisory_factors).toEqual([])
+  })
+
+  it('is tried again: a parser that stopped or fell over, unless it does so twice', async () => {
+    const thread = new URL('../media/misbehaving-thread.ts', import.meta.url)
+    const inspector = createInspector({ thread, limitMs: 200 })
+    for (const path of ['never', 'throw', 'exit']) {
+      const { id } = await submit()
+      const verify = service.makeVerify({ inspector, store: { ...service.store, path: () => path } })
+      await expect(service.run(id, verify)).rejects.toThrow(/timeout|crashed/)
+      expect(await service.run(id, verify)).toEqual({ kind: 'settled' })
+      expect(await seen(id)).toMatchObject({ status: 'evaluated', advisory_factors: [{ code: 'exif_missing' }] })
+    }
+    await inspector.close()
+  })
+
+  it('is tried again: a media thread that is closing', async () => {
+    const { id } = await submit()
+    const inspector = createInspector()
+    await inspector.close()
+    await expect(service.run(id, service.makeVerify({ inspector }))).rejects.toThrow('closed')
+  })
+})
+
+describe('with a worker', () => {
+  let worker: Worker
+  beforeAll(async () => {
+    worker = await service.startWorker()
+  })
+  afterAll(() => worker.close(5_000))
+
+  const untilIs = (id: string, status: string) => until(async () => (await seen(id)).status === status)
+  const retry = (id: string) => service.call(caller, `/v1/attestations/${id}/retry`, { method: 'POST' })
+
+  it('a job that fails to the last is dead, and its attestation failed in words for the caller', async () => {
+    const media = { content_type: 'image/jpeg', data: PHOTO.toString('base64') }
+    await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
+    const { json } = await service.attest(caller, { media_type: 'image', media })
+    const id = String(json.attestation_id)
+    await rm(await pathOf(id))
+    // One attempt is left: eight of them take minutes.
+    await service.test.owner('UPDATE jobs SET attempts = 7 WHERE id = $1', [await service.jobOf(id)])
+    const waiting = service.call(caller, `/v1/attestations/${id}?wait=20`)
+    await service.test.owner('DELETE FROM queues')
+    expect(await waiting).toMatchObject({ status: 200, json: { status: 'failed', failure: expect.any(String) } })
+
+    const { failure } = await seen(id)
+    expect(failure).not.toMatch(/missing|\/|store/)
+    const [job] = await service.test.owner('SELECT state, last_error FROM jobs WHERE id = $1', [
+      await service.jobOf(id),
+    ])
+    expect(job).toMatchObject({ state: 'dead', last_error: expect.stringContaining('missing') })
+    expect(await eventTypes()).toEqual([])
+    const { json: claim } = await service.call(caller, `/v1/claims/${json.claim_id}`)
+    expect(claim).toMatchObject({ risk_status: 'pending', attestations: { data: [{ status: 'failed', failure }] } })
+
+    await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+    const revived = await retry(id)
+    expect(revived).toMatchObject({ status: 202, json: { attestation_id: id, status: 'queued' } })
+    expect(revived.json).not.toHaveProperty('failure')
+    await untilIs(id, 'evaluated')
+    expect(await seen(id)).not.toHaveProperty('failure')
+    expect(await eventTypes()).toEqual(ALL_EVENTS)
+  })
+
+  it('a payload that is none is dead at once, and its attestation failed all the same', async () => {
+    await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
+    const { id, jobId } = await submit()
+    const other = await submit()
+    await service.test.owner(`UPDATE jobs SET payload = '{"attestation": 1}' WHERE id = $1`, [jobId])
+    await service.test.owner('DELETE FROM queues')
+    await untilIs(id, 'failed')
+    await untilIs(other.id, 'evaluated')
+    const [job] = await service.test.owner('SELECT state, attempts FROM jobs WHERE id = $1', [jobId])
+    expect(job).toEqual({ state: 'dead', attempts: 1 })
+
+    await service.test.owner('UPDATE jobs SET payload = $2 WHERE id = $1', [jobId, { attestationId: id }])
+    expect((await retry(id)).status).toBe(202)
+    await untilIs(id, 'evaluated')
+  })
+
+  it('only what failed can be tried again, and by one of two that try', async () => {
+    const { id, jobId } = await submit()
+    await untilIs(id, 'evaluated')
+    const before = await results()
+    const refusal = {
+      code: 'invalid_state_transition',
+      allowed: ['failed'],
+      detail: expect.stringContaining('evaluated'),
+    }
+    expect(await retry(id)).toMatchObject({ status: 409, json: refusal })
+    expect(await results()).toEqual(before)
+
+    await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
+    const queued = await submit()
+    expect(await retry(queued.id)).toMatchObject({ status: 409, json: { detail: expect.stringContaining('queued') } })
+    await service.test.owner(`UPDATE jobs SET state = 'dead' WHERE id = $1`, [queued.jobId])
+    await service.test.owner(`UPDATE attestations SET status = 'failed', failure = 'x' WHERE id = $1`, [queued.id])
+    const answers = await Promise.all([retry(queued.id), retry(queued.id), retry(queued.id)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409])
+    for (const { status, json } of answers) if (status === 409) expect(json.detail).toContain('queued')
+    await service.test.owner('DELETE FROM queues')
+    await untilIs(queued.id, 'evaluated')
+    expect(jobId).not.toBe(queued.jobId)
+  })
+})
+
+async function pathOf(attestationId: string): Promise<string> {
+  const [row] = await service.test.owner<{ sha: string }>(
+    `SELECT encode(m.sha256, 'hex') AS sha FROM media m JOIN attestations a ON a.media_id = m.id WHERE a.id = $1`,
+    [attestationId],
+  )
+  return service.store.path(caller, row?.sha ?? '')
+}
+
+/** A database whose process dies at its n-th step: steps lie before and after each statement, and before each commit. */
+function dyingAt(db: Database, n: number): Database {
+  let steps = 0
+  const step = () => {
+    steps += 1
+    if (steps === n) throw new Error('killed')
+  }
+  const guarded =
+    (run: Tx['query']): Tx['query'] =>
+    async (text, values) => {
+      step()
+      const rows = await run<never>(text, values)
+      step()
+      return rows
+    }
+  return {
+    ...db,
+    tenant: (scope, work) =>
+      db.tenant(scope, async (tx) => {
+        const result = await work({ query: guarded(tx.query), adhoc: guarded(tx.adhoc) })
+        step()
+        return result
+      }),
+  }
+}
