@@ -7,7 +7,9 @@ import { Failure } from '#src/failure.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
 import { type Answer, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import type { FindEffect } from '#src/platform/http/idempotency.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { represent } from '#src/platform/http/represent.ts'
 import { commonHeaders, problemOf, toFailure } from '#src/platform/http/respond.ts'
 import { send } from '#src/platform/http/send.ts'
 import { newAccountId } from '#src/platform/ids.ts'
@@ -18,6 +20,8 @@ export interface AppDeps {
   /** The features' routes. */
   routes: Route[]
   findKey: FindKey
+  /** What a request with an Idempotency-Key did before. */
+  findEffect: FindEffect
   /** Public keys only; the view drops what is not one. */
   jwks: () => Promise<{ keys: object[] }>
   /** Where callers reach us. */
@@ -33,7 +37,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findEffect, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const authenticate = createAuthenticator({
@@ -47,8 +51,8 @@ export function createApp(deps: AppDeps): Koa {
   for (const route of [...routes].sort(byPrecedence)) {
     router.register(route.path, [route.method], (ctx) =>
       serve(ctx, route.path, (requestId) => {
-        const { req, res, params } = ctx
-        return route.handle({ req, res, params, search: ctx.querystring, requestId, authenticate, pace, budget })
+        const { req, res, params, querystring: search } = ctx
+        return route.handle({ req, res, params, search, requestId, authenticate, findEffect, pace, budget })
       }),
     )
   }
@@ -63,9 +67,9 @@ export function createApp(deps: AppDeps): Koa {
     const { req, res } = ctx
     const startedAt = performance.now()
     const requestId = newAccountId('req')
-    const finish = (answer: Answer) => {
+    const finish = async (answer: Answer) => {
       answer.headers = Object.assign(commonHeaders(requestId, ctx.path), answer.headers)
-      return send(req, res, answer)
+      return send(req, res, await represent(req, answer))
     }
     const refuse = (error: unknown): Answer => {
       const failure = toFailure(error)

@@ -1,4 +1,5 @@
 import { createApp } from '#src/app.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { runProcess } from '#src/process.ts'
 import { featureRoutes } from '#src/routes.ts'
@@ -9,7 +10,8 @@ await runProcess('web', async ({ config, services, log, metrics }) => {
   const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/$/, '')
   const { find: findKey } = services.keys()
   const { jwks } = services.signingKeys()
-  const app = createApp({ routes: featureRoutes(services), findKey, jwks, baseUrl, log, metrics })
+  const findEffect = createFindEffect(services.db())
+  const app = createApp({ routes: featureRoutes(services), findKey, findEffect, jwks, baseUrl, log, metrics })
   const { port, close } = await listen(app, { port: config.PORT, host: config.HOST })
   return { port, stop: close }
 })

@@ -5,6 +5,7 @@ import { createDevices, type DevicesDeps } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
 import { deviceRoutes } from '#src/attest/devices/routes.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from './database.ts'
@@ -37,7 +38,7 @@ export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {})
   const captures = createCaptures(common)
   const keys = new Map<string, KeyRow>()
   const routes = [...deviceRoutes(devices, rootCas), ...captureRoutes(captures)]
-  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw) })
+  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(test.db) })
 
   function addKey(row: Partial<KeyRow>): string {
     const raw = randomBytes(24).toString('base64url')

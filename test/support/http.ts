@@ -25,6 +25,7 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
   const app = createApp({
     routes,
     findKey: async () => undefined,
+    findEffect: async () => undefined,
     jwks: async () => ({ keys: [] }),
     baseUrl: 'https://api.example.test',
     log,

@@ -2,8 +2,9 @@
 
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import { emitMany, isEventType } from '#src/platform/events.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
@@ -60,6 +61,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     async create(
       scope: Scope,
       request: { url: string; event_types: readonly string[] },
+      key?: IdempotencyKey,
     ): Promise<{ endpoint: EndpointRow; secret: string }> {
       const parsed = outbound.check(request.url, scope.environment)
       if (!parsed.ok) throw invalidField('/url', parsed.code, parsed.detail)
@@ -67,17 +69,13 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       const id = newId('whe', scope.environment, now().getTime())
       const secret = newSecret()
       const sealedSecret = sealSecret(sealer, id, secret)
-      const endpoint = await db.tenant(scope, (tx) =>
-        insertEndpoint(
-          tx,
-          scope,
-          { id, url: request.url, eventTypes: request.event_types, sealedSecret },
-          MAX_ENDPOINTS,
-        ),
-      )
-      if (endpoint === undefined) {
+      const row = { id, url: request.url, eventTypes: request.event_types, sealedSecret }
+      const insert = async (tx: Tx) => {
+        const endpoint = await insertEndpoint(tx, scope, row, MAX_ENDPOINTS)
+        if (endpoint !== undefined) return endpoint
         throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
       }
+      const endpoint = await db.tenant(scope, (tx) => once(tx, key, insert, () => id))
       return { endpoint, secret }
     },
 
@@ -102,21 +100,22 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     },
 
     /** Deletes an endpoint and cancels what waits for it. @throws {Failure} `environment_mismatch`, `not_found`. */
-    async remove(scope: Scope, id: string): Promise<void> {
+    async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)
-      await db.tenant(scope, async (tx) => {
+      const remove = async (tx: Tx) => {
         if (!(await deleteEndpoint(tx, id))) throw notFound(id)
         await cancelJobs(tx, await cancelPending(tx, id))
-      })
+      }
+      await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
     },
 
     /**
      * Sends a signed ping to this endpoint alone, whatever it subscribes to.
      * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` when the endpoint is disabled.
      */
-    async test(scope: Scope, id: string): Promise<{ eventId: string; deliveryId: string }> {
+    async test(scope: Scope, id: string, key?: IdempotencyKey): Promise<{ eventId: string; deliveryId: string }> {
       checkId(id, 'whe', scope.environment)
-      return db.tenant(scope, async (tx) => {
+      const send = async (tx: Tx) => {
         const endpoint = await findEndpoint(tx, id)
         if (endpoint === undefined) throw notFound(id)
         const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { endpoint_id: id } }])
@@ -125,7 +124,9 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
           throw new Failure('conflict', `${id} is disabled (${endpoint.disabledReason}): nothing is sent to it.`)
         }
         return { eventId: emitted.eventId, deliveryId }
-      })
+      }
+      const subjectOf = (sent: { eventId: string; deliveryId: string }) => `${sent.eventId} ${sent.deliveryId}`
+      return db.tenant(scope, (tx) => once(tx, key, send, subjectOf))
     },
 
     /**

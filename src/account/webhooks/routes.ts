@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
 import type { EndpointRow } from './rows.ts'
@@ -16,7 +16,8 @@ const endpointShape = {
 const endpointView = z.object(endpointShape)
 const createdView = z.object({
   ...endpointShape,
-  signing_secret: z.string().meta({ description: 'Shown now and never again.' }),
+  signing_secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
+  secret_shown: z.literal(false).optional().meta({ description: 'A replay of the creation, without the secret.' }),
 })
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
@@ -57,10 +58,11 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         view: createdView,
         status: [200],
       },
-      async ({ caller, body }) => {
-        const { endpoint: created, secret } = await webhooks.create(caller, body)
+      async ({ caller, body, idempotencyKey }) => {
+        const { endpoint: created, secret } = await webhooks.create(caller, body, idempotencyKey)
         return { ...toView(created), signing_secret: secret }
       },
+      async ({ caller }, id) => ({ ...toView(await webhooks.get(caller, id)), secret_shown: false as const }),
     ),
     endpoint(
       {
@@ -94,10 +96,11 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }),
         status: [200],
       },
-      async ({ caller, params }) => {
-        await webhooks.remove(caller, params.id)
+      async ({ caller, params, idempotencyKey }) => {
+        await webhooks.remove(caller, params.id, idempotencyKey)
         return { endpoint_id: params.id, deleted: true as const }
       },
+      async (_, id) => ({ endpoint_id: id, deleted: true as const }),
     ),
     endpoint(
       {
@@ -108,9 +111,13 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         view: z.object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() }),
         status: [202],
       },
-      async ({ caller, params }) => {
-        const { eventId, deliveryId } = await webhooks.test(caller, params.id)
-        return reply(202, { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId })
+      async ({ caller, params, idempotencyKey }) => {
+        const { eventId, deliveryId } = await webhooks.test(caller, params.id, idempotencyKey)
+        return { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
+      },
+      async ({ params }, subject) => {
+        const [eventId = '', deliveryId = ''] = subject.split(' ')
+        return { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
       },
     ),
     endpoint(

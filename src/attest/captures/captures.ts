@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { findDeviceById } from '#src/attest/devices/rows.ts'
 import { Failure } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { insertSessions } from './rows.ts'
+import { type CaptureSession, findSessions, insertSessions } from './rows.ts'
 
 /** How long after its issue a nonce may be captured with. It bounds `captured_at`, not the submission: phones are offline. */
 export const SESSION_SECONDS = 600
@@ -38,7 +39,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
      * Issues nonces for captures to come, all with one lifetime.
      * @throws {Failure} `environment_mismatch` or `not_found` for the device id, `conflict` when the device is revoked.
      */
-    async issue(scope: Scope, request: SessionRequest): Promise<{ sessions: IssuedSession[] }> {
+    async issue(scope: Scope, request: SessionRequest, key?: IdempotencyKey): Promise<{ sessions: IssuedSession[] }> {
       const { count, device_id: deviceId = null, claim_reference: claimReference = null } = request
       if (deviceId !== null) checkId(deviceId, 'dev', scope.environment)
 
@@ -50,24 +51,39 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
         nonce: entropy.subarray(index * NONCE_BYTES, (index + 1) * NONCE_BYTES).toString('base64url'),
       }))
 
-      await db.tenant(scope, async (tx) => {
+      const insert = async (tx: Tx) => {
         if (deviceId !== null) {
           const device = await findDeviceById(tx, deviceId)
           if (device === undefined) throw new Failure('not_found', `No device ${deviceId}.`)
           if (device.revokedAt !== null) throw revokedDevice(deviceId, device.revokedAt)
         }
         await insertSessions(tx, scope, sessions, { deviceId, claimReference, issuedAt, expiresAt })
-      })
+      }
+      const ids = sessions.map(({ id }) => id)
+      await db.tenant(scope, (tx) => once(tx, key, insert, () => ids.join(' ')))
+      return { sessions: sessions.map(({ id, nonce }) => issued({ id, nonce, issuedAt, expiresAt })) }
+    },
 
+    /** Sessions that were issued together; `ids` as `issue` told them to its idempotency key. */
+    async reissue(scope: Scope, ids: string): Promise<{ sessions: IssuedSession[] }> {
+      const rows = await db.tenant(scope, (tx) => findSessions(tx, ids.split(' ')))
+      const sessions = new Map(rows.map((row) => [row.id, row]))
       return {
-        sessions: sessions.map(({ id, nonce }) => ({
-          session_id: id,
-          session_nonce: nonce,
-          issued_at: issuedAt.toISOString(),
-          expires_at: expiresAt.toISOString(),
-        })),
+        sessions: ids
+          .split(' ')
+          .flatMap((id) => sessions.get(id) ?? [])
+          .map(issued),
       }
     },
+  }
+}
+
+function issued({ id, nonce, issuedAt, expiresAt }: Pick<CaptureSession, 'id' | 'nonce' | 'issuedAt' | 'expiresAt'>) {
+  return {
+    session_id: id,
+    session_nonce: nonce,
+    issued_at: issuedAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
   }
 }
 

@@ -30,7 +30,8 @@ export function captureRoutes(captures: Captures): Route[] {
         view: sessionsView,
         status: [200],
       },
-      ({ caller, body }) => captures.issue(caller, body),
+      ({ caller, body, idempotencyKey }) => captures.issue(caller, body, idempotencyKey),
+      ({ caller }, ids) => captures.reissue(caller, ids),
     ),
   ]
 }

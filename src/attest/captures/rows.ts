@@ -80,6 +80,11 @@ async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
   return free.map(({ nonce }) => nonce)
 }
 
+/** In no order. */
+export async function findSessions(tx: Tx, ids: readonly string[]): Promise<CaptureSession[]> {
+  return tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE id = ANY($1::text[])`, [ids])
+}
+
 export async function findSession(tx: Tx, nonce: string): Promise<CaptureSession | undefined> {
   if (!isNonce(nonce)) return undefined
   const [session] = await tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE nonce = $1`, [nonce])

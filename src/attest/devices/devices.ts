@@ -2,8 +2,9 @@
 // that is valid now renews it) or revoked, which is the end: the key stays refused.
 
 import { Failure, invalidField } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -59,24 +60,25 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
      * Enrolls one key. A key that is enrolled already answers its device as it is.
      * @throws {Failure} `invalid_request` at `/certificate_chain`; `conflict` when the key belongs to a revoked device.
      */
-    async enroll(scope: Scope, request: EnrollRequest): Promise<Device> {
+    async enroll(scope: Scope, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
       const anchors = anchorsOf(await db.tenant(scope, findAnchors))
       const enrollment = judgeEnrollment(request, { scope, anchors, now: at })
       if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)
-      const row = await db.tenant(scope, async (tx) => {
+      const enroll = async (tx: Tx) => {
         await enrollDevices(tx, scope, [enrollment.device], at)
-        return findDeviceBySpki(tx, enrollment.device.spkiDigest)
-      })
-      if (row === undefined) throw new Error('a key that was just enrolled has no device')
-      if (row.revokedAt === null) return withState(row, at)
-      const error = revokedKey(row.id)
-      throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
+        const row = await findDeviceBySpki(tx, enrollment.device.spkiDigest)
+        if (row === undefined) throw new Error('a key that was just enrolled has no device')
+        if (row.revokedAt === null) return withState(row, at)
+        const error = revokedKey(row.id)
+        throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
+      }
+      return db.tenant(scope, (tx) => once(tx, key, enroll, ({ id }) => id))
     },
 
     /** See `importDevices`. */
-    enrollMany(scope: Scope, lines: AsyncIterable<ImportLine>): Promise<ImportResult> {
-      return importDevices({ db, now, budget: importBudget }, scope, lines)
+    enrollMany(scope: Scope, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
+      return importDevices({ db, now, budget: importBudget }, scope, lines, key)
     },
 
     /**
@@ -114,11 +116,11 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for a time out of bounds,
      * `invalid_state_transition` when it was revoked otherwise.
      */
-    async revoke(scope: Scope, id: string, request: RevokeRequest): Promise<Device> {
+    async revoke(scope: Scope, id: string, request: RevokeRequest, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
       const at = now()
       const effectiveAt = request.effective_at === undefined ? at : readEffectiveAt(request.effective_at, at)
-      return db.tenant(scope, async (tx) => {
+      const revoke = async (tx: Tx) => {
         const revoked = await revokeDevice(tx, id, { at, effectiveAt, reason: request.reason })
         if (revoked !== undefined) return withState(revoked, at)
         const device = await findDeviceById(tx, id)
@@ -128,7 +130,8 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
           detail: `${id} was revoked at ${device.revokedAt?.toISOString()}: a revocation is final and can't be changed.`,
           members: { allowed: [] },
         })
-      })
+      }
+      return db.tenant(scope, (tx) => once(tx, key, revoke, () => id))
     },
   }
 }

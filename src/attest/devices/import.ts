@@ -3,8 +3,9 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
+import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import { type EnrolledKey, enrollDevices, findAnchors, type NewDevice } from './rows.ts'
@@ -33,6 +34,7 @@ export async function importDevices(
   { db, now, budget }: ImportDeps,
   scope: Scope,
   lines: AsyncIterable<ImportLine>,
+  idempotencyKey?: IdempotencyKey,
 ): Promise<ImportResult> {
   const at = now()
   const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at }
@@ -66,7 +68,8 @@ export async function importDevices(
       fresh.set(key, device)
     }
 
-    const enrolled = await enrollAll(db, scope, [...fresh.values()], at)
+    const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
+    const enrolled = await db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll))
     const devices: ImportResult['devices'] = []
     for (const { line, key } of keys) {
       const device = enrolled.get(key)
@@ -85,22 +88,14 @@ const BYTES_PER_LINE = 1024
 // A statement of 500 chains is some 2 MB on its way; ten thousand at once would be held three times over.
 const ROWS_PER_STATEMENT = 500
 
-async function enrollAll(
-  db: ImportDeps['db'],
-  scope: Scope,
-  devices: NewDevice[],
-  at: Date,
-): Promise<Map<string, EnrolledKey>> {
+async function enrollAll(tx: Tx, scope: Scope, devices: NewDevice[], at: Date): Promise<Map<string, EnrolledKey>> {
   const enrolled = new Map<string, EnrolledKey>()
-  if (devices.length === 0) return enrolled
   // Over all statements one order of keys: without it two imports of one fleet could wait for each other.
   devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
-  await db.tenant(scope, async (tx) => {
-    for (let start = 0; start < devices.length; start += ROWS_PER_STATEMENT) {
-      const rows = await enrollDevices(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
-      for (const row of rows) enrolled.set(keyOf(row), row)
-    }
-  })
+  for (let start = 0; start < devices.length; start += ROWS_PER_STATEMENT) {
+    const rows = await enrollDevices(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
+    for (const row of rows) enrolled.set(keyOf(row), row)
+  }
   return enrolled
 }
 

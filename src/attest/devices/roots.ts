@@ -4,7 +4,8 @@
 import { Failure, invalidField } from '#src/failure.ts'
 import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { decodeBase64 } from './enrollment.ts'
@@ -37,11 +38,15 @@ export function createRootCas({ db, pager, now }: RootCasDeps) {
      * again is the same root, under its first name.
      * @throws {Failure} `invalid_request` at `/certificate`; `conflict` beyond `MAX_ROOT_CAS`.
      */
-    async register(scope: Scope, request: { name: string; certificate: string }): Promise<RootCaRow> {
+    async register(
+      scope: Scope,
+      request: { name: string; certificate: string },
+      key?: IdempotencyKey,
+    ): Promise<RootCaRow> {
       const createdAt = now()
       const certificate = readRoot(request.certificate, createdAt)
       const fingerprint = Buffer.from(certificate.fingerprint, 'hex')
-      return db.tenant(scope, async (tx) => {
+      const register = async (tx: Tx) => {
         await lockRootCas(tx, scope)
         const known = await findAnchors(tx)
         const same = known.find((root) => root.fingerprint.equals(fingerprint))
@@ -60,7 +65,8 @@ export function createRootCas({ db, pager, now }: RootCasDeps) {
         }
         await insertRootCa(tx, scope, { ...root, subject: certificate.subject })
         return root
-      })
+      }
+      return db.tenant(scope, (tx) => once(tx, key, register, ({ id }) => id))
     },
 
     /**
@@ -86,9 +92,12 @@ export function createRootCas({ db, pager, now }: RootCasDeps) {
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async remove(scope: Scope, id: string): Promise<void> {
+    async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'rca', scope.environment)
-      if (!(await db.tenant(scope, (tx) => deleteRootCa(tx, id)))) throw notFound(id)
+      const remove = async (tx: Tx) => {
+        if (!(await deleteRootCa(tx, id))) throw notFound(id)
+      }
+      await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
     },
   }
 }

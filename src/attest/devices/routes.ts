@@ -52,13 +52,14 @@ function registryRoutes(devices: Devices): Route[] {
         view: z.union([deviceView, importView]),
         status: [200],
       },
-      async ({ caller, stream, header }) => {
+      async ({ caller, stream, header, idempotencyKey }) => {
         if (!isLines(header('content-type'))) {
-          return toDeviceView(await devices.enroll(caller, await readRequest(stream)))
+          return toDeviceView(await devices.enroll(caller, await readRequest(stream), idempotencyKey))
         }
         const maxLines = caller.isAccountBearing ? MAX_IMPORT_LINES : MAX_PUBLIC_IMPORT_LINES
-        return toImportView(await devices.enrollMany(caller, readRequests(stream, maxLines)))
+        return toImportView(await devices.enrollMany(caller, readRequests(stream, maxLines), idempotencyKey))
       },
+      async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
     ),
     endpoint(
       {
@@ -105,7 +106,9 @@ function registryRoutes(devices: Devices): Route[] {
         view: deviceView,
         status: [200],
       },
-      async ({ caller, params, body }) => toDeviceView(await devices.revoke(caller, params.id, body)),
+      async ({ caller, params, body, idempotencyKey }) =>
+        toDeviceView(await devices.revoke(caller, params.id, body, idempotencyKey)),
+      async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
     ),
   ]
 }
@@ -129,7 +132,8 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
         view: rootCaView,
         status: [200],
       },
-      async ({ caller, body }) => toRootCaView(await rootCas.register(caller, body)),
+      async ({ caller, body, idempotencyKey }) => toRootCaView(await rootCas.register(caller, body, idempotencyKey)),
+      async ({ caller }, id) => toRootCaView(await rootCas.get(caller, id)),
     ),
     endpoint(
       {
@@ -169,10 +173,11 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
         view: z.object({ id: z.string(), deleted: z.literal(true) }),
         status: [200],
       },
-      async ({ caller, params }) => {
-        await rootCas.remove(caller, params.id)
+      async ({ caller, params, idempotencyKey }) => {
+        await rootCas.remove(caller, params.id, idempotencyKey)
         return { id: params.id, deleted: true as const }
       },
+      async (_, id) => ({ id, deleted: true as const }),
     ),
   ]
 }

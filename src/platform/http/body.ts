@@ -32,6 +32,8 @@ export interface Budget {
 export interface BodyOptions {
   maxBytes: number
   pace: Pace
+  /** Sees what arrives, before the reader: who owns a chunk may write into it. */
+  tap?: { chunk(bytes: Buffer): void; end(): void } | undefined
 }
 
 export function createBudget(maxBytes: number): Budget {
@@ -82,7 +84,7 @@ export function hasBody(req: IncomingMessage): boolean {
  * `request_timeout`), or with ECONNRESET when the client went away.
  * @throws {Failure} `payload_too_large` when Content-Length alone says so, before a byte is read.
  */
-export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, pace }: BodyOptions): Readable {
+export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, pace, tap }: BodyOptions): Readable {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
   if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue()
 
@@ -101,6 +103,7 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
   const onData = (chunk: Buffer) => {
     received += chunk.length
     if (received > maxBytes) return void body.destroy(tooLarge(maxBytes))
+    tap?.chunk(chunk)
     if (!body.push(chunk)) {
       wasPaused = true
       req.pause()
@@ -108,6 +111,7 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
   }
   const onEnd = () => {
     clearInterval(timer)
+    tap?.end()
     body.push(null)
   }
   const onClose = () => {

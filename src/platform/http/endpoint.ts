@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
+import type { FindEffect, IdempotencyKey } from './idempotency.ts'
 import { runRoute } from './run.ts'
 
 export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
@@ -36,6 +37,8 @@ export interface PublicRequest<P, Q, B> {
 
 export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
   caller: Caller
+  /** For `once`; only where the route has a replay, and the request an Idempotency-Key. */
+  idempotencyKey: IdempotencyKey | undefined
 }
 
 declare const REPLY: unique symbol
@@ -68,8 +71,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   body?: B
   /** Counts for JSON and for raw bodies. 1 MiB when absent. */
   maxBodyBytes?: number
-  /** Exact types, or `image/*`. */
-  rawBody?: { contentTypes: string[] }
+  /** Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and tells its Idempotency-Key. */
+  rawBody?: { contentTypes: string[]; isHashed?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */
   view: V
   /** All that may be sent; the first is what a bare return value is sent with. */
@@ -94,6 +97,8 @@ export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.Zod
   scope?: KeyScope
   needsAccountKey?: true
   public?: string
+  /** Heeds the header Idempotency-Key. */
+  isIdempotent: boolean
   handle(exchange: Exchange): Promise<Answer>
 }
 
@@ -107,11 +112,13 @@ export interface Exchange {
   search: string
   requestId: string
   authenticate(req: IncomingMessage): Promise<Caller>
+  findEffect: FindEffect
   pace: Pace
   budget: Budget
 }
 
-export type Answer = { status: number; headers: Record<string, string>; text: string } | StreamReply
+/** `text` is a Buffer once it is encoded. */
+export type Answer = { status: number; headers: Record<string, string>; text: string | Buffer } | StreamReply
 
 type Schema = z.ZodType | undefined
 type ObjectSchema = z.ZodObject | undefined
@@ -126,7 +133,11 @@ type PathParam<Path extends string> = Path extends `${string}:${infer Tail}`
 type ParamsOf<Path extends string, P> = Parsed<P, { [Name in PathParam<Path>]: string }>
 type NoQuery = Record<string, never>
 
-/** A route that needs a key with `scope`. */
+/**
+ * A route that needs a key with `scope`.
+ * @param replay Shows what an earlier request with the same Idempotency-Key has made, as it is now; `subject` is what
+ * the domain said to `once`. Every route that changes something has one.
+ */
 export function endpoint<
   const Path extends string,
   V extends z.ZodType,
@@ -138,8 +149,12 @@ export function endpoint<
   handler: (
     request: Request<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
   ) => Promise<Returned<NoInfer<V>>>,
+  replay?: (
+    request: Request<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
+    subject: string,
+  ) => Promise<Returned<NoInfer<V>>>,
 ): Route {
-  return buildRoute(spec, handler)
+  return buildRoute(spec, handler, replay)
 }
 
 /** A route without a key; `public` says why. */
@@ -171,15 +186,19 @@ export function isReply(value: unknown): value is Reply<unknown> {
   return typeof value === 'object' && value !== null && replies.has(value)
 }
 
-/** What a handler looks like once the schemas have done their work at the edge. */
-export type ErasedHandler = (request: Request<unknown, unknown, unknown>) => Promise<unknown>
+/** What handlers look like once the schemas have done their work at the edge. */
+export interface Handlers {
+  handler(request: Request<unknown, unknown, unknown>): Promise<unknown>
+  replay?(request: Request<unknown, unknown, unknown>, subject: string): Promise<unknown>
+}
 
-// The schemas prove at run time what the generics promised at compile time, so the erased call is safe.
-function buildRoute(spec: { query?: ObjectSchema }, handler: unknown): Route {
+// The schemas prove at run time what the generics promised at compile time, so the erased calls are safe.
+function buildRoute(spec: { query?: ObjectSchema }, handler: unknown, replay?: unknown): Route {
   const route = {
     ...spec,
     ...(spec.query === undefined ? {} : { query: spec.query.strict() }),
-    handle: (exchange: Exchange) => runRoute(route, handler as ErasedHandler, exchange),
+    isIdempotent: replay !== undefined,
+    handle: (exchange: Exchange) => runRoute(route, { handler, replay } as Handlers, exchange),
   } as Route
   return route
 }

@@ -10,6 +10,15 @@ type Components = Record<string, Schema>
 
 const KEY_SECURITY = [{ bearer: [] }, { apiKey: [] }]
 const PARAMETER = /:([A-Za-z0-9_]+)/g
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows what the first has made as it is ' +
+    'now, and is marked by Idempotent-Replayed: true.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+}
 
 /** @param baseUrl Without a trailing slash. */
 export function describeRoutes(routes: readonly Route[], { baseUrl }: { baseUrl: string }) {
@@ -69,7 +78,7 @@ function describeRoute(route: Route, schemas: Components): Schema {
     summary: route.summary,
     tags: [route.tag],
     ...access,
-    parameters: [...pathParameters(route), ...queryParameters(route)],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : [])],
     ...requestBody(route, name, schemas),
     responses: { ...successes(route, name, schemas), ...problems(route) },
   }
@@ -127,6 +136,7 @@ function problems(route: Route): Schema {
   if (route.path.includes(':')) statuses.add(404)
   if (hasBody) for (const status of [400, 408, 413, 415]) statuses.add(status)
   if (route.method !== 'GET' && route.public === undefined) statuses.add(409)
+  if (route.isIdempotent) statuses.add(422)
   const sorted = [...statuses].sort((a, b) => a - b)
   return Object.fromEntries(
     sorted.map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),

@@ -1,62 +1,130 @@
 // The steps of every request, in the order that decides what a caller learns: who, may they, what do they say, then the
 // feature, then its answer through the declared view.
 
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, hasBody, openBody, readJson } from './body.ts'
 import { authorize } from './caller.ts'
 import {
   type Answer,
   type Caller,
-  type ErasedHandler,
   type Exchange,
+  type Handlers,
   isReply,
   type Request,
   type Route,
 } from './endpoint.ts'
+import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
 import { invalidRequest, type Parsed, parseQuery, parseWith, pointerOf } from './validate.ts'
 
 const JSON_TYPES = ['application/json']
 
 /** Runs one request through its route. */
-export async function runRoute(route: Route, handler: ErasedHandler, exchange: Exchange): Promise<Answer> {
+export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
   const caller = route.public === undefined ? await exchange.authenticate(exchange.req) : undefined
   if (caller !== undefined) authorize(route, caller, exchange.params)
   const params = parseParams(route, exchange.params)
   const query = parseQuery(route.query, exchange.search)
+  const key = readIdempotencyKey(route, exchange, caller)
 
   if (route.rawBody !== undefined) {
     checkContentType(exchange.req, route.rawBody.contentTypes)
-    if (!query.ok) throw invalidRequest(query.errors)
-    const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace })
+    if (!query.ok || !key.ok) throw findingsOf(query, key)
+    const tap = key.value === undefined || route.rawBody.isHashed ? undefined : createHashTap(key.value)
+    const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace, tap })
     // A refusal may come before anyone reads it; its error then belongs to nobody.
     stream.on('error', () => {})
     try {
-      const request = requestOf(exchange, caller, params, query.value, undefined, stream)
-      return answerOf(route, await handler(request))
+      const request = requestOf(exchange, caller, {
+        params,
+        query: query.value,
+        body: undefined,
+        key: key.value,
+        stream,
+      })
+      return await answerOnce(route, handlers, request, exchange)
     } finally {
       stream.destroy()
     }
   }
 
-  const { body, heldBytes } = await readBody(route, exchange)
+  const { json, body, heldBytes } = await readBody(route, exchange)
   try {
-    if (!query.ok || !body.ok) throw invalidRequest([query, body].flatMap((one) => (one.ok ? [] : one.errors)))
-    const request = requestOf(exchange, caller, params, query.value, body.value, undefined)
-    return answerOf(route, await handler(request))
+    if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
+    key.value?.bodyIs(sha256(json === undefined ? '' : canonicalize(json)))
+    const request = requestOf(exchange, caller, { params, query: query.value, body: body.value, key: key.value })
+    return await answerOnce(route, handlers, request, exchange)
   } finally {
     exchange.budget.give(heldBytes)
   }
+}
+
+// Whatever a repeated request runs into on its way, first of all it is the one that was done before.
+async function answerOnce(
+  route: Route,
+  { handler, replay }: Handlers,
+  request: Request<unknown, unknown, unknown>,
+  { findEffect }: Exchange,
+): Promise<Answer> {
+  const { idempotencyKey: key } = request
+  try {
+    const answer = answerOf(route, await handler(request))
+    return key?.isReplayed === true ? markReplayed(answer) : answer
+  } catch (error) {
+    const isRefusal = error instanceof Failure && error.status < 500
+    if (!isRefusal || key?.fingerprint() === undefined || replay === undefined) throw error
+    const effect = await findEffect(key)
+    if (effect !== undefined) checkSameRequest(key, effect)
+    if (effect === undefined || effect.subject === null) throw error
+    return markReplayed(answerOf(route, await replay(request, effect.subject)))
+  }
+}
+
+function markReplayed(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } }
+}
+
+function readIdempotencyKey(
+  route: Route,
+  { req, params }: Exchange,
+  caller: Caller | undefined,
+): Parsed<IdempotencyKey | undefined> {
+  if (!route.isIdempotent || caller === undefined) return { ok: true, value: undefined }
+  const parsed = parseIdempotencyKey(headerOf(req, 'idempotency-key'))
+  if (!parsed.ok) return parsed
+  if (parsed.value === undefined) return { ok: true, value: undefined }
+  const { accountId, environment } = caller
+  const name = `${route.method} ${route.path}`
+  const place = { scope: { accountId, environment }, route: name, path: params, status: route.status[0] ?? 200 }
+  return { ok: true, value: createIdempotencyKey(parsed.value, place) }
+}
+
+function createHashTap(key: IdempotencyKey) {
+  const hash = createHash('sha256')
+  return { chunk: (bytes: Buffer) => void hash.update(bytes), end: () => key.bodyIs(hash.digest()) }
+}
+
+function findingsOf(...parts: Parsed<unknown>[]): Failure {
+  return invalidRequest(parts.flatMap((one) => (one.ok ? [] : one.errors)))
+}
+
+interface Said {
+  params: unknown
+  query: unknown
+  body: unknown
+  key: IdempotencyKey | undefined
+  stream?: Readable
 }
 
 // A public route's handler has no `caller` in its type, and finds none here.
 function requestOf(
   { req, res, requestId }: Exchange,
   caller: Caller | undefined,
-  params: unknown,
-  query: unknown,
-  body: unknown,
-  stream: Readable | undefined,
+  { params, query, body, key, stream }: Said,
 ): Request<unknown, unknown, unknown> {
   let signal: AbortSignal | undefined
   return {
@@ -64,11 +132,9 @@ function requestOf(
     params,
     query,
     body,
+    idempotencyKey: key,
     requestId,
-    header(name) {
-      const value = req.headers[name.toLowerCase()]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
+    header: (name) => headerOf(req, name.toLowerCase()),
     get stream() {
       if (stream === undefined) throw new Error('only a route that declares rawBody has a stream')
       return stream
@@ -79,6 +145,11 @@ function requestOf(
       return signal
     },
   }
+}
+
+function headerOf(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
 }
 
 function signalOf(res: Exchange['res']): AbortSignal {
@@ -103,13 +174,13 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
 async function readBody(
   route: Route,
   { req, res, pace, budget }: Exchange,
-): Promise<{ body: Parsed; heldBytes: number }> {
-  if (route.body === undefined) return { body: { ok: true, value: undefined }, heldBytes: 0 }
-  if (!hasBody(req)) return { body: parseWith(route.body, undefined, 'body'), heldBytes: 0 }
+): Promise<{ json: Json | undefined; body: Parsed; heldBytes: number }> {
+  if (route.body === undefined) return { json: undefined, body: { ok: true, value: undefined }, heldBytes: 0 }
+  if (!hasBody(req)) return { json: undefined, body: parseWith(route.body, undefined, 'body'), heldBytes: 0 }
   checkContentType(req, JSON_TYPES)
   const { value, heldBytes } = await readJson(req, res, { maxBytes: maxBytesOf(route), pace, budget })
   try {
-    return { body: parseWith(route.body, value, 'body'), heldBytes }
+    return { json: value, body: parseWith(route.body, value, 'body'), heldBytes }
   } catch (error) {
     budget.give(heldBytes)
     throw error
@@ -140,9 +211,16 @@ function answerOf(route: Route, returned: unknown): Answer {
   }
   return {
     status,
-    headers: { 'Content-Type': 'application/json', ...headers },
+    headers: { 'Content-Type': 'application/json', ...cachingOf(route, status), ...headers },
     text: JSON.stringify(viewed.data),
   }
+}
+
+// A caller may keep what it read, and ask each time whether it is still so: see represent.ts.
+function cachingOf(route: Route, status: number): Record<string, string> {
+  return route.method === 'GET' && route.public === undefined && status === 200
+    ? { 'Cache-Control': 'private, no-cache' }
+    : {}
 }
 
 function isStreamReply(value: unknown): value is { status: number; stream: Readable; headers: Record<string, string> } {

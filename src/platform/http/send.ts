@@ -22,7 +22,8 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
   }
   if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
   const { headers } = answer
-  headers['Content-Length'] = String(Buffer.byteLength(answer.text))
+  // RFC 9110 15.4.5: what is not sent has no length.
+  if (answer.status !== 304) headers['Content-Length'] = String(Buffer.byteLength(answer.text))
   // A small body stands in the same packet as its head, and is only parsed after this turn.
   if (isUnread(req)) await setImmediate()
   if (!isUnread(req)) {

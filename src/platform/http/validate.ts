@@ -6,7 +6,7 @@ import { Failure, type FieldError } from '#src/failure.ts'
 
 type Issue = z.core.$ZodIssue
 export type Place = 'body' | 'query'
-export type Parsed = { ok: true; value: unknown } | { ok: false; errors: FieldError[] }
+export type Parsed<Value = unknown> = { ok: true; value: Value } | { ok: false; errors: FieldError[] }
 
 // The rest of a hopeless body would only repeat itself.
 const MAX_ERRORS = 100

@@ -10,6 +10,7 @@ import { insertJudgement } from '#src/attest/claims/rows.ts'
 import type { Judgement } from '#src/attest/factors/judge.ts'
 import { insertMedia } from '#src/attest/media/rows.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
@@ -80,7 +81,8 @@ export async function startService(): Promise<Service> {
   const pager = createPager({ key: randomBytes(32) })
   const batches = createBatches({ db: test.db, pager, now: () => clock.now, spoolDirectory })
   const keys = new Map<string, KeyRow>()
-  const app = await startApp(batchRoutes(batches), { findKey: async (raw) => keys.get(raw) })
+  const findEffect = createFindEffect(test.db)
+  const app = await startApp(batchRoutes(batches), { findKey: async (raw) => keys.get(raw), findEffect })
 
   function addKey(row: Partial<KeyRow>): string {
     const raw = randomBytes(24).toString('base64url')

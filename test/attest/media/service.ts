@@ -11,6 +11,7 @@ import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
 import type { Pace } from '#src/platform/http/body.ts'
 import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
@@ -71,6 +72,7 @@ export async function startService(options: { pace?: Pace } = {}): Promise<Servi
   const app = createApp({
     routes: mediaRoutes(media),
     findKey: async (key) => keys.get(key),
+    findEffect: createFindEffect(database.db),
     jwks: async () => ({ keys: [] }),
     baseUrl: 'http://localhost',
     log: createLog({ process: 'test', level: 'silent' }),

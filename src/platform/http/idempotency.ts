@@ -1,0 +1,179 @@
+// Idempotency-Key: a client that lost an answer sends its request again, and nothing happens twice. The proof is a row in
+// the transaction of the effect, so that neither is ever there without the other. It says which rows the effect made and
+// not what was answered: a replay shows what became of them, and a secret that is shown once stays unshown.
+
+import { Failure } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Parsed } from './validate.ts'
+
+/** What a handler hands on to its domain, for `once`. One key is another one on another route, account or environment. */
+export interface IdempotencyKey {
+  scope: Scope
+  /** Method and pattern, such as `POST /v1/media`. */
+  route: string
+  /** SHA-256 of the key. */
+  digest: Buffer
+  /** What is kept as the status of success. */
+  status: number
+  /** Set when the effect was there already and doing it again was the replay: see `again`. */
+  isReplayed: boolean
+  /** SHA-256 of method, path and body; undefined while the body has not been read to its end. */
+  fingerprint(): Buffer | undefined
+  /** Says what the body is: SHA-256 of its canonical form, or of its bytes where it is streamed. */
+  bodyIs(digest: Buffer): void
+}
+
+/** What a key did. */
+export interface Effect {
+  fingerprint: Buffer
+  /** As the route spells it; null when doing it again is the replay. */
+  subject: string | null
+}
+
+export type FindEffect = (key: IdempotencyKey) => Promise<Effect | undefined>
+
+const MAX_KEY_LENGTH = 255
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/
+const RETRY_AFTER_SECONDS = '1'
+
+/** The header as a value, undefined when it is not there, or what is wrong with it. */
+export function parseIdempotencyKey(header: string | undefined): Parsed<string | undefined> {
+  if (header === undefined) return { ok: true, value: undefined }
+  if (header.length <= MAX_KEY_LENGTH && VISIBLE_ASCII.test(header)) return { ok: true, value: header }
+  const detail = `must have 1 to ${MAX_KEY_LENGTH} visible ASCII characters and be sent once`
+  return { ok: false, errors: [{ pointer: 'Idempotency-Key', code: 'invalid_value', detail }] }
+}
+
+/** @param path The values of the path's parameters: with `route`, the path. */
+export function createIdempotencyKey(
+  value: string,
+  { scope, route, path, status }: { scope: Scope; route: string; path: Record<string, string>; status: number },
+): IdempotencyKey {
+  let body: Buffer | undefined
+  return {
+    scope,
+    route,
+    digest: sha256(value),
+    status,
+    isReplayed: false,
+    fingerprint: () => (body === undefined ? undefined : sha256(JSON.stringify([route, path, body.toString('hex')]))),
+    bodyIs(digest) {
+      body = digest
+    },
+  }
+}
+
+/**
+ * Does `work` unless the key has done it before. The first thing of its transaction, or the first after locks that `work`
+ * needs, so that a repeat finds out before it does anything.
+ * @param key Undefined when the request has none: then this is `work` and nothing else.
+ * @param subjectOf How the route's replay finds what was made.
+ * @throws {Failure} `idempotency_in_progress`, which the endpoint turns into the replay when the effect is there by then;
+ * `idempotency_key_reused`; and what `work` throws, of which nothing is kept.
+ */
+export async function once<R>(
+  tx: Tx,
+  key: IdempotencyKey | undefined,
+  work: (tx: Tx) => Promise<R>,
+  subjectOf: (made: R) => string,
+): Promise<R> {
+  if (key === undefined) return work(tx)
+  if (await isKnown(tx, key)) throw inProgress()
+  const made = await work(tx)
+  await insertEffect(tx, key, subjectOf(made))
+  return made
+}
+
+/** For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`. */
+export async function again<R>(tx: Tx, key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<R>): Promise<R> {
+  if (key === undefined) return work(tx)
+  key.isReplayed = await isKnown(tx, key)
+  const made = await work(tx)
+  if (!key.isReplayed) await insertEffect(tx, key, null)
+  return made
+}
+
+/** @throws {Failure} `idempotency_key_reused` when the effect is that of another request. */
+export function checkSameRequest(key: IdempotencyKey, effect: Pick<Effect, 'fingerprint'>): void {
+  if (key.fingerprint()?.equals(effect.fingerprint)) return
+  throw new Failure(
+    'idempotency_key_reused',
+    'This Idempotency-Key belongs to another request to this address: another path or another body. Choose a new key.',
+  )
+}
+
+export function createFindEffect(db: Pick<Database, 'tenant'>): FindEffect {
+  return (key) => db.tenant(key.scope, (tx) => findEffect(tx, key))
+}
+
+// Small steps: a delete of a million rows at once would hold its snapshot for minutes.
+const STEP = 5_000
+
+/** Forgets keys a day after their effect. Answers how many. */
+export async function forgetIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
+  for (let total = 0; ; ) {
+    const gone = await db.system('retention', (tx) =>
+      tx.query(
+        `DELETE FROM idempotency_keys WHERE (key_digest, route, account_id, environment) IN (
+           SELECT key_digest, route, account_id, environment FROM idempotency_keys
+           WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT $1)
+         RETURNING 1`,
+        [STEP],
+      ),
+    )
+    total += gone.length
+    if (gone.length < STEP) return total
+  }
+}
+
+function inProgress(): Failure {
+  return new Failure('idempotency_in_progress', {
+    detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.',
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+  })
+}
+
+/** Takes the key for the rest of the transaction, and says whether it has done something before. */
+async function isKnown(tx: Tx, key: IdempotencyKey): Promise<boolean> {
+  const [row] = await tx.query<{ isMine: boolean; fingerprint: Buffer | null }>(
+    `SELECT pg_try_advisory_xact_lock($3::bigint) AS "isMine",
+       (SELECT fingerprint FROM idempotency_keys WHERE key_digest = $1 AND route = $2) AS fingerprint`,
+    [key.digest, key.route, lockOf(key)],
+  )
+  if (row?.fingerprint) {
+    checkSameRequest(key, { fingerprint: row.fingerprint })
+    return true
+  }
+  if (row?.isMine !== true) throw inProgress()
+  return false
+}
+
+async function findEffect(tx: Tx, { digest, route }: IdempotencyKey): Promise<Effect | undefined> {
+  const [row] = await tx.query<Effect>(
+    `SELECT fingerprint, subject FROM idempotency_keys WHERE key_digest = $1 AND route = $2`,
+    [digest, route],
+  )
+  return row
+}
+
+async function insertEffect(tx: Tx, key: IdempotencyKey, subject: string | null): Promise<void> {
+  const fingerprint = key.fingerprint()
+  if (fingerprint === undefined) throw new Error(`${key.route} has its effect before its body is whole`)
+  const { accountId, environment } = key.scope
+  const inserted = await tx.query(
+    `INSERT INTO idempotency_keys (account_id, environment, key_digest, route, fingerprint, status, subject)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT ON CONSTRAINT idempotency_keys_pkey DO NOTHING RETURNING 1`,
+    [accountId, environment, key.digest, key.route, fingerprint, key.status, subject],
+  )
+  // Its statement began before the other's commit and took the lock after it: what this transaction did must not stay.
+  if (inserted.length === 0) throw inProgress()
+}
+
+// By SHA-256: a hash that can be steered would let one account hold up another's keys.
+function lockOf({ scope, route, digest }: IdempotencyKey): string {
+  const name = JSON.stringify(['idempotency', scope.accountId, scope.environment, route, digest.toString('hex')])
+  return sha256(name).readBigInt64BE().toString()
+}
