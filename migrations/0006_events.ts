@@ -55,7 +55,7 @@ export async function up(knex: Knex): Promise<void> {
       next_attempt_at timestamptz,
       delivered_at timestamptz,
       CONSTRAINT deliveries_pkey PRIMARY KEY (account_id, environment, id),
-      CONSTRAINT deliveries_event_key UNIQUE (account_id, environment, event_id, endpoint_id),
+      CONSTRAINT deliveries_event_key UNIQUE (event_id, endpoint_id, account_id, environment),
       CONSTRAINT deliveries_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT deliveries_endpoint_fkey FOREIGN KEY (account_id, environment, endpoint_id)
         REFERENCES webhook_endpoints (account_id, environment, id),
@@ -64,7 +64,7 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT deliveries_environment_check CHECK (environment IN ('sandbox', 'live')),
       CONSTRAINT deliveries_status_check CHECK (status IN ('pending', 'delivered', 'failed', 'cancelled'))
     );
-    CREATE INDEX deliveries_endpoint_idx ON deliveries (account_id, environment, endpoint_id, id);
+    CREATE INDEX deliveries_endpoint_idx ON deliveries (endpoint_id, account_id, environment, id);
 
     -- One row per attempt, written before the call and completed after it: a row without finished_at is a call whose
     -- process died, and its receiver may have seen it.
