@@ -1,79 +1,108 @@
+// biome-ignore-all lint/style/useNodejsImportProtocol: an old Node does not know it, and must get as far as the refusal
+// biome-ignore-all lint/style/useTemplate: an old Node can't parse templates
 // Gets a checkout ready and runs one of its commands on the Node that the project ships. Plain old JavaScript, so that a
 // Node too old for the project can still say so in a sentence.
 'use strict'
 
 var childProcess = require('child_process')
-var crypto = require('crypto')
 var fs = require('fs')
+var os = require('os')
 var path = require('path')
 
 var MIN_MAJOR = 20
-var INSTALL_LOCK_SECONDS = 600
+// Installing takes a minute on a slow line; a command that waits for another one's must end all the same.
+var INSTALL_PATIENCE_MS = 900000
+// Whoever installs touches its lock this often, and one that was not touched for so long is nobody's.
+var BEAT_MS = 2000
+var SILENT_MS = 60000
 var root = path.join(__dirname, '..')
 var modules = path.join(root, 'node_modules')
-var marker = path.join(modules, '.countersign-installed')
-var runtime = path.join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+var lock = path.join(root, '.installing')
+var runtime = path.join(modules, 'node', 'bin', 'node')
 
 function refuse(sentence) {
   process.stderr.write(sentence + '\n')
   process.exit(1)
 }
 
-function isInstalled() {
+function readJson(file) {
   try {
-    return fs.readFileSync(marker, 'utf8') === wanted() && fs.existsSync(runtime)
-  } catch (error) {
-    return false
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
+  } catch (_error) {
+    return undefined
   }
 }
 
-function wanted() {
-  return crypto.createHash('sha256').update(fs.readFileSync(path.join(root, 'package-lock.json'))).digest('hex')
+// npm writes its record of what it installed last of all. It is compared with what the lock file pins, whoever installed.
+function isInstalled() {
+  var wanted = readJson(path.join(root, 'package-lock.json'))
+  var found = readJson(path.join(modules, '.package-lock.json'))
+  if (!wanted || !found || !fs.existsSync(runtime)) return false
+  return Object.keys(wanted.packages).every((name) => {
+    var pinned = wanted.packages[name]
+    var there = found.packages[name]
+    if (name === '' || (!there && (pinned.optional || pinned.devOptional || pinned.peer))) return true
+    return there !== undefined && there.version === pinned.version
+  })
 }
 
-function install() {
-  process.stderr.write('Installing dependencies (once)...\n')
-  var npm = process.env.npm_execpath
-  var command = npm ? process.execPath : process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  // Not `npm ci`: that one refuses a lock file without the optional binaries of every other platform, and a registry mirror
-  // may not carry them all. This installs what the lock file pins, and never writes to it.
-  var args = (npm ? [npm] : []).concat(['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
-  var result = childProcess.spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
-  if (result.error || result.status !== 0) {
-    refuse('`npm install` failed: its message is above. Countersign needs npm and a reachable package registry for its first start.')
-  }
-  if (!fs.existsSync(runtime)) {
-    refuse('`npm install` did not bring Node 24 (node_modules/node/bin/node): allow its install script (no --ignore-scripts).')
-  }
-  fs.writeFileSync(marker, wanted())
+function isReady() {
+  return !fs.existsSync(lock) && isInstalled()
 }
 
 // Two commands may be started at once in a fresh clone: one installs, the other waits for it.
-function installOnce() {
-  var lock = path.join(root, '.installing')
-  var deadline = Date.now() + INSTALL_LOCK_SECONDS * 1000
-  while (Date.now() < deadline) {
-    try {
-      fs.writeFileSync(lock, String(process.pid), { flag: 'wx' })
-      try {
-        if (!isInstalled()) install()
-      } finally {
-        fs.unlinkSync(lock)
-      }
-      return
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error
+function installOnce(done) {
+  var deadline = Date.now() + INSTALL_PATIENCE_MS
+  var isFirst = true
+  var wasInterrupted = false
+  attempt()
+
+  function attempt() {
+    if (isReady()) return done()
+    if (takeLock()) return install(wasInterrupted, done)
+    if (breakAbandonedLock()) {
+      wasInterrupted = true
+      return attempt()
     }
-    if (isInstalled()) return
-    if (isAbandoned(lock)) fs.unlinkSync(lock)
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    if (Date.now() > deadline)
+      refuse('Another command has been installing for too long: end it, or delete ' + lock + '.')
+    if (isFirst) process.stderr.write('Another command is installing the dependencies: waiting for it...\n')
+    isFirst = false
+    setTimeout(attempt, 250)
   }
-  refuse('Another process has been installing for ' + INSTALL_LOCK_SECONDS + ' s: end it, or delete .installing.')
 }
 
-function isAbandoned(lock) {
+function takeLock() {
   try {
-    var pid = Number(fs.readFileSync(lock, 'utf8'))
+    fs.writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+// Moved aside first: of two that find the same abandoned lock, only one moves it.
+function breakAbandonedLock() {
+  var aside = lock + '.' + process.pid
+  var wasAbandoned
+  try {
+    if (!isAbandoned(lock)) return false
+    fs.renameSync(lock, aside)
+    wasAbandoned = isAbandoned(aside)
+    if (!wasAbandoned) fs.linkSync(aside, lock)
+    fs.unlinkSync(aside)
+    return wasAbandoned
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function isAbandoned(file) {
+  var pid = Number(fs.readFileSync(file, 'utf8'))
+  if (Date.now() - fs.statSync(file).mtimeMs > SILENT_MS) return true
+  try {
     if (pid > 0) process.kill(pid, 0)
     return false
   } catch (error) {
@@ -81,35 +110,137 @@ function isAbandoned(lock) {
   }
 }
 
-function run(args) {
-  // The channel tells the command when this process is gone, however it ended.
-  // npm runs scripts from the root and says where its user stands: relative paths are theirs.
-  var cwd = process.env.INIT_CWD || process.cwd()
-  var child = childProcess.spawn(runtime, args, { cwd: cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  var parent = process.ppid
-  var watch = setInterval(function () {
-    if (process.ppid !== parent) child.kill('SIGTERM')
-  }, 1000)
-  // A terminal sends Ctrl-C to the whole group; a supervisor sends its signal to this process alone.
-  ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
-    process.on(signal, function () {
-      child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal)
-    })
+function install(wasInterrupted, done) {
+  process.stderr.write('Installing dependencies (once)...\n')
+  // npm takes a half-unpacked package for a whole one.
+  if (wasInterrupted || !fs.existsSync(path.join(modules, '.package-lock.json'))) {
+    fs.rmSync(modules, { recursive: true, force: true })
+  }
+  // Not `npm ci`: that one refuses a lock file without the optional binaries of every other platform, and a registry mirror
+  // may not carry them all. This installs what the lock file pins, and never writes to it.
+  var args = [
+    'install',
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--include=dev',
+    '--include=optional',
+    '--loglevel=error',
+  ]
+  var npm = process.env.npm_execpath || ''
+  var isNpm = path.basename(npm) === 'npm-cli.js'
+  var child = childProcess.spawn(isNpm ? process.execPath : 'npm', (isNpm ? [npm] : []).concat(args), {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
   })
-  child.on('error', function (error) {
-    refuse('Node 24 could not be started: ' + error.message)
+  var beat = setInterval(() => {
+    try {
+      fs.utimesSync(lock, new Date(), new Date())
+    } catch (_error) {
+      // Taken away by hand.
+    }
+  }, BEAT_MS)
+  var ending
+  forwardSignals((signal) => {
+    ending = signal
+    child.kill(signal)
   })
-  child.on('exit', function (code, signal) {
-    clearInterval(watch)
-    process.exit(signal ? 1 : code)
+  child.on('error', (error) => {
+    if (error.code === 'ENOENT') refuse('npm was not found. It comes with Node: install both, then run this again.')
+    refuse('npm could not be started: ' + error.message)
+  })
+  child.on('exit', (code, signal) => {
+    clearInterval(beat)
+    // The lock stays with our pid in it: the next command finds it abandoned, and begins anew.
+    if (ending || signal) process.exit(exitCode(ending || signal))
+    if (code !== 0) {
+      refuse(
+        '`npm install` failed: its message is above. The first start needs npm and a package registry that it can reach.',
+      )
+    }
+    if (!fs.existsSync(runtime)) {
+      refuse(
+        '`npm install` did not bring Node 24 (node_modules/node/bin/node): its install script must run (ignore-scripts is set?).',
+      )
+    }
+    fs.unlinkSync(lock)
+    stopForwarding()
+    done()
   })
 }
 
-var major = Number(process.versions.node.split('.')[0])
-if (major < MIN_MAJOR) {
-  refuse('Countersign needs Node ' + MIN_MAJOR + ' or newer to set itself up; this is Node ' + process.versions.node + '.')
+function run(args) {
+  // npm runs scripts from the root and says where its user stands: relative paths are theirs.
+  var cwd = process.env.INIT_CWD || process.cwd()
+  // The channel tells the command when this process is gone, however it ended.
+  var child = childProcess.spawn(runtime, args, { cwd: cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  // npm passes no SIGKILL on, so its end is watched for. Whoever runs this file by hand may leave it running.
+  var parent = process.ppid
+  var watch = setInterval(() => {
+    if (process.env.npm_lifecycle_event && process.ppid !== parent) child.kill('SIGTERM')
+  }, 1000)
+  // A terminal sends Ctrl-C to the whole group; a supervisor sends its signal to this process alone.
+  forwardSignals((signal) => {
+    child.kill(signal)
+  })
+  child.on('error', (error) => {
+    refuse('Node 24 (' + runtime + ') could not be started: ' + error.message)
+  })
+  child.on('exit', (code, signal) => {
+    clearInterval(watch)
+    process.exit(signal ? exitCode(signal) : code)
+  })
 }
-var args = process.argv.slice(2)
-if (args.length === 0) refuse('Usage: node bootstrap/run.cjs <command file> [arguments]')
-if (!isInstalled()) installOnce()
-run([path.join(root, args[0])].concat(args.slice(1)))
+
+var SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+var forwarder
+
+function forwardSignals(forward) {
+  forwarder = forward
+  SIGNALS.forEach((signal) => {
+    process.on(signal, forward)
+  })
+}
+
+function stopForwarding() {
+  SIGNALS.forEach((signal) => {
+    process.removeListener(signal, forwarder)
+  })
+}
+
+// As a shell tells it.
+function exitCode(signal) {
+  return 128 + (os.constants.signals[signal] || 0)
+}
+
+function main() {
+  var major = Number(process.versions.node.split('.')[0])
+  if (major < MIN_MAJOR) {
+    refuse(
+      'Countersign needs Node ' +
+        MIN_MAJOR +
+        ' or newer to set itself up, and this is Node ' +
+        process.versions.node +
+        '. Install a newer one (https://nodejs.org), then run this again.',
+    )
+  }
+  if (process.platform === 'win32') refuse('Countersign runs on Linux and macOS. On Windows, run it in WSL.')
+  var args = process.argv.slice(2)
+  if (args.length === 0) refuse('Usage: node bootstrap/run.cjs <command file> [arguments]')
+  var command = [path.join(root, args[0])].concat(args.slice(1))
+  try {
+    if (isReady()) run(command)
+    else {
+      installOnce(() => {
+        run(command)
+      })
+    }
+  } catch (error) {
+    if (error.code !== 'EACCES' && error.code !== 'EPERM' && error.code !== 'EROFS') throw error
+    refuse(
+      'The dependencies are not installed, and this user may not write to ' + root + ': run this once as its owner.',
+    )
+  }
+}
+
+main()

@@ -95,14 +95,20 @@ async function createAccount({ services, options, log }: Act) {
 
 async function createKey({ services, options, log }: Act) {
   const account = await services.accounts().get(required(options.account, '--account'))
-  const environment: Environment = oneOf(required(options.environment, '--environment'), ['sandbox', 'live'], '--environment')
+  const environment: Environment = oneOf(
+    required(options.environment, '--environment'),
+    ['sandbox', 'live'],
+    '--environment',
+  )
   const expires = options.expires === undefined ? undefined : new Date(options.expires)
   if (expires !== undefined && Number.isNaN(expires.getTime())) throw new Error('--expires must be an ISO 8601 time.')
   const made = await services.keys().create(
     { accountId: account.id, environment },
     {
       name: options.name ?? 'admin command',
-      scopes: required(options.scopes, '--scopes').split(',').map((scope) => oneOf(scope.trim(), SCOPES, '--scopes')),
+      scopes: required(options.scopes, '--scopes')
+        .split(',')
+        .map((scope) => oneOf(scope.trim(), SCOPES, '--scopes')),
       ...(expires === undefined ? {} : { expiresAt: expires }),
     },
   )
@@ -133,7 +139,8 @@ async function showJobs({ services, options }: Act) {
 
 async function redriveJobs({ services, options, rest, log }: Act) {
   const [id] = rest
-  if ((id === undefined) === (options.queue === undefined)) throw new Error('Name one job, or --queue for all its dead jobs.')
+  if ((id === undefined) === (options.queue === undefined))
+    throw new Error('Name one job, or --queue for all its dead jobs.')
   const queue = options.queue === undefined ? undefined : queueOf(options.queue)
   const jobs = await listJobs(services.db(), { id, queue, state: 'dead', limit: 10_000 })
   if (jobs.length === 0) return { redriven: 0 }
@@ -194,7 +201,10 @@ function queueOf(name: string): QueueName {
 }
 
 function render(result: unknown): string {
-  if (!Array.isArray(result)) return `${Object.entries(result as object).map(([key, value]) => `${key}: ${format(value)}`).join('\n')}\n`
+  if (!Array.isArray(result))
+    return `${Object.entries(result as object)
+      .map(([key, value]) => `${key}: ${format(value)}`)
+      .join('\n')}\n`
   if (result.length === 0) return 'None.\n'
   return `${result.map((row: object) => Object.values(row).map(format).join('  ')).join('\n')}\n`
 }

@@ -1,16 +1,21 @@
 // `npm run demo`: the main job on a deployment of its own that is gone afterwards. A simulated fleet submits honest and
 // tampered captures in bulk, and whatever is not found exactly as planned makes the command fail.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readDeploymentSettings } from '#src/config.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { startDeployment } from './deployment.ts'
+import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
+import { prepareScenes } from './demo/scenes.ts'
+import { type Deployment, startDeployment } from './deployment.ts'
+import { sentenceOf } from './sentence.ts'
+import { isTold, listenForEnd } from './signals.ts'
 
-const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--json]
+const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--json] [--keep]
 
   --claims N    captures to submit, each with a claim of its own (default 200; from 16 on every kind of tampering occurs)
   --photos DIR  your own JPEGs as pictures, with the EXIF that the plan gives them
@@ -18,46 +23,105 @@ const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--
   --json        the last line of stdout is one JSON object; everything else goes to stderr
   --keep        leaves the deployment's data and says where
 `
-// Below this the fleet has no room for its devices; above it the disk of a laptop has none for the photos.
+// Above this the disk of a laptop has no room for the photos.
 const MAX_CLAIMS = 100_000
+
+interface Options {
+  claims: number
+  seed: number
+  photos: string | undefined
+  json: boolean
+  keep: boolean
+}
+
+const end = listenForEnd()
 
 // The channel to whoever started this would keep the process alive.
 process.exit(await main())
 
 async function main(): Promise<number> {
-  const options = readOptions()
-  if (typeof options === 'string') {
-    process.stderr.write(options)
+  let options: Options | undefined
+  try {
+    options = readOptions()
+  } catch (error) {
+    process.stderr.write(`${sentenceOf(error)}\n\n${USAGE}`)
     return 2
   }
-  const say = (line: string) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`)
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
-  const interrupted = new AbortController()
-  const stop = () => interrupted.abort(new Error('The demo was interrupted.'))
-  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop)
-
-  let deployment: Awaited<ReturnType<typeof startDeployment>> | undefined
+  if (options === undefined) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const { json } = options
+  const say = (line: string) => void (json ? process.stderr : process.stdout).write(`${line}\n`)
   try {
-    deployment = await startDeployment({ directory, say, onWarning: (line) => say(`  ! ${line}`) })
-    const { services, baseUrl, engine } = deployment
-    const account = await services.accounts().create({ id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' })
-    const { key } = await services.keys().create({ accountId: account.id, environment: 'sandbox' }, { name: 'demo', scopes: ['all'] })
-    say(`Countersign runs at ${baseUrl}, its queues on ${engine}.`)
-    const outcome = await rehearse({ ...options, baseUrl, key, say, signal: interrupted.signal })
-    printReport(outcome, say)
-    if (options.json) process.stdout.write(`${JSON.stringify(outcome.summary)}\n`)
-    return outcome.isAsPlanned ? 0 : 1
+    return await run(options, say)
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    if (end.aborted && isTold(end.reason)) {
+      process.stderr.write(`\n${end.reason.word}. Everything is stopped, and nothing is left.\n`)
+      return end.reason.exitCode
+    }
+    process.stderr.write(`${sentenceOf(error)}\n`)
     return 1
-  } finally {
-    await deployment?.stop()
-    if (options.keep) say(`The data is in ${directory}.`)
-    else rmSync(directory, { recursive: true, force: true })
   }
 }
 
-function readOptions() {
+async function run(options: Options, say: (line: string) => void): Promise<number> {
+  const settings = readDeploymentSettings()
+  if (settings.isProduction) throw new Error('The demo runs in MODE=development: its receiver listens on loopback.')
+  const directory = makeDirectory()
+  let deployment: Deployment | undefined
+  try {
+    const scenes = await prepareScenes({ ...options, directory, say, signal: end })
+    // A database that is named is used with its own keys and photos; all else is made for this run alone.
+    const isOwn = settings.databaseUrl === undefined
+    const overrides = { OUTBOUND_ALLOW: '127.0.0.1', ...(isOwn ? ownSettings(directory) : {}) }
+    deployment = await startDeployment({
+      ...(isOwn ? { directory, ...(options.keep ? {} : { transient: directory }) } : {}),
+      overrides,
+      say,
+      onWarning: (line) => say(`  ! ${line}`),
+      signal: end,
+    })
+    const { services, baseUrl, config } = deployment
+    const account = await services
+      .accounts()
+      .create({ id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' })
+    const scope = { accountId: account.id, environment: 'sandbox' } as const
+    const { key } = await services.keys().create(scope, { name: 'demo', scopes: ['all'] })
+    say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
+    const outcome = await rehearse({ ...options, scenes, baseUrl, key, say, signal: end })
+    await deployment.stop()
+    deployment = undefined
+    printReport(outcome, say)
+    if (!isOwn) say(`DATABASE_URL was given: the rows of ${account.id} stay in that database.`)
+    if (options.keep) say(`The data is in ${directory}.`)
+    if (options.json) process.stdout.write(`${JSON.stringify(outcome.summary)}\n`)
+    return outcome.isAsPlanned ? 0 : 1
+  } finally {
+    await deployment?.stop()
+    if (settings.redisUrl !== undefined) await forgetQueues(settings.redisUrl, queuePrefix(directory))
+    if (!options.keep) rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
+  }
+}
+
+function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
+  // Postgres runs as somebody else then, and must be able to pass through.
+  if (userInfo().uid === 0) chmodSync(directory, 0o711)
+  return directory
+}
+
+// The redis that is named may serve others.
+function queuePrefix(directory: string): string {
+  return `demo-${directory.slice(-6).toLowerCase()}`
+}
+
+function ownSettings(directory: string): Record<string, string> {
+  return { BLOB_STORE: `disk:${join(directory, 'blobs')}`, QUEUE_PREFIX: queuePrefix(directory) }
+}
+
+/** undefined: the help was asked for. @throws {Error} naming the option that is wrong. */
+function readOptions(): Options | undefined {
   const { values } = parseArgs({
     options: {
       claims: { type: 'string', default: '200' },
@@ -68,12 +132,21 @@ function readOptions() {
       help: { type: 'boolean', default: false },
     },
   })
-  const claims = Number(values.claims)
-  const seed = Number(values.seed)
-  if (values.help) return USAGE
-  if (!Number.isInteger(claims) || claims < 1 || claims > MAX_CLAIMS) {
-    return `--claims must be a whole number from 1 to ${MAX_CLAIMS}.\n\n${USAGE}`
+  if (values.help) return undefined
+  const { photos, json, keep } = values
+  if (photos === '') throw new Error('--photos must name a folder.')
+  return {
+    claims: readNumber('--claims', values.claims, 1, MAX_CLAIMS),
+    seed: readNumber('--seed', values.seed, 0, 1e9),
+    photos,
+    json,
+    keep,
   }
-  if (!Number.isSafeInteger(seed)) return `--seed must be a whole number.\n\n${USAGE}`
-  return { claims, seed, photos: values.photos, json: values.json, keep: values.keep }
+}
+
+function readNumber(option: string, text: string, least: number, most: number): number {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(number >= least && number <= most))
+    throw new Error(`${option} must be a whole number from ${least} to ${most}, not ${text}.`)
+  return number
 }

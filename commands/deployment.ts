@@ -1,30 +1,30 @@
 // A whole deployment on one machine: embedded parts for what is not named, migrations, the deployment's own keys, and the
 // Procfile's processes, watched and restarted until `stop`.
 
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { childEnvironment, readConfig, readDeploymentSettings } from '#src/config.ts'
-import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
-import { migrate } from '#src/platform/db/migrate.ts'
+import { type Config, childEnvironment, readConfig, readDeploymentSettings } from '#src/config.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
+import { migrate, refuseUnboundLogin, requireMigrated } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createServices, type Services } from '#src/services.ts'
+import { openLog } from './logs.ts'
 import { choosePorts } from './ports.ts'
-import { type DeploymentState, openState } from './state.ts'
-import { startProcfile, type Supervisor } from './supervisor.ts'
-
-/** All the publishable sandbox keys share one account, whose data anybody may see. */
-export const SANDBOX_ACCOUNT = 'acc_sandbox'
-const LOGIN = 'countersign'
+import { reachPostgres, reachRedis } from './reach.ts'
+import { embeddedDefaults, seed } from './seed.ts'
+import { type DeploymentState, makeDataDirectory, openState } from './state.ts'
+import { type Supervisor, startProcfile, warningOf } from './supervisor.ts'
 
 export interface Prepared {
   directory: string
-  state: DeploymentState
+  config: Config
+  /** The deployment's own secrets and keys; undefined in production, where they are named. */
+  state: DeploymentState | undefined
   /** For processes of this deployment. */
   environment: Record<string, string>
-  /** Where Postgres keeps its data; undefined when it is not ours. */
-  postgresDirectory: string | undefined
-  engine: 'Redis' | 'Postgres'
+  /** undefined when it is not ours. */
+  postgres: EmbeddedPostgres | undefined
   services: Services
   /** Lets go of the embedded parts. */
   release(): Promise<void>
@@ -32,121 +32,162 @@ export interface Prepared {
 
 interface PrepareOptions {
   directory?: string
-  /** false: throw-away data need not reach the disk. */
-  isDurable?: boolean
+  /** Goes when the deployment ends, also when it is killed: its data need not reach the disk. */
+  transient?: string
+  /** Changes to the environment. */
+  overrides?: Record<string, string>
   say?: (line: string) => void
+  /** Called with each line that a process, or this one, logs at warning or above. */
+  onWarning?: (line: string) => void
+  signal?: AbortSignal
 }
 
-/** Makes everything ready that processes and administrators need; starts no process. */
-export async function prepare({ directory: chosen, isDurable = true, say = () => {} }: PrepareOptions = {}): Promise<Prepared> {
+/**
+ * Makes everything ready that processes and administrators need; starts no process.
+ * @throws {Error} with a sentence for people.
+ */
+export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
+  const { transient, overrides = {}, say = () => {}, onWarning = () => {}, signal } = options
   const settings = readDeploymentSettings()
-  if (settings.isProduction && settings.databaseUrl === undefined) {
-    throw new Error('MODE=production runs on no embedded part: set DATABASE_URL, REDIS_URL, MASTER_KEY, BLOB_STORE, BASE_URL.')
-  }
-  const directory = resolve(chosen ?? settings.dataDirectory)
-  const state = openState(directory)
+  // Before anything is made: whatever is missing in production would be embedded otherwise.
+  if (settings.isProduction) readConfig(childEnvironment(overrides))
+  const directory = resolve(options.directory ?? settings.dataDirectory)
+  makeDataDirectory(directory)
+  const state = settings.isProduction ? undefined : openState(directory)
   const stack = new AsyncDisposableStack()
   try {
-    const { databaseUrl, ownerUrl, postgresDirectory } = await choosePostgres()
-    const environment: Record<string, string> = {
-      DATABASE_URL: databaseUrl,
-      ...(settings.redisUrl === undefined ? {} : { REDIS_URL: settings.redisUrl }),
-      ...(settings.isProduction ? {} : embeddedDefaults(directory, state, settings)),
-    }
-    if (ownerUrl !== undefined) {
-      const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
-      if (applied.length > 0) say(`Migrated the database (${applied.length} steps).`)
+    const postgres = settings.databaseUrl === undefined && state !== undefined ? await startPostgres() : undefined
+    signal?.throwIfAborted()
+    const databaseUrl = postgres === undefined ? settings.databaseUrl : loginUrl(postgres.ownerUrl, state)
+    const environment = {
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      ...(state === undefined
+        ? {}
+        : embeddedDefaults({ directory, state, settings, isDatabaseOurs: postgres !== undefined })),
+      ...overrides,
     }
     const config = readConfig(childEnvironment(environment))
-    const services = createServices({ config, log: createLog({ process: 'command', level: 'warn' }) })
+    await bringUpToDate(config.DATABASE_URL, postgres?.ownerUrl ?? settings.ownerUrl)
+    signal?.throwIfAborted()
+    const log = createLog(
+      { process: 'command', level: 'warn' },
+      { write: (line) => onWarning(warningOf(line) ?? line.trim()) },
+    )
+    const services = createServices({ config, log })
     stack.defer(() => services.close())
-    if (!settings.isProduction) await seed(services, state)
-    const engine = settings.redisUrl === undefined ? 'Postgres' : 'Redis'
-    return { directory, state, environment, postgresDirectory, engine, services, release: () => stack.disposeAsync() }
+    await requireMigrated(services.db())
+    if (state !== undefined) await seed(services, state, config)
+    return { directory, config, state, environment, postgres, services, release: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
     throw error
   }
 
-  async function choosePostgres() {
-    if (settings.databaseUrl !== undefined) {
-      const isOwnerNamed = settings.ownerUrl !== undefined
-      return { databaseUrl: settings.databaseUrl, ownerUrl: isOwnerNamed ? settings.ownerUrl : undefined, postgresDirectory: undefined }
-    }
+  async function startPostgres(): Promise<EmbeddedPostgres> {
     say('Starting embedded Postgres...')
-    const postgres = await startEmbeddedPostgres({ directory: join(directory, 'embedded'), database: 'countersign', isDurable })
-    stack.defer(() => postgres.release())
-    const login = new URL(postgres.ownerUrl)
-    login.username = LOGIN
-    login.password = state.loginPassword
-    return { databaseUrl: login.href, ownerUrl: postgres.ownerUrl, postgresDirectory: postgres.directory }
+    const started = await startEmbeddedPostgres({
+      directory: join(directory, 'embedded'),
+      database: 'countersign',
+      isDurable: transient === undefined,
+      ...(transient === undefined ? {} : { transient }),
+    })
+    stack.defer(() => started.release())
+    if (started.isJoined) say('It runs already: another command on the same data started it.')
+    return started
+  }
+
+  async function bringUpToDate(databaseUrl: string, ownerUrl: string | undefined): Promise<void> {
+    if (ownerUrl !== undefined) {
+      await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
+      const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
+      if (applied.length > 0) say(`Migrated the database (${applied.length} steps).`)
+    }
+    await reachPostgres(
+      'DATABASE_URL',
+      databaseUrl,
+      '. `npm run migrate` with DATABASE_OWNER_URL makes a login that is missing.',
+    )
+    await refuseUnboundLogin(databaseUrl)
   }
 }
 
-function embeddedDefaults(directory: string, state: DeploymentState, settings: ReturnType<typeof readDeploymentSettings>) {
-  return {
-    MASTER_KEY: settings.masterKey ?? state.masterKey,
-    BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
-    // A newcomer's receiver is on their own machine.
-    OUTBOUND_ALLOW: settings.outboundAllow ?? 'localhost,127.0.0.1,[::1]',
-  }
-}
+const LOGIN = 'countersign'
 
-async function seed(services: Services, state: DeploymentState): Promise<void> {
-  const { sandboxKeys, account } = state
-  const sandbox = await services.accounts().create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer' })
-  const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
-  for (const [name, raw] of Object.entries(sandboxKeys) as [keyof typeof sandboxKeys, string][]) {
-    await services.keys().create(scope, { name: `publishable ${name}`, scopes: [name], isAccountBearing: false, raw })
-  }
-  const own = await services.accounts().create({ id: account.id, name: 'My account', plan: 'enterprise' })
-  const ownScope = { accountId: own.id, environment: 'sandbox' } as const
-  await services.keys().create(ownScope, { name: 'first key', scopes: ['all'], raw: account.key })
-  await services.signingKeys().ensure()
+function loginUrl(ownerUrl: string, state: DeploymentState | undefined): string {
+  const login = new URL(ownerUrl)
+  login.username = LOGIN
+  login.password = state?.loginPassword ?? ''
+  return login.href
 }
 
 export interface Deployment extends Prepared {
   baseUrl: string
+  /** Usual ports that others had taken, where none was asked for. */
+  takenPorts: number[]
   /** Of each process: where /metrics and /health/ready are. */
   internalPorts: Record<string, number>
+  logs: string
   /** Ends the processes in order, then the embedded parts. */
   stop(): Promise<void>
 }
 
-interface StartOptions extends PrepareOptions {
-  /** Changes to the processes' environment. */
-  overrides?: Record<string, string>
-  /** Called with each line that a process logs at warning or above. */
-  onWarning?: (line: string) => void
-}
+// Another program may take a port between our look and our listening; hardly ever, and never five times.
+const PORT_TRIES = 5
 
-export async function startDeployment(options: StartOptions = {}): Promise<Deployment> {
+export async function startDeployment(options: PrepareOptions = {}): Promise<Deployment> {
   const prepared = await prepare(options)
-  let supervisor: Supervisor | undefined
+  let running: Supervisor | undefined
   try {
-    const logs = join(prepared.directory, 'logs')
+    const { config, services, directory } = prepared
+    if (config.REDIS_URL !== undefined) await reachRedis(services.engine(), config.REDIS_URL)
+    const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
-    const ports = await choosePorts(readDeploymentSettings())
-    const baseUrl = `http://localhost:${ports.web}`
-    supervisor = await startProcfile({
-      environment: { ...prepared.environment, PORT: String(ports.web), BASE_URL: baseUrl, ...options.overrides },
-      internalPortOf: (name) => (name === 'web' ? ports.internal : 0),
-      logOf: (name) => createWriteStream(join(logs, `${name}.log`), { flags: 'a', mode: 0o600 }),
-      ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
-    })
-    const running = supervisor
+    const { supervisor, baseUrl, takenPorts } = await startOnFreePort(prepared, logs, options)
+    running = supervisor
     return {
       ...prepared,
       baseUrl,
-      internalPorts: running.internalPorts,
+      takenPorts,
+      internalPorts: supervisor.internalPorts,
+      logs,
       async stop() {
-        await running.stop()
+        await supervisor.stop()
         await prepared.release()
       },
     }
   } catch (error) {
-    await supervisor?.stop()
+    await running?.stop()
     await prepared.release()
     throw error
   }
+}
+
+async function startOnFreePort({ config, environment }: Prepared, logs: string, { onWarning, signal }: PrepareOptions) {
+  const settings = readDeploymentSettings()
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = await choosePorts({ ...settings, host: config.HOST })
+    const baseUrl = `http://${ADDRESSES[config.HOST] ?? config.HOST}:${ports.web}`
+    try {
+      const supervisor = await startProcfile({
+        environment: { BASE_URL: config.BASE_URL ?? baseUrl, ...environment, PORT: String(ports.web) },
+        internalPortOf: (name) => (name === 'web' ? ports.internal : 0),
+        logOf: (name) => openLog(join(logs, `${name}.log`)),
+        patienceMs: (config.SHUTDOWN_SECONDS + 5) * 1_000,
+        ...(onWarning === undefined ? {} : { onWarning }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      return { supervisor, baseUrl, takenPorts: ports.taken }
+    } catch (error) {
+      const isTaken = error instanceof Error && error.message.includes('EADDRINUSE')
+      if (!isTaken || settings.port !== undefined || attempt === PORT_TRIES) throw error
+    }
+  }
+}
+
+// What people type for the addresses that a server listens on.
+const ADDRESSES: Record<string, string> = {
+  '127.0.0.1': 'localhost',
+  '0.0.0.0': 'localhost',
+  '::': 'localhost',
+  '::1': '[::1]',
 }

@@ -4,20 +4,39 @@ import { readDeploymentSettings } from '#src/config.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { prepare } from './deployment.ts'
+import { reachPostgres } from './reach.ts'
+import { sentenceOf } from './sentence.ts'
+import { listenForEnd } from './signals.ts'
 
-const { databaseUrl, ownerUrl } = readDeploymentSettings()
-try {
-  if (databaseUrl === undefined) {
-    const prepared = await prepare({ say: (line) => process.stdout.write(`${line}\n`) })
-    await prepared.release()
-  } else if (ownerUrl === undefined) {
-    throw new Error('Set DATABASE_OWNER_URL to a role that may create roles and tables, beside DATABASE_URL.')
-  } else {
-    const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
-    for (const file of applied) process.stdout.write(`applied ${file}\n`)
+listenForEnd()
+process.exit(await main())
+
+async function main(): Promise<number> {
+  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const { databaseUrl, ownerUrl, isProduction } = readDeploymentSettings()
+  try {
+    if (databaseUrl === undefined && (isProduction || ownerUrl !== undefined)) {
+      throw new Error('Set DATABASE_URL, the login that the service gets, beside DATABASE_OWNER_URL.')
+    }
+    if (databaseUrl === undefined) {
+      const prepared = await prepare({ say })
+      await prepared.release()
+    } else if (ownerUrl === undefined) {
+      throw new Error('Set DATABASE_OWNER_URL to a role that may create roles and tables, beside DATABASE_URL.')
+    } else {
+      await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
+      const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
+      for (const file of applied) say(`applied ${file}`)
+      await reachPostgres(
+        'DATABASE_URL',
+        databaseUrl,
+        ': this login is older than today, and its password another one.',
+      )
+    }
+    say('The database is up to date.')
+    return 0
+  } catch (error) {
+    process.stderr.write(`${sentenceOf(error)}\n`)
+    return 1
   }
-  process.stdout.write('The database is up to date.\n')
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
 }

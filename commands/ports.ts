@@ -6,38 +6,66 @@ const USUAL_PORTS = Array.from({ length: 20 }, (_, index) => 8080 + index)
 interface Wanted {
   port: number | undefined
   internalPort: number | undefined
+  /** The address that the API will listen on. */
+  host?: string
+}
+
+interface Ports {
+  web: number
+  internal: number
+  /** The usual ones that were passed over. */
+  taken: number[]
 }
 
 /**
  * The ports to listen on: what was asked for, or a usual one, or any free one.
- * @throws {Error} when a port that was asked for is taken.
+ * @throws {Error} when a port that was asked for is taken or is no port.
  */
-export async function choosePorts({ port, internalPort }: Wanted): Promise<{ web: number; internal: number }> {
-  if (port === undefined) return { web: await freePort(USUAL_PORTS), internal: internalPort ?? 0 }
-  if (port !== 0 && !(await isFree(port))) {
-    throw new Error(`Port ${port} is taken: set PORT to another, or leave it out to get a free one.`)
+export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }: Wanted): Promise<Ports> {
+  await requireFree('INTERNAL_PORT', internalPort, '127.0.0.1')
+  if (port !== undefined) {
+    await requireFree('PORT', port, host)
+    return { web: port || (await anyPort(host)), internal: internalPort, taken: [] }
   }
-  return { web: port || (await freePort([])), internal: internalPort ?? 0 }
+  const taken: number[] = []
+  for (const usual of USUAL_PORTS) {
+    if (await isFree(usual, host)) return { web: usual, internal: internalPort, taken }
+    taken.push(usual)
+  }
+  return { web: await anyPort(host), internal: internalPort, taken }
 }
 
-async function freePort(wishes: readonly number[]): Promise<number> {
-  for (const wish of wishes) if (await isFree(wish)) return wish
-  const port = await tryPort(0)
+async function requireFree(key: string, port: number, host: string): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`${key} must be a port, 0 to 65535.`)
+  if (port === 0) return
+  const { code } = await tryPort(port, host)
+  if (code === undefined) return
+  if (code === 'EACCES') throw new Error(`${key}=${port}: this user may not listen there. Take one above 1023.`)
+  if (code !== 'EADDRINUSE') throw new Error(`${key}=${port} can't be listened on at ${host} (${code}).`)
+  throw new Error(
+    `${key}=${port} is taken by another program: set ${key} to another one, or leave it out to get a free one.`,
+  )
+}
+
+async function anyPort(host: string): Promise<number> {
+  const { port } = await tryPort(0, host)
   if (port === undefined) throw new Error('This machine has no free port.')
   return port
 }
 
-async function isFree(port: number): Promise<boolean> {
-  return (await tryPort(port)) !== undefined
+// People say localhost, and where that is ::1 first, a stranger's server there would answer them.
+async function isFree(port: number, host: string): Promise<boolean> {
+  const beside = host === '127.0.0.1' ? await tryPort(port, '::1') : {}
+  return beside.code !== 'EADDRINUSE' && (await tryPort(port, host)).code === undefined
 }
 
-function tryPort(port: number): Promise<number | undefined> {
+function tryPort(port: number, host: string): Promise<{ port?: number; code?: string }> {
   return new Promise((done) => {
     const server = createServer()
-    server.on('error', () => done(undefined))
-    server.listen(port, '127.0.0.1', () => {
+    server.on('error', (error: NodeJS.ErrnoException) => done({ code: error.code ?? error.message }))
+    server.listen(port, host, () => {
       const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : undefined))
+      server.close(() => done(typeof address === 'object' && address ? { port: address.port } : {}))
     })
   })
 }

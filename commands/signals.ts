@@ -1,8 +1,29 @@
-/** Resolves with a word for the reason when this command should end: a signal, or the end of whoever started it. */
-export function untilStopped(): Promise<string> {
-  return new Promise((stopped) => {
-    process.on('SIGINT', () => stopped('Interrupted'))
-    process.on('SIGTERM', () => stopped('Terminated'))
-    process.on('disconnect', () => stopped('The parent process is gone'))
+/** What a command was told: a word for people, and the exit code of a command that had not finished. */
+export interface Told {
+  word: string
+  exitCode: number
+}
+
+/** Aborted, with what was told as its reason, when this command should end: by a signal, or by the end of its starter. */
+export function listenForEnd(): AbortSignal {
+  const end = new AbortController()
+  const told = (word: string, exitCode: number) => () => end.abort({ word, exitCode } satisfies Told)
+  process.on('SIGINT', told('Interrupted', 130))
+  process.on('SIGTERM', told('Terminated', 143))
+  process.on('SIGHUP', told('The terminal is gone', 129))
+  process.on('disconnect', told('The parent process is gone', 143))
+  // A reader that went away (a closed terminal, `| head`) must not keep us from ending in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  return end.signal
+}
+
+export function isTold(reason: unknown): reason is Told {
+  return typeof reason === 'object' && reason !== null && 'word' in reason && 'exitCode' in reason
+}
+
+export function untilAborted(signal: AbortSignal): Promise<Told> {
+  return new Promise((done) => {
+    if (signal.aborted) done(signal.reason)
+    else signal.addEventListener('abort', () => done(signal.reason), { once: true })
   })
 }

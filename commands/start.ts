@@ -1,43 +1,93 @@
 // `npm start`: everything, until Ctrl-C.
 
-import { SANDBOX_ACCOUNT, startDeployment } from './deployment.ts'
-import { untilStopped } from './signals.ts'
+import { type Deployment, startDeployment } from './deployment.ts'
+import { publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
+import { sentenceOf } from './sentence.ts'
+import { isTold, listenForEnd, untilAborted } from './signals.ts'
+import { readProcfile } from './supervisor.ts'
+import { oncePer } from './warnings.ts'
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+const end = listenForEnd()
 
-try {
-  const stopped = untilStopped()
-  const deployment = await startDeployment({ say, onWarning: (line) => process.stderr.write(`${line}\n`) })
-  const { baseUrl, state, directory, postgresDirectory, engine, internalPorts, environment } = deployment
-  const { all, verify, attest } = state.sandboxKeys
-  say(`
-Countersign listens on ${baseUrl}
+// The channel to whoever started this would keep the process alive.
+process.exit(await main())
 
-  Publishable sandbox keys (shared account ${SANDBOX_ACCOUNT}; anybody may know them)
-    every scope   ${all}
-    verify        ${verify}
-    attest        ${attest}
+async function main(): Promise<number> {
+  if (process.argv.length > 2) {
+    process.stderr.write('npm start takes no arguments. Settings are environment variables: see docs/operate.md.\n')
+    return 2
+  }
+  try {
+    const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
+    const deployment = await startDeployment({ say, onWarning: oncePer(10_000, warn), signal: end })
+    say(describe(deployment))
+    const { word } = await untilAborted(end)
+    say(`\n${word}: draining...`)
+    await deployment.stop()
+    say('Stopped.')
+    return 0
+  } catch (error) {
+    if (end.aborted && isTold(end.reason)) {
+      say(`${end.reason.word} before it was ready. Stopped.`)
+      return end.reason.exitCode
+    }
+    process.stderr.write(`${sentenceOf(error)}\n`)
+    return 1
+  }
+}
 
-  A sandbox key of an account of your own (${state.account.id})
-                  ${state.account.key}
+function describe(deployment: Deployment): string {
+  const { baseUrl, state, directory, postgres, config, internalPorts, takenPorts, logs } = deployment
+  const { port } = new URL(baseUrl)
+  const taken = takenPorts.length === 0 ? [] : [`Port ${takenPorts.join(', ')} is taken, so it is ${port} this time.`]
+  const lines = [`\nCountersign listens on ${baseUrl}`, ...taken, '']
+  if (state !== undefined) {
+    const { all, verify, attest } = publishableKeys(state, config)
+    lines.push(
+      'A sandbox key of an account of your own',
+      ...aligned([
+        ['account', state.account.id],
+        ['every scope', state.account.key],
+      ]),
+      '',
+      `Publishable sandbox keys (of ${SANDBOX_ACCOUNT}, shared by all who know them)`,
+      ...aligned([
+        ['every scope', all],
+        ['verify', verify],
+        ['attest', attest],
+      ]),
+      '',
+      'Try it',
+      `  curl -s ${baseUrl}/v1/claims -H 'Authorization: Bearer ${state.account.key}'`,
+      `  npm run capture -- photo.jpg --url ${baseUrl} --key ${state.account.key}`,
+      '',
+    )
+  }
+  const allowed = config.OUTBOUND_ALLOW.map((host) => `, ${host}`).join('')
+  const metrics = readProcfile().map(({ name }) => [name, `http://127.0.0.1:${internalPorts[name]}/metrics`])
+  lines.push(
+    'Where things are',
+    ...aligned([
+      ['data', directory],
+      ['database', postgres === undefined ? 'yours (DATABASE_URL)' : `embedded Postgres in ${postgres.directory}`],
+      [
+        'queues',
+        config.REDIS_URL === undefined ? 'in that database (REDIS_URL names a Redis)' : 'in your Redis (REDIS_URL)',
+      ],
+      ['photos', config.BLOB_STORE.replace(/^disk:/, '')],
+      ['logs', `${logs}/<process>.log`],
+      ['webhooks to', `public addresses${allowed} (OUTBOUND_ALLOW)`],
+    ]),
+    '',
+    'Metrics',
+    ...aligned(metrics),
+    '',
+    'Ctrl-C drains and stops.',
+  )
+  return lines.join('\n')
+}
 
-  Try it
-    curl -s ${baseUrl}/v1/claims -H 'Authorization: Bearer ${state.account.key}'
-    npm run capture -- photo.jpg --url ${baseUrl} --key ${state.account.key}
-
-  Data            ${directory}
-  Postgres        ${postgresDirectory ?? 'yours (DATABASE_URL)'}
-  Queues          ${engine}
-  Webhooks may reach, beside public addresses: ${environment.OUTBOUND_ALLOW || 'nothing'}
-  Metrics         ${Object.entries(internalPorts).map(([name, port]) => `${name} http://127.0.0.1:${port}/metrics`).join('\n                  ')}
-
-Ctrl-C drains and stops.`)
-  const reason = await stopped
-  say(`\n${reason}: draining...`)
-  await deployment.stop()
-  say('Stopped.')
-  process.exit(0)
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  return rows.map(([name = '', value = '']) => `  ${name.padEnd(13)}${value}`)
 }

@@ -1,7 +1,8 @@
 // What an embedded deployment remembers between starts: its secrets and keys, in one file that only its owner reads.
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeKey } from '#src/account/keys/format.ts'
 import { newAccountId } from '#src/platform/ids.ts'
@@ -16,7 +17,7 @@ export interface DeploymentState {
 
 /** Reads the state of `directory`, made at the first call. Two first calls at once end with the same state. */
 export function openState(directory: string): DeploymentState {
-  mkdirSync(directory, { recursive: true })
+  makeDataDirectory(directory)
   const file = join(resolve(directory), 'state.json')
   const existing = read(file)
   if (existing !== undefined) return existing
@@ -26,17 +27,38 @@ export function openState(directory: string): DeploymentState {
     sandboxKeys: { all: makeKey('sandbox'), verify: makeKey('sandbox'), attest: makeKey('sandbox') },
     account: { id: newAccountId('acc'), key: makeKey('sandbox') },
   }
-  const temporary = `${file}.${process.pid}`
-  writeFileSync(temporary, JSON.stringify(made, null, 2), { mode: 0o600 })
-  renameSync(temporary, file)
-  return made
+  const aside = `${file}.${process.pid}`
+  writeFileSync(aside, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+  try {
+    // Of two that were made at once the first is kept; a rename would replace it.
+    linkSync(aside, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(aside)
+  }
+  return read(file) ?? made
+}
+
+/** A folder for data, closed to others; as root, those may pass through it, because Postgres runs as one of them. */
+export function makeDataDirectory(directory: string): void {
+  if (existsSync(directory)) return
+  mkdirSync(directory, { recursive: true })
+  // Whatever the umask says.
+  chmodSync(directory, userInfo().uid === 0 ? 0o711 : 0o700)
 }
 
 function read(file: string): DeploymentState | undefined {
+  let text: string
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    text = readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new Error(`${file} can't be read; it holds the master key, so restore it from a backup.`, { cause: error })
+    throw error
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`${file} is damaged. It holds the master key: restore it from a backup.`, { cause })
   }
 }

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '#src/config.ts'
 
@@ -17,18 +17,25 @@ export interface Supervisor {
 interface SupervisorOptions {
   environment: Record<string, string>
   internalPortOf(name: string): number
-  logOf(name: string): Writable
+  logOf(name: string): { write(line: string): unknown }
   onWarning?: (line: string) => void
   /** Only these processes. */
   only?: readonly string[]
   /** Changes for one launch of one process, counted from 1. */
   environmentOf?(name: string, launch: number): Record<string, string>
+  /** Gives up a start that is under way. */
+  signal?: AbortSignal
+  /** How long `stop` waits for a process before it kills it. */
+  patienceMs?: number
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const READY_DEADLINE_MS = 60_000
 // A process that dies at once would otherwise be started as fast as the machine can.
 const RESTART_AFTER_MS = 1_000
+// Above what a process takes for itself by default: SHUTDOWN_SECONDS of 25, and 2 s for what hangs beyond them.
+const STOP_PATIENCE_MS = 30_000
+const TAIL_LINES = 20
 
 export function readProcfile(): { name: string; command: string[] }[] {
   return readFileSync(new URL('../Procfile', import.meta.url), 'utf8')
@@ -40,67 +47,61 @@ export function readProcfile(): { name: string; command: string[] }[] {
     })
 }
 
-/** Resolves when every process has said that it is ready. */
+/**
+ * Resolves when every process has said that it is ready.
+ * @throws {Error} naming the process that did not come up, and why; or the signal's reason. Nothing runs then.
+ */
 export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
-  const { environment, internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}) } = options
+  const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}), signal } = options
   const children = new Map<string, ChildProcess>()
   const internalPorts: Record<string, number> = {}
   const launches = new Map<string, number>()
-  let isStopping = false
+  const stopping = new AbortController()
 
-  const start = (name: string, command: string[], log: Writable): Promise<void> => {
-    const [program = '', ...args] = command
+  const start = async (name: string, command: string[]): Promise<void> => {
     const launch = (launches.get(name) ?? 0) + 1
     launches.set(name, launch)
-    const child = spawn(program === 'node' ? process.execPath : program, args, {
-      cwd: ROOT,
-      env: childEnvironment({
-        ...environment,
+    const { child, ready } = spawnProcess(
+      name,
+      command,
+      {
+        ...options.environment,
         INTERNAL_PORT: String(internalPortOf(name)),
         ...environmentOf(name, launch),
-      }),
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    })
+      },
+      { log: logOf(name), onWarning },
+    )
     children.set(name, child)
-    const tail: string[] = []
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue
-      createInterface({ input: stream }).on('line', (line) => {
-        log.write(`${line}\n`)
-        tail.push(line)
-        if (tail.length > 20) tail.shift()
-        const warning = warningOf(line)
-        if (warning !== undefined) onWarning(`${name}: ${warning}`)
-      })
-    }
-    return new Promise((ready, fail) => {
-      const deadline = setTimeout(() => fail(new Error(`${name} was not ready in time`)), READY_DEADLINE_MS)
-      child.on('message', (message: { ready?: string; internalPort?: number }) => {
-        if (message.ready === undefined) return
-        clearTimeout(deadline)
-        internalPorts[name] = message.internalPort ?? 0
-        ready()
-      })
-      child.on('error', fail)
-      child.on('exit', (code, signal) => {
-        clearTimeout(deadline)
-        fail(new Error(`${name} ended with ${signal ?? code} before it was ready:\n${tail.join('\n')}`))
-        if (isStopping || !(name in internalPorts)) return
-        onWarning(`${name} ended with ${signal ?? code}; starting it again`)
-        setTimeout(() => {
-          if (!isStopping) start(name, command, log).catch((error: Error) => onWarning(error.message))
-        }, RESTART_AFTER_MS)
-      })
+    internalPorts[name] = await ready
+    child.once('exit', (code, killer) => {
+      if (stopping.signal.aborted) return
+      onWarning(`${name} ended with ${killer ?? code}; starting it again`)
+      void restart(name, command)
     })
   }
-
-  const stop = async () => {
-    isStopping = true
-    await Promise.all([...children.values()].map(end))
+  const restart = async (name: string, command: string[]): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      // stop() interrupts the pause.
+      await delay(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
+      try {
+        return await start(name, command)
+      } catch (error) {
+        if (!stopping.signal.aborted) onWarning(error instanceof Error ? error.message : String(error))
+      }
+    }
   }
+  const stop = async () => {
+    stopping.abort()
+    const patienceMs = options.patienceMs ?? STOP_PATIENCE_MS
+    await Promise.all([...children.values()].map((child) => end(child, patienceMs)))
+  }
+  const lines = readProcfile().filter(({ name }) => only === undefined || only.includes(name))
   try {
-    const lines = readProcfile().filter(({ name }) => only === undefined || only.includes(name))
-    await Promise.all(lines.map(({ name, command }) => start(name, command, logOf(name))))
+    await Promise.race([
+      Promise.all(lines.map(({ name, command }) => start(name, command))),
+      ...(signal === undefined ? [] : [untilAborted(signal)]),
+    ])
   } catch (error) {
     await stop()
     throw error
@@ -108,16 +109,77 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
   return { internalPorts, children, stop }
 }
 
-function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-  return new Promise((done) => {
-    child.once('exit', () => done())
+interface Told {
+  log: { write(line: string): unknown }
+  onWarning(line: string): void
+}
+
+/** `ready` answers with the process's internal port, or fails with what it said before it ended. */
+function spawnProcess(name: string, command: string[], environment: Record<string, string>, { log, onWarning }: Told) {
+  const [program = '', ...args] = command
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: ROOT,
+    env: childEnvironment(environment),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // Ctrl-C goes to us alone, who end them in order. Without us they end by themselves: their channel closes.
+    detached: true,
+  })
+  const tail: string[] = []
+  let isReady = false
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue
+    createInterface({ input: stream }).on('line', (line) => {
+      log.write(`${line}\n`)
+      tail.push(line)
+      if (tail.length > TAIL_LINES) tail.shift()
+      const warning = warningOf(line)
+      if (isReady && warning !== undefined) onWarning(`${name}: ${warning}`)
+    })
+  }
+  const ready = new Promise<number>((done, fail) => {
+    const refuse = (what: string) => {
+      clearTimeout(deadline)
+      const said = tail.map(warningOf).filter((line) => line !== undefined)
+      fail(new Error(`${name} ${[what, ...said].join('\n  ')}`))
+    }
+    const deadline = setTimeout(() => {
+      child.kill('SIGKILL')
+      refuse(`was not ready within ${READY_DEADLINE_MS / 1_000} s`)
+    }, READY_DEADLINE_MS)
+    child.on('message', (message: { ready?: string; internalPort?: number }) => {
+      if (message.ready === undefined) return
+      clearTimeout(deadline)
+      isReady = true
+      done(message.internalPort ?? 0)
+    })
+    child.on('error', fail)
+    // Not `exit`: what it said last may still be in the pipe.
+    child.on('close', (code, killer) => refuse(`could not start (it ended with ${killer ?? code})`))
+  })
+  return { child, ready }
+}
+
+async function end(child: ChildProcess, patienceMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  await new Promise<void>((done) => {
+    const deadline = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+    child.once('exit', () => {
+      clearTimeout(deadline)
+      done()
+    })
     child.kill('SIGTERM')
   })
 }
 
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, fail) => {
+    if (signal.aborted) fail(signal.reason)
+    else signal.addEventListener('abort', () => fail(signal.reason), { once: true })
+  })
+}
+
 /** What a person should see of a process's log while it runs: warnings and worse, and whatever is no log line. */
-function warningOf(line: string): string | undefined {
+export function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {
     const { level, msg, err, reason } = JSON.parse(line)

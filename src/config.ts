@@ -5,12 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 
-const port = z.coerce.number().int().min(0).max(65_535)
-const count = (fallback: number) => z.coerce.number().int().min(1).max(10_000).default(fallback)
+const number = z.coerce.number('must be a number').int('must be a whole number')
+const port = number.min(0, 'must be a port, 0 to 65535').max(65_535, 'must be a port, 0 to 65535')
+const count = (fallback: number) =>
+  number.min(1, 'must be 1 to 10000').max(10_000, 'must be 1 to 10000').default(fallback)
 const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
 const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them')
@@ -18,16 +25,35 @@ const masterKey = z
 const rawKey = z.string().regex(/^svc_test_[0-9A-Za-z]{32}$/, 'must be svc_test_ and 32 base62 characters')
 
 const settings = z.object({
-  MODE: z.enum(['development', 'production']).default('development').describe('production refuses every embedded default.'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('The service’s own login, bound by row-level security.'),
+  MODE: z
+    .enum(['development', 'production'])
+    .default('development')
+    .describe('production refuses every embedded default.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .describe('The service’s own login, bound by row-level security.'),
   DATABASE_POOL: count(4).describe('Connections per process.'),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional().describe('Redis or Valkey for the queues; without it they use Postgres.'),
-  QUEUE_PREFIX: z.string().regex(/^[a-z0-9-]{1,32}$/).default('cs').describe('Sets deployments apart that share one Redis.'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe('Redis or Valkey for the queues; without it they use Postgres.'),
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/)
+    .default('cs')
+    .describe('Sets deployments apart that share one Redis.'),
   MASTER_KEY: masterKey.describe('Seals secrets and signing keys at rest. Losing it loses them.'),
-  MASTER_KEY_ID: z.string().regex(/^[a-z0-9-]{1,32}$/).default('k1').describe('Names MASTER_KEY in what it sealed.'),
+  MASTER_KEY_ID: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/)
+    .default('k1')
+    .describe('Names MASTER_KEY in what it sealed.'),
   MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
   BLOB_STORE: z.string().min(1).describe('disk:<folder> for media.'),
-  BASE_URL: z.url({ protocol: /^https?$/ }).optional().describe('The public address, for links in answers.'),
+  BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The public address, for links in answers.'),
   HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
   PORT: port.default(8080).describe('Public port of the API.'),
   INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),
@@ -51,9 +77,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // A key that is set to nothing is a key that is not set: that is how shells and compose files leave them out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = settings.safeParse(given)
-  const problems = parsed.success
-    ? refusedInProduction(parsed.data)
-    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given))
+  const problems = [...wrong, ...refusedInProduction(given)]
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration can't be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
@@ -79,6 +104,7 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     databaseUrl: env.DATABASE_URL || undefined,
     ownerUrl: env.DATABASE_OWNER_URL || undefined,
     redisUrl: env.REDIS_URL || undefined,
+    queuePrefix: env.QUEUE_PREFIX || undefined,
     masterKey: env.MASTER_KEY || undefined,
     blobStore: env.BLOB_STORE || undefined,
     port: env.PORT ? wanted : undefined,
@@ -94,14 +120,22 @@ export function describeConfig(): { key: string; description: string }[] {
   return Object.entries(settings.shape).map(([key, schema]) => ({ key, description: schema.description ?? '' }))
 }
 
-function refusedInProduction(values: z.infer<typeof settings>): string[] {
-  if (values.MODE !== 'production') return []
+function describeIssue({ path, message }: { path: PropertyKey[]; message: string }, given: NodeJS.ProcessEnv): string {
+  const key = path.join('.')
+  if (given[key] !== undefined) return `${key}: ${message}`
+  return `${key}: is missing. ${describeConfig().find((entry) => entry.key === key)?.description ?? ''}`
+}
+
+function refusedInProduction(given: NodeJS.ProcessEnv): string[] {
+  if (given.MODE !== 'production') return []
   const problems: string[] = []
-  if (values.REDIS_URL === undefined) problems.push('REDIS_URL: production runs its queues on Redis or Valkey')
-  if (values.BASE_URL === undefined) problems.push('BASE_URL: production must know its public address')
-  if (values.OUTBOUND_ALLOW.length > 0) problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
-  if (values.WEBHOOK_TIME_DIVISOR !== 1) problems.push('WEBHOOK_TIME_DIVISOR: refused in production')
-  if (values.FAILPOINT !== undefined) problems.push('FAILPOINT: refused in production')
+  if (given.REDIS_URL === undefined)
+    problems.push('REDIS_URL: is missing. Production runs its queues on Redis or Valkey.')
+  if (given.BASE_URL === undefined) problems.push('BASE_URL: is missing. Production must know its public address.')
+  if (given.OUTBOUND_ALLOW !== undefined)
+    problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
+  if ((given.WEBHOOK_TIME_DIVISOR ?? '1') !== '1') problems.push('WEBHOOK_TIME_DIVISOR: refused in production')
+  if (given.FAILPOINT !== undefined) problems.push('FAILPOINT: refused in production')
   return problems
 }
 

@@ -5,28 +5,32 @@ export interface Progress {
 }
 
 const WIDTH = 30
+const REDRAW_MS = 100
 
 /** A bar on stderr with the rate per second; on what is no terminal, one line at the end. */
 export function createProgress(label: string, total: number): Progress {
   const startedAt = performance.now()
+  const digits = String(total).length
   let done = 0
   let drawnAt = 0
 
   const line = () => {
     const seconds = (performance.now() - startedAt) / 1_000
-    const filled = total === 0 ? WIDTH : Math.round((done / total) * WIDTH)
+    // A surplus is the report's to tell; the bar has room for all there should be.
+    const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.round((done / total) * WIDTH))
     const rate = seconds > 0 ? (done / seconds).toFixed(1) : '0.0'
-    return `${label.padEnd(20)} [${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done}/${total}  ${rate}/s`
+    const bar = `${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}`
+    return `${label.padEnd(20)} [${bar}] ${String(done).padStart(digits)}/${total}  ${rate.padStart(6)}/s`
   }
   return {
     add(count) {
       done += count
-      if (!process.stderr.isTTY || performance.now() - drawnAt < 100) return
+      if (!process.stderr.isTTY || performance.now() - drawnAt < REDRAW_MS) return
       drawnAt = performance.now()
-      process.stderr.write(`\r${line()}   `)
+      process.stderr.write(`\r${line()}\x1b[K`)
     },
     end() {
-      process.stderr.write(process.stderr.isTTY ? `\r${line()}   \n` : `${line()}\n`)
+      process.stderr.write(process.stderr.isTTY ? `\r${line()}\x1b[K\n` : `${line()}\n`)
     },
   }
 }

@@ -10,6 +10,8 @@ export interface Receiver {
   /** Distinct events with a good signature. */
   eventIds: ReadonlySet<string>
   byType: ReadonlyMap<string, number>
+  /** The types of the distinct events about one claim, in the order of their arrival. */
+  typesOf(claimId: string): readonly string[]
   /** Deliveries, repeats included. */
   readonly deliveries: number
   /** Reasons of signatures that did not verify. */
@@ -20,24 +22,27 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const eventIds = new Set<string>()
   const byType = new Map<string, number>()
+  const byClaim = new Map<string, string[]>()
   const invalid: string[] = []
   let secret: string | undefined
   let deliveries = 0
 
+  const note = ({ event_id: id, type, data }: { event_id: string; type: string; data: { claim_id?: string } }) => {
+    if (eventIds.has(id)) return
+    eventIds.add(id)
+    byType.set(type, (byType.get(type) ?? 0) + 1)
+    if (data.claim_id !== undefined) byClaim.set(data.claim_id, [...(byClaim.get(data.claim_id) ?? []), type])
+  }
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
       deliveries += 1
       const rawBody = Buffer.concat(chunks)
-      const verdict = verifyWebhookSignature(rawBody, req.headers, secret === undefined ? ['unknown'] : [secret], Date.now() / 1_000)
-      if (verdict.valid) {
-        const event = JSON.parse(rawBody.toString())
-        if (!eventIds.has(event.event_id)) byType.set(event.type, (byType.get(event.type) ?? 0) + 1)
-        eventIds.add(event.event_id)
-      } else {
-        invalid.push(verdict.reason)
-      }
+      const secrets = secret === undefined ? ['unknown'] : [secret]
+      const verdict = verifyWebhookSignature(rawBody, req.headers, secrets, Date.now() / 1_000)
+      if (verdict.valid) note(JSON.parse(rawBody.toString()))
+      else invalid.push(verdict.reason)
       res.writeHead(verdict.valid ? 200 : 400).end()
     })
   })
@@ -51,6 +56,7 @@ export async function startReceiver(): Promise<Receiver> {
     },
     eventIds,
     byType,
+    typesOf: (claimId) => byClaim.get(claimId) ?? [],
     get deliveries() {
       return deliveries
     },

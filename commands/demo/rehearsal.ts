@@ -1,22 +1,20 @@
 // The main job, from the outside: everything here happens over HTTP, as an insurer would do it.
 
-import { statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
-import { createCrew, type Crew } from '../../capture-kit/crew.ts'
+import { type Crew, createCrew } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
 import { compareResult } from '../../capture-kit/findings.ts'
-import { type FleetPlan, planFleet } from '../../capture-kit/fleet.ts'
+import { type FleetPlan, type PlannedCapture, planFleet } from '../../capture-kit/fleet.ts'
 import { createProgress } from './progress.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import type { Outcome } from './report.ts'
-import { loadScenes, renderScenes, type Scenes } from './scenes.ts'
+import type { Finding, Outcome } from './report.ts'
+import type { Scenes } from './scenes.ts'
 
 export interface RehearsalOptions {
   claims: number
   seed: number
-  photos: string | undefined
+  scenes: Scenes
   baseUrl: string
   key: string
   say(line: string): void
@@ -25,28 +23,21 @@ export interface RehearsalOptions {
 
 const UPLOADS_AT_ONCE = 8
 const BATCH_LINES = 10_000
-// Beyond this the pictures repeat and only their EXIF differs: each is still a file of its own.
-const MAX_SCENES = 48
 const SETTLE_PATIENCE_MS = 120_000
 const DELIVERY_PATIENCE_MS = 60_000
 
+/** @throws {Error} when the service can't be worked with; whatever it finds wrongly is in the outcome. */
 export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
-  const { claims, seed, photos, baseUrl, key, say, signal } = options
+  const { claims, seed, scenes, baseUrl, key, say, signal } = options
   const client = createClient({ url: baseUrl, key, signal })
   const receiver = await startReceiver()
   try {
-    const scenes = photos === undefined ? await renderScenes(Math.min(claims, MAX_SCENES), seed, signal) : await loadScenes(photos)
-    checkDisk(claims, scenes)
-    say(
-      photos === undefined
-        ? `Rendered ${scenes.length} pictures of 12 megapixels.`
-        : `Took ${scenes.length} pictures from ${photos}; the plan gives them their EXIF.`,
-    )
-    const endpoint = await registerEndpoint(baseUrl, key, receiver)
+    await registerEndpoint(options, receiver)
     const plan = planFleet({ seed, claims, now: new Date() })
     const crew = await createCrew({ plan, now: () => plan.now })
     const links = await prepareFleet(client, plan, crew)
-    say(`Enrolled ${links.deviceIds.filter((id) => id !== undefined).length} devices under their own certificate authority.`)
+    const enrolled = links.deviceIds.filter((id) => id !== undefined).length
+    say(`Enrolled ${enrolled} device${enrolled === 1 ? '' : 's'} under a certificate authority of their own.`)
 
     const bodies = await upload(client, plan, crew, scenes, links, signal)
     const startedAt = performance.now()
@@ -55,42 +46,40 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
     const settledSeconds = (performance.now() - startedAt) / 1_000
 
     const results = await readResults(client, batches)
-    const findings = plan.captures.map((capture) => {
-      const result = results.get(capture.externalId)
-      const isSettled = result?.status === 'evaluated'
-      return { capture, result, isSettled, differences: isSettled ? compareResult(capture.expected, result) : [] }
-    })
+    const events = await untilDelivered(receiver, plan, signal)
+    const findings = plan.captures.map((capture) => judge(capture, results.get(capture.externalId), receiver))
     const settled = findings.filter((finding) => finding.isSettled).length
-    const wrong = findings.filter((finding) => finding.differences.length > 0).length
-    const events = await untilDelivered(receiver, expectedEvents(plan), signal)
-    const rejected = batches.reduce((sum, batch) => sum + batch.rejected, 0)
     const summary = {
       submitted: claims,
       settled,
       lost: claims - settled,
-      wrong,
+      wrong: findings.filter((finding) => finding.differences.length > 0).length,
       events_delivered: receiver.eventIds.size,
       claims_per_second: Math.round((settled / settledSeconds) * 10) / 10,
     }
+    const refused = batches.flatMap((batch) => batch.refused)
     const isAsPlanned =
-      summary.lost === 0 && wrong === 0 && rejected === 0 && events.missing === 0 && events.surplus === 0 && receiver.invalid.length === 0
-    return { summary, findings, events, receiver, endpoint, settledSeconds, isAsPlanned }
+      refused.length === 0 &&
+      receiver.invalid.length === 0 &&
+      receiver.eventIds.size === events.expected &&
+      findings.every((finding) => finding.isSettled && finding.differences.length + finding.eventFaults.length === 0)
+    return { summary, findings, events, refused, receiver, settledSeconds, isAsPlanned }
   } finally {
     await client.close().catch(() => {})
     await receiver.close()
   }
 }
 
-async function registerEndpoint(baseUrl: string, key: string, receiver: Receiver): Promise<string> {
+async function registerEndpoint({ baseUrl, key, signal }: RehearsalOptions, receiver: Receiver): Promise<void> {
   const response = await fetch(`${baseUrl}/v1/webhook-endpoints`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: receiver.url, event_types: ['*'] }),
+    signal,
   })
-  const answer = (await response.json()) as { endpoint_id?: string; signing_secret?: string; detail?: string }
-  if (answer.signing_secret === undefined) throw new Error(`the webhook endpoint was refused: ${answer.detail}`)
+  const answer = (await response.json()) as { signing_secret?: string; detail?: string }
+  if (answer.signing_secret === undefined) throw new Error(`The webhook endpoint was refused: ${answer.detail}`)
   receiver.expectSecret(answer.signing_secret)
-  return answer.endpoint_id ?? ''
 }
 
 interface FleetLinks {
@@ -126,49 +115,64 @@ async function upload(
   const progress = createProgress('Uploading photos', plan.captures.length)
   const bodies = new Array<AttestBody>(plan.captures.length)
   const waiting = plan.captures.values()
-  await Promise.all(
-    Array.from({ length: UPLOADS_AT_ONCE }, async () => {
-      for (const capture of waiting) {
-        signal.throwIfAborted()
-        const shot = crew.shoot(capture, scenes)
-        const { media_id } = await client.upload(shot.photo, 'image/jpeg')
-        bodies[capture.index] = crew.compose(capture, shot, { media: { media_id }, ...links })
-        progress.add(1)
-      }
-    }),
-  )
-  progress.end()
+  try {
+    await Promise.all(
+      Array.from({ length: UPLOADS_AT_ONCE }, async () => {
+        for (const capture of waiting) {
+          signal.throwIfAborted()
+          const shot = crew.shoot(capture, scenes)
+          const { media_id } = await client.upload(shot.photo, 'image/jpeg')
+          bodies[capture.index] = crew.compose(capture, shot, { media: { media_id }, ...links })
+          progress.add(1)
+        }
+      }),
+    )
+  } finally {
+    progress.end()
+  }
   return bodies
 }
 
-async function submit(client: Client, bodies: readonly AttestBody[]): Promise<{ id: string; rejected: number }[]> {
-  const batches: { id: string; rejected: number }[] = []
+interface Submitted {
+  id: string
+  /** Lines that were not taken, a sentence each. */
+  refused: string[]
+}
+
+async function submit(client: Client, bodies: readonly AttestBody[]): Promise<Submitted[]> {
+  const batches: Submitted[] = []
   for (let start = 0; start < bodies.length; start += BATCH_LINES) {
     const { batch_id: id, rejected } = await client.submitBatch(bodies.slice(start, start + BATCH_LINES))
-    batches.push({ id, rejected: rejected.length })
+    const refused = rejected.map(({ line, errors }) => {
+      const why = errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')
+      return `${bodies[start + line - 1]?.external_id}: ${why}`
+    })
+    batches.push({ id, refused })
   }
   return batches
 }
 
-async function untilSettled(client: Client, batches: readonly { id: string }[], claims: number, signal: AbortSignal): Promise<void> {
-  const progress = createProgress('Settling claims', claims)
-  let settled = 0
-  for (let movedAt = performance.now(); settled < claims; await delay(100, undefined, { signal })) {
-    let now = 0
+async function untilSettled(client: Client, batches: readonly Submitted[], claims: number, signal: AbortSignal) {
+  const accepted = claims - batches.reduce((sum, batch) => sum + batch.refused.length, 0)
+  const count = async () => {
+    let settled = 0
     for (const { id } of batches) {
       const { counts } = await client.getBatch(id)
-      now += (counts.evaluated ?? 0) + (counts.failed ?? 0) + (counts.cancelled ?? 0)
+      settled += counts.evaluated + counts.failed + counts.cancelled
     }
-    if (now > settled) movedAt = performance.now()
-    progress.add(now - settled)
-    settled = now
-    // Whatever is not settled then is lost, and the report says so.
-    if (performance.now() - movedAt > SETTLE_PATIENCE_MS) break
+    return settled
   }
-  progress.end()
+  await watch({
+    label: 'Settling claims',
+    expected: accepted,
+    count,
+    everyMs: 100,
+    patienceMs: SETTLE_PATIENCE_MS,
+    signal,
+  })
 }
 
-async function readResults(client: Client, batches: readonly { id: string }[]): Promise<Map<string, Attestation>> {
+async function readResults(client: Client, batches: readonly Submitted[]): Promise<Map<string, Attestation>> {
   const results = new Map<string, Attestation>()
   for (const { id } of batches) {
     for await (const line of client.readBatchResults(id)) {
@@ -178,30 +182,52 @@ async function readResults(client: Client, batches: readonly { id: string }[]): 
   return results
 }
 
-function expectedEvents(plan: FleetPlan): number {
-  const escalated = plan.captures.filter((capture) => capture.expected.riskStatus === 'failed').length
-  return plan.captures.length * 2 + escalated
+function eventsOf({ expected }: PlannedCapture): string[] {
+  const always = ['attestation.created', 'claim.provenance_updated']
+  return expected.riskStatus === 'failed' ? [...always, 'claim.escalated'] : always
 }
 
-async function untilDelivered(receiver: Receiver, expected: number, signal: AbortSignal) {
-  const progress = createProgress('Receiving webhooks', expected)
+async function untilDelivered(receiver: Receiver, plan: FleetPlan, signal: AbortSignal): Promise<{ expected: number }> {
+  const expected = plan.captures.reduce((sum, capture) => sum + eventsOf(capture).length, 0)
+  const count = async () => receiver.eventIds.size
+  await watch({ label: 'Receiving webhooks', expected, count, everyMs: 50, patienceMs: DELIVERY_PATIENCE_MS, signal })
+  return { expected }
+}
+
+interface Watched {
+  label: string
+  expected: number
+  count(): Promise<number>
+  everyMs: number
+  /** Without any progress; the report then says what is missing. */
+  patienceMs: number
+  signal: AbortSignal
+}
+
+async function watch({ label, expected, count, everyMs, patienceMs, signal }: Watched): Promise<void> {
+  const progress = createProgress(label, expected)
   let seen = 0
-  for (let movedAt = performance.now(); seen < expected; await delay(50, undefined, { signal })) {
-    const now = receiver.eventIds.size
-    if (now > seen) movedAt = performance.now()
-    progress.add(now - seen)
-    seen = now
-    if (performance.now() - movedAt > DELIVERY_PATIENCE_MS) break
+  try {
+    for (let movedAt = performance.now(); ; await delay(everyMs, undefined, { signal })) {
+      const now = await count()
+      if (now > seen) movedAt = performance.now()
+      progress.add(now - seen)
+      seen = now
+      if (seen >= expected || performance.now() - movedAt > patienceMs) return
+    }
+  } finally {
+    progress.end()
   }
-  progress.end()
-  return { expected, missing: Math.max(0, expected - seen), surplus: Math.max(0, seen - expected) }
 }
 
-function checkDisk(claims: number, scenes: Scenes): void {
-  const bytes = claims * (scenes.reduce((sum, scene) => sum + scene.length, 0) / scenes.length)
-  const { bavail, bsize } = statfsSync(tmpdir())
-  if (bytes * 1.2 > bavail * bsize) {
-    const gigabytes = (value: number) => (value / 1e9).toFixed(1)
-    throw new Error(`${claims} photos take ${gigabytes(bytes)} GB, and ${tmpdir()} has ${gigabytes(bavail * bsize)} GB left: use fewer --claims.`)
-  }
+function judge(capture: PlannedCapture, result: Attestation | undefined, receiver: Receiver): Finding {
+  const isSettled = result?.status === 'evaluated'
+  if (result === undefined || !isSettled) return { capture, result, isSettled: false, differences: [], eventFaults: [] }
+  const planned = eventsOf(capture)
+  const came = receiver.typesOf(result.claim_id)
+  const eventFaults = [...new Set([...planned, ...came])].flatMap((type) => {
+    const [wanted, got] = [planned, came].map((types) => types.filter((other) => other === type).length)
+    return wanted === got ? [] : [`${type}: planned ${wanted}, received ${got}`]
+  })
+  return { capture, result, isSettled, differences: compareResult(capture.expected, result), eventFaults }
 }

@@ -1,4 +1,5 @@
 import type { Attestation } from '../../capture-kit/client.ts'
+import { TAMPERINGS } from '../../capture-kit/findings.ts'
 import type { PlannedCapture } from '../../capture-kit/fleet.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -8,6 +9,8 @@ export interface Finding {
   isSettled: boolean
   /** How the result differs from the plan, a sentence each. */
   differences: string[]
+  /** Webhooks about this claim that are missing or too many, a sentence each. */
+  eventFaults: string[]
 }
 
 export interface Outcome {
@@ -20,37 +23,34 @@ export interface Outcome {
     claims_per_second: number
   }
   findings: Finding[]
-  events: { expected: number; missing: number; surplus: number }
+  events: { expected: number }
+  /** Lines of a batch that were not taken, a sentence each. */
+  refused: string[]
   receiver: Receiver
-  endpoint: string
   settledSeconds: number
   isAsPlanned: boolean
 }
 
-const SHOWN_DIFFERENCES = 20
+const SHOWN_FAULTS = 20
 
 export function printReport(outcome: Outcome, say: (line: string) => void): void {
   const { summary, findings, events, receiver } = outcome
   say('\nWhat was submitted, and what was found')
   table(rowsByKind(findings), say)
-  say('\nWebhooks')
+  say('\nWebhooks that the receiver got')
   table(
     [
       ['event', 'received'],
       ...[...receiver.byType].sort().map(([type, count]) => [type, String(count)]),
+      ['together', `${receiver.eventIds.size} of ${events.expected}`],
       ['signatures verified', `${receiver.deliveries - receiver.invalid.length} of ${receiver.deliveries}`],
     ],
     say,
   )
-  for (const reason of new Set(receiver.invalid)) say(`  a signature did not verify: ${reason}`)
-  if (events.missing > 0) say(`  ${events.missing} of ${events.expected} expected events did not arrive`)
-  if (events.surplus > 0) say(`  ${events.surplus} more events than expected arrived`)
-
-  const wrong = findings.filter((finding) => finding.differences.length > 0 || !finding.isSettled)
-  for (const { capture, differences, result } of wrong.slice(0, SHOWN_DIFFERENCES)) {
-    say(`  NOT AS PLANNED ${capture.externalId} (${capture.kind}): ${differences.join('; ') || `not settled (${result?.status ?? 'no answer'})`}`)
-  }
-  if (wrong.length > SHOWN_DIFFERENCES) say(`  and ${wrong.length - SHOWN_DIFFERENCES} more`)
+  const faults = faultsOf(outcome)
+  if (faults.length > 0) say('\nNOT AS PLANNED')
+  for (const fault of faults.slice(0, SHOWN_FAULTS)) say(`  ${fault}`)
+  if (faults.length > SHOWN_FAULTS) say(`  and ${faults.length - SHOWN_FAULTS} more`)
   say(
     `\n${summary.settled} of ${summary.submitted} claims settled in ${outcome.settledSeconds.toFixed(1)} s ` +
       `(${summary.claims_per_second} per second), ${summary.lost} lost, ${summary.wrong} wrong.`,
@@ -58,20 +58,40 @@ export function printReport(outcome: Outcome, say: (line: string) => void): void
   say(outcome.isAsPlanned ? 'Everything is as planned.' : 'NOT everything is as planned.')
 }
 
+function faultsOf({ findings, refused, receiver, events }: Outcome): string[] {
+  const perClaim = findings.flatMap(({ capture, result, isSettled, differences, eventFaults }) => {
+    const what = isSettled
+      ? [...differences, ...eventFaults]
+      : [`not settled (${result?.failure ?? result?.status ?? 'no result'})`]
+    return what.length === 0 ? [] : [`${capture.externalId} (${capture.kind}): ${what.join('; ')}`]
+  })
+  const signatures = [...new Set(receiver.invalid)].map((reason) => `a webhook's signature did not verify: ${reason}`)
+  const total =
+    receiver.eventIds.size === events.expected
+      ? []
+      : [`webhooks: planned ${events.expected} events, received ${receiver.eventIds.size}`]
+  return [...refused.map((line) => `refused ${line}`), ...perClaim, ...signatures, ...total]
+}
+
 function rowsByKind(findings: readonly Finding[]): string[][] {
-  const kinds = new Map<string, Finding[]>()
-  for (const finding of findings) kinds.set(finding.capture.kind, [...(kinds.get(finding.capture.kind) ?? []), finding])
-  const rows = [...kinds].map(([kind, members]) => {
-    const { result } = members[0] ?? {}
-    const advisory = (result?.advisory_factors ?? []).map(({ code }) => `(${code})`)
+  const kinds = ['honest', ...TAMPERINGS]
+    .map((kind) => ({ kind, members: findings.filter((finding) => finding.capture.kind === kind) }))
+    .filter(({ members }) => members.length > 0)
+  // What is shown of a kind is what most of its captures got; those that differ are listed as faults.
+  const rows = kinds.flatMap(({ kind, members }) => {
+    const { result } =
+      members.find(({ differences, isSettled }) => isSettled && differences.length === 0) ?? members[0] ?? {}
     const factors = (result?.factors ?? []).map(({ code, points }) => `${code} +${points}`)
+    const advisory = (result?.advisory_factors ?? []).map(({ code }) => `(${code})`)
     return [
-      kind,
-      String(members.length),
-      result?.risk_status ?? '-',
-      String(result?.risk_score ?? '-'),
-      result?.provenance_status ?? '-',
-      [...factors, ...advisory].join(', '),
+      [
+        kind,
+        String(members.length),
+        result?.risk_status ?? '-',
+        String(result?.risk_score ?? '-'),
+        result?.provenance_status ?? '-',
+        [...factors, ...advisory].join(', '),
+      ],
     ]
   })
   return [['capture', 'claims', 'risk', 'score', 'provenance', 'factors (advisory ones in brackets)'], ...rows]
@@ -79,5 +99,11 @@ function rowsByKind(findings: readonly Finding[]): string[][] {
 
 function table(rows: readonly string[][], say: (line: string) => void): void {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  for (const row of rows) say(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}`)
+  const isNumber = widths.map((_, column) => rows.slice(1).every((row) => /^(?:\d+|-)?$/.test(row[column] ?? '')))
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      isNumber[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    )
+    say(`  ${cells.join('  ').trimEnd()}`)
+  }
 }

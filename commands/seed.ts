@@ -1,0 +1,52 @@
+// What a deployment on embedded parts has from the start: settings for its processes, the shared sandbox account with its
+// publishable keys, and an account of the newcomer's own.
+
+import { join } from 'node:path'
+import type { Config, readDeploymentSettings } from '#src/config.ts'
+import type { Services } from '#src/services.ts'
+import type { DeploymentState } from './state.ts'
+
+/** All the publishable sandbox keys share one account, whose data anybody may see. */
+export const SANDBOX_ACCOUNT = 'acc_sandbox'
+
+interface Embedding {
+  directory: string
+  state: DeploymentState
+  settings: ReturnType<typeof readDeploymentSettings>
+  isDatabaseOurs: boolean
+}
+
+export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }: Embedding): Record<string, string> {
+  return {
+    MASTER_KEY: settings.masterKey ?? state.masterKey,
+    BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
+    // A newcomer's receiver is on their own machine.
+    OUTBOUND_ALLOW: settings.outboundAllow ?? 'localhost,127.0.0.1,[::1]',
+    // A prefix belongs to a database: two checkouts that name one Redis would take each other's jobs.
+    ...(isDatabaseOurs ? { QUEUE_PREFIX: settings.queuePrefix ?? `cs-${state.account.id.slice(-10)}` } : {}),
+  }
+}
+
+/** Nothing is made twice: a second start finds the same accounts and keys. */
+export async function seed(services: Services, state: DeploymentState, config: Config): Promise<void> {
+  const keys = publishableKeys(state, config)
+  const sandbox = await services.accounts().create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer' })
+  const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
+  for (const name of ['all', 'verify', 'attest'] as const) {
+    await services
+      .keys()
+      .create(scope, { name: `publishable ${name}`, scopes: [name], isAccountBearing: false, raw: keys[name] })
+  }
+  const own = await services.accounts().create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
+  const ownScope = { accountId: own.id, environment: 'sandbox' } as const
+  await services.keys().create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
+  await services.signingKeys().ensure()
+}
+
+export function publishableKeys({ sandboxKeys }: DeploymentState, config: Config): DeploymentState['sandboxKeys'] {
+  return {
+    all: config.SANDBOX_KEY_ALL ?? sandboxKeys.all,
+    verify: config.SANDBOX_KEY_VERIFY ?? sandboxKeys.verify,
+    attest: config.SANDBOX_KEY_ATTEST ?? sandboxKeys.attest,
+  }
+}

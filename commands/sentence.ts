@@ -1,0 +1,42 @@
+// What a person reads when a command can't go on: one sentence, and a stack only where the mistake is ours.
+
+/** @param error whatever was thrown. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const first = error instanceof AggregateError && error.message === '' ? error.errors[0] : undefined
+  if (first !== undefined) return sentenceOf(first)
+  const code = codeOf(error)
+  if (code === 'EACCES' || code === 'EPERM') {
+    const path = 'path' in error && typeof error.path === 'string' ? error.path : 'A file'
+    return `${path} belongs to another user or is closed (${code}): run this as its owner, or set DATA_DIR to a folder of your own.`
+  }
+  if (code === 'ENOSPC') return `The disk is full: ${error.message}`
+  if (isOurs(error)) return error.stack ?? error.message
+  return error.message || code || error.name
+}
+
+/** Why something could not be reached, in a few words. */
+export function reasonOf(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  if (!(first instanceof Error)) return String(first)
+  const code = codeOf(first)
+  const words = code === undefined ? undefined : UNREACHABLE[code]
+  return words === undefined ? first.message : `${words} (${code})`
+}
+
+const UNREACHABLE: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'the host can not be reached',
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+function isOurs(error: Error): boolean {
+  return /^(?:Type|Reference|Range|Syntax|Assertion)Error$/.test(error.name) && codeOf(error) === undefined
+}
