@@ -9,6 +9,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -70,6 +71,7 @@ export interface BatchUpload {
   isArray: boolean
   /** Aborted when the client goes away. */
   signal: AbortSignal
+  idempotencyKey?: IdempotencyKey | undefined
 }
 
 export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: BatchesDeps) {
@@ -85,12 +87,21 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     return { row, progress: measureProgress(counts, { running, createdAt: row.createdAt, now: at }) }
   }
 
-  async function acceptInTurn(scope: Scope, spool: Spool, intake: Report, signal: AbortSignal): Promise<BatchState> {
+  async function acceptInTurn(
+    scope: Scope,
+    spool: Spool,
+    intake: Report,
+    { signal, idempotencyKey }: BatchUpload,
+  ): Promise<BatchState> {
+    const accept = (tx: Tx) => acceptAll(tx, scope, spool, intake)
+    // Undefined, and nothing done, while another batch of the account is being accepted.
+    const tryAccept = async (tx: Tx) =>
+      (await tryLockBatches(tx, scope)) ? once(tx, idempotencyKey, accept, ({ row }) => row.id) : undefined
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
       const state = await takeTurn(() => {
         // Nobody would learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
-        return retryDeadlocks(() => acceptAll(scope, spool, intake))
+        return retryDeadlocks(() => db.tenant(scope, tryAccept))
       })
       if (state !== undefined) return state
       if (performance.now() > deadline) {
@@ -99,30 +110,26 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     }
   }
 
-  /** Undefined, and nothing done, while another batch of the account is being accepted. */
-  async function acceptAll(scope: Scope, spool: Spool, intake: Report): Promise<BatchState | undefined> {
-    return db.tenant(scope, async (tx) => {
-      if (!(await tryLockBatches(tx, scope))) return undefined
-      const at = now()
-      const id = newId('bat', scope.environment, at.getTime())
-      const report = intake.copy()
-      let accepted = 0
-      const repeated: [line: number, attestationId: string][] = []
-      await insertBatch(tx, scope, { id, createdAt: at })
-      for await (const chunk of spool.chunks()) {
-        const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
-        for (const [line, verdict] of verdicts) {
-          if ('errors' in verdict) report.add(line, verdict.errors)
-          else {
-            accepted += 1
-            if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
-          }
+  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: Report): Promise<BatchState> {
+    const at = now()
+    const id = newId('bat', scope.environment, at.getTime())
+    const report = intake.copy()
+    let accepted = 0
+    const repeated: [line: number, attestationId: string][] = []
+    await insertBatch(tx, scope, { id, createdAt: at })
+    for await (const chunk of spool.chunks()) {
+      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
+      for (const [line, verdict] of verdicts) {
+        if ('errors' in verdict) report.add(line, verdict.errors)
+        else {
+          accepted += 1
+          if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
         }
       }
-      if (accepted === 0) throw nothingAccepted(report)
-      await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
-      return stateOf(tx, scope, id)
-    })
+    }
+    if (accepted === 0) throw nothingAccepted(report)
+    await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
+    return stateOf(tx, scope, id)
   }
 
   return {
@@ -148,7 +155,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
           }
         }
         if (spool.count() === 0) throw nothingAccepted(intake)
-        return await acceptInTurn(caller, spool, intake, upload.signal)
+        return await acceptInTurn(caller, spool, intake, upload)
       } finally {
         await spool.close()
       }
@@ -194,16 +201,15 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
      * Cancels what has not started; what runs finishes. Once more does nothing more.
      * @throws {Failure} `not_found`, `environment_mismatch`.
      */
-    async cancel(scope: Scope, id: string): Promise<BatchState & { cancelled: number }> {
+    async cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<BatchState & { cancelled: number }> {
       checkId(id, 'bat', scope.environment)
-      return retryDeadlocks(() =>
-        db.tenant(scope, async (tx) => {
-          const open = await findOpenJobs(tx, id)
-          const cancelled = await cancelJobs(tx, open)
-          if (open.length > 0) await markCancelled(tx, id, cancelled, now())
-          return { ...(await stateOf(tx, scope, id)), cancelled: cancelled.length }
-        }),
-      )
+      const cancel = async (tx: Tx) => {
+        const open = await findOpenJobs(tx, id)
+        const cancelled = await cancelJobs(tx, open)
+        if (open.length > 0) await markCancelled(tx, id, cancelled, now())
+        return { ...(await stateOf(tx, scope, id)), cancelled: cancelled.length }
+      }
+      return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, cancel, ({ cancelled }) => String(cancelled))))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { type Batches, MAX_BATCH_BYTES } from './batches.ts'
+import { type Batches, type BatchState, MAX_BATCH_BYTES } from './batches.ts'
 import { batchSummary, batchView, cancelView, toBatchSummary, toBatchView } from './views.ts'
 
 const NDJSON = 'application/x-ndjson'
@@ -21,11 +21,11 @@ export function batchRoutes(batches: Batches): Route[] {
         view: batchView,
         status: [202],
       },
-      async ({ caller, stream, header, signal }) => {
+      async ({ caller, stream, header, signal, idempotencyKey }) => {
         const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
-        const state = await batches.submit(caller, { stream, isArray, signal })
-        return reply(202, toBatchView(state), { Location: `/v1/claims/batches/${state.row.id}` })
+        return accepted(await batches.submit(caller, { stream, isArray, signal, idempotencyKey }))
       },
+      async ({ caller }, id) => accepted(await batches.get(caller, id)),
     ),
     endpoint(
       {
@@ -94,10 +94,18 @@ export function batchRoutes(batches: Batches): Route[] {
         view: cancelView,
         status: [200],
       },
-      async ({ caller, params }) => {
-        const state = await batches.cancel(caller, params.id)
+      async ({ caller, params, idempotencyKey }) => {
+        const state = await batches.cancel(caller, params.id, idempotencyKey)
         return { ...toBatchView(state), cancelled: state.cancelled }
       },
+      async ({ caller, params }, cancelled) => ({
+        ...toBatchView(await batches.get(caller, params.id)),
+        cancelled: Number(cancelled),
+      }),
     ),
   ]
+}
+
+function accepted(state: BatchState) {
+  return reply(202, toBatchView(state), { Location: `/v1/claims/batches/${state.row.id}` })
 }

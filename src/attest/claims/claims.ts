@@ -4,6 +4,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
@@ -57,15 +58,19 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
       request: AttestRequest,
       waitSeconds: number,
       signal: AbortSignal,
+      key?: IdempotencyKey,
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request)
-      const [verdict] = await retryDeadlocks(() =>
-        db.tenant(caller, (tx) => acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })),
+      const accept = async (tx: Tx) => {
+        const [verdict] = await acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })
+        if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
+        return verdict.accepted
+      }
+      const { attestationId, jobId, isRepeat } = await retryDeadlocks(() =>
+        db.tenant(caller, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)),
       )
-      if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
-      const { attestationId, jobId, isRepeat } = verdict.accepted
       // What was evaluated long ago has no job any more that a waiter could see ending.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchSoon(jobId)
@@ -75,9 +80,9 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
     awaitAttestation,
 
     /** Starts a failed evaluation over. @throws {Failure} `invalid_state_transition` unless it failed. */
-    async retry(scope: Scope, id: string): Promise<AttestationRow> {
+    async retry(scope: Scope, id: string, key?: IdempotencyKey): Promise<AttestationRow> {
       checkId(id, 'att', scope.environment)
-      const row = await db.tenant(scope, async (tx) => {
+      const retry = async (tx: Tx) => {
         const { jobId } = await getAttestation(tx, id)
         const isRevived = await revive(tx, jobId)
         if (isRevived) await markQueued(tx, id)
@@ -85,7 +90,8 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
         const current = await getAttestation(tx, id)
         if (!isRevived) throw notFailed(current)
         return current
-      })
+      }
+      const row = await db.tenant(scope, (tx) => once(tx, key, retry, () => id))
       dispatchSoon(row.jobId)
       return row
     },

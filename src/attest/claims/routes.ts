@@ -36,12 +36,15 @@ export function claimRoutes(claims: Claims): Route[] {
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         view: attestationView,
-        status: [200, 202],
+        status: [202, 200],
       },
-      async ({ caller, body, header, signal }) => {
+      async ({ caller, body, header, signal, idempotencyKey }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        const row = await claims.attest(caller, body, waitSeconds, signal)
-        return answer(row, applied === undefined ? {} : { 'Preference-Applied': applied })
+        return answer(await claims.attest(caller, body, waitSeconds, signal, idempotencyKey), applied)
+      },
+      async ({ caller, header, signal }, id) => {
+        const { waitSeconds, applied } = parsePrefer(header('prefer'))
+        return answer(await claims.awaitAttestation(caller, id, waitSeconds, signal), applied)
       },
     ),
     endpoint(
@@ -56,7 +59,7 @@ export function claimRoutes(claims: Claims): Route[] {
         status: [200, 202],
       },
       async ({ caller, params, query, signal }) =>
-        answer(await claims.awaitAttestation(caller, params.id, query.wait, signal), {}),
+        answer(await claims.awaitAttestation(caller, params.id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -68,7 +71,10 @@ export function claimRoutes(claims: Claims): Route[] {
         view: attestationView,
         status: [202],
       },
-      async ({ caller, params }) => toAttestationView(await claims.retry(caller, params.id)),
+      async ({ caller, params, idempotencyKey }) =>
+        toAttestationView(await claims.retry(caller, params.id, idempotencyKey)),
+      async ({ caller, params, signal }) =>
+        toAttestationView(await claims.awaitAttestation(caller, params.id, 0, signal)),
     ),
     endpoint(
       {
@@ -142,7 +148,9 @@ function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', 
   }
 }
 
-function answer(row: AttestationRow, headers: Record<string, string>) {
+/** @param applied What was heeded of the header Prefer. */
+function answer(row: AttestationRow, applied?: string) {
+  const headers: Record<string, string> = applied === undefined ? {} : { 'Preference-Applied': applied }
   const view = toAttestationView(row)
   if (row.status !== 'queued') return reply(200, view, headers)
   return reply(202, view, { ...headers, Location: `/v1/attestations/${row.id}`, 'Retry-After': RETRY_AFTER_SECONDS })

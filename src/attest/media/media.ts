@@ -3,7 +3,8 @@
 
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import { parseContentDigest } from './digest-header.ts'
@@ -32,6 +33,7 @@ export interface Upload {
   contentDigest?: string | undefined
   /** Aborted when the client goes away: no row is made for somebody who will never learn its id. */
   signal?: AbortSignal
+  idempotencyKey?: IdempotencyKey | undefined
 }
 
 export interface MediaDeps {
@@ -57,6 +59,7 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     contentLength,
     contentDigest,
     signal,
+    idempotencyKey,
     ownsChunks = false,
   }: Upload): Promise<Media> {
     const type = parseType(contentType)
@@ -80,6 +83,7 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
         if (MEDIA_TYPES[type].kind === 'image') sides ??= await inspectSides(type, staged)
       },
     })
+    idempotencyKey?.bodyIs(Buffer.from(sha256, 'hex'))
     if (signal?.aborted) throw new Failure('request_timeout', 'The client went away before it had its answer.')
     const media: Media = {
       id: newId('med', scope.environment, now().getTime()),
@@ -90,12 +94,15 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
       height: sides?.height ?? null,
       createdAt: now(),
     }
-    const row = await db.tenant(scope, (tx) => insertMedia(tx, scope, media))
+    const insert = async (tx: Tx) => {
+      const row = await insertMedia(tx, scope, media)
+      if (row === undefined) throw beingErased()
+      return row
+    }
+    const row = await db.tenant(scope, (tx) => once(tx, idempotencyKey, insert, ({ id }) => id))
     // Who erases looks at rows, and we put the bytes before the row. That these bytes were here before, and left between
     // our two steps, is seldom; the row keeps them from now on, so that they are here now is for good.
-    if (row === undefined || !(await store.exists(scope, sha256))) {
-      throw tryAgain('The same bytes were being erased when they came again.')
-    }
+    if (!(await store.exists(scope, sha256))) throw beingErased()
     return row
   }
 
@@ -216,6 +223,8 @@ const hasPixels = (type: MediaType): boolean => MEDIA_TYPES[type].kind === 'imag
 const isBusy = ({ code }: { code: InspectionCode }): boolean => code === 'busy' || code === 'closed'
 
 const tryAgain = (detail: string): Failure => new Failure('service_unavailable', `${detail} Try again.`)
+
+const beingErased = (): Failure => tryAgain('The same bytes were being erased when they came again.')
 
 const noThumbnail = ({ contentType }: Media): Failure =>
   new Failure(

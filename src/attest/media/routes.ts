@@ -25,12 +25,12 @@ export function mediaRoutes(media: MediaDomain): Route[] {
         tag: 'media',
         summary: 'Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.',
         scope: 'attest',
-        rawBody: { contentTypes: Object.keys(MEDIA_TYPES) },
+        rawBody: { contentTypes: Object.keys(MEDIA_TYPES), isHashed: true },
         maxBodyBytes: MAX_VIDEO_BYTES,
         view: mediaView,
         status: [200],
       },
-      async ({ caller, stream, header, signal }) => {
+      async ({ caller, stream, header, signal, idempotencyKey }) => {
         const length = header('content-length')
         const uploaded = await media.upload({
           scope: caller,
@@ -40,9 +40,11 @@ export function mediaRoutes(media: MediaDomain): Route[] {
           contentLength: length === undefined ? undefined : Number(length),
           contentDigest: header('content-digest'),
           signal,
+          idempotencyKey,
         })
         return toView(uploaded)
       },
+      async ({ caller }, id) => toView(await media.get(caller, id)),
     ),
     endpoint(
       {
