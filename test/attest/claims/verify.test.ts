@@ -7,6 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { Worker } from '#src/platform/jobs/consume.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { until } from '../../support/until.ts'
 import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
@@ -208,7 +209,8 @@ describe('what can’t be known yet', () => {
     const inspector = createInspector({ thread, limitMs: 200 })
     for (const path of ['never', 'throw', 'exit']) {
       const { id } = await submit()
-      const verify = service.makeVerify({ inspector, store: { ...service.store, path: () => path } })
+      const store: BlobStore = { ...service.store, withLocalFile: (_scope, _sha256, work) => work(path) }
+      const verify = service.makeVerify({ inspector, store })
       await expect(service.run(id, verify)).rejects.toThrow(/timeout|crashed/)
       expect(await service.run(id, verify)).toEqual({ kind: 'settled' })
       expect(await seen(id)).toMatchObject({ status: 'evaluated', advisory_factors: [{ code: 'exif_missing' }] })
