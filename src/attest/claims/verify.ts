@@ -61,7 +61,7 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
   }
 
   async function readMedia({ scope, attempt }: RunningJob, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
-    const inspection = await inspector.inspect(store.path(scope, mediaSha256.toString('hex')))
+    const inspection = await store.withLocalFile(scope, mediaSha256.toString('hex'), inspector.inspect)
     if (inspection.ok) return inspection.value.exif
     const { code, detail } = inspection
     // A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.

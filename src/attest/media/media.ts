@@ -169,7 +169,9 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
   }
 
   async function makeThumbnail(scope: Scope, media: Media): Promise<void> {
-    const inspection = await inspector.thumbnail(store.path(scope, media.sha256), THUMBNAIL_SIDE)
+    const inspection = await store.withLocalFile(scope, media.sha256, (path) =>
+      inspector.thumbnail(path, THUMBNAIL_SIDE),
+    )
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
       // One slow or deadly file holds up every upload for as long as it lasts: not again for each time somebody asks.
@@ -179,7 +181,7 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     }
     await store.putVariant(scope, media.sha256, THUMBNAIL, inspection.value.data)
     // The original may have been erased meanwhile, and its picture must not outlive it.
-    if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256)
+    if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256, { variant: THUMBNAIL })
   }
 }
 

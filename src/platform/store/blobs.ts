@@ -18,10 +18,22 @@ export interface BlobStore {
   /** `undefined` when there is no such blob. The caller must read the stream or destroy it. */
   openRead(scope: Scope, sha256: string, options?: ReadOptions): Promise<OpenBlob | undefined>
   exists(scope: Scope, sha256: string): Promise<boolean>
-  /** Erases the blob and its variants; a blob that isn't there is no error. */
-  delete(scope: Scope, sha256: string): Promise<void>
-  /** The blob as a local file, for readers that want random access. Names it without looking whether it exists. */
-  path(scope: Scope, sha256: string): string
+  /** Erases the blob and its variants, or one variant alone; what isn't there is no error. */
+  delete(scope: Scope, sha256: string, options?: { variant?: string }): Promise<void>
+  /**
+   * The blob as a local file, for readers that want random access: it may be gone when `work` has ended.
+   * @throws {Error} when there is no such blob, or it can't be fetched now.
+   */
+  withLocalFile<R>(scope: Scope, sha256: string, work: (path: string) => Promise<R>): Promise<R>
+  /** The hashes under which the tenant has anything, page by page: also where only a variant is left of a blob. */
+  list(scope: Scope): AsyncIterable<string[]>
+  /** When something was last stored under this hash; undefined when there is nothing. */
+  storedAt(scope: Scope, sha256: string): Promise<Date | undefined>
+  /** @throws {Error} with a sentence for the operator when the store's address or rights can't be right. */
+  check(): Promise<void>
+  /** Removes what crashed processes left of uploads a day ago. Answers how much. */
+  sweep(): Promise<number>
+  close(): Promise<void>
 }
 
 export type BlobSource = AsyncIterable<Uint8Array>

