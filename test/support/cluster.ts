@@ -25,7 +25,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = await startEmbeddedPostgres({ directory, database: TEMPLATE, isDurable: false })
   await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: loginUrl(postgres.ownerUrl, LOGIN), migrateEngine })
   const redis = await startRedis(directory)
-  if (redis === undefined && process.env.CI) throw new Error('redis-server is missing: the Redis engine must be tested in CI')
+  if (redis === undefined && process.env.CI)
+    throw new Error('redis-server is missing: the Redis engine must be tested in CI')
 
   project.provide('postgresUrl', postgres.ownerUrl)
   project.provide('redisUrl', redis?.url ?? null)
@@ -43,7 +44,18 @@ async function startRedis(directory: string): Promise<{ url: string; child: Chil
   const port = await freePort()
   const child = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
+    [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--maxmemory-policy',
+      'noeviction',
+    ],
     { cwd: directory, stdio: 'ignore' },
   )
   const client = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: null, retryStrategy: () => 50 })

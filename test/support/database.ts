@@ -52,7 +52,12 @@ export async function makeAccount(
 ): Promise<Scope> {
   const accountId = newAccountId('acc')
   await db.system('test', (tx) =>
-    tx.query('INSERT INTO accounts (id, name, plan, products) VALUES ($1, $2, $3, $4)', [accountId, 'Test', plan, products]),
+    tx.query('INSERT INTO accounts (id, name, plan, products) VALUES ($1, $2, $3, $4)', [
+      accountId,
+      'Test',
+      plan,
+      products,
+    ]),
   )
   return { accountId, environment }
 }

@@ -15,12 +15,19 @@ export interface Fleet {
 }
 
 /** A planned fleet whose devices are enrolled and whose small photos are uploaded; nothing is submitted yet. */
-export async function makeFleet({ baseUrl, key }: Pick<System, 'baseUrl' | 'key'>, claims: number, seed = 1): Promise<Fleet> {
+export async function makeFleet(
+  { baseUrl, key }: Pick<System, 'baseUrl' | 'key'>,
+  claims: number,
+  seed = 1,
+): Promise<Fleet> {
   const client = createClient({ url: baseUrl, key })
   const plan = planFleet({ seed, claims, now: new Date() })
   const crew = await createCrew({ plan, now: () => plan.now })
   const scene = () => renderPhoto({ seed, width: 96, height: 72, exif: null })
-  const scenes: [Buffer, ...Buffer[]] = [await scene(), await renderPhoto({ seed: seed + 1, width: 96, height: 72, exif: null })]
+  const scenes: [Buffer, ...Buffer[]] = [
+    await scene(),
+    await renderPhoto({ seed: seed + 1, width: 96, height: 72, exif: null }),
+  ]
   await client.registerRoot('Fleet', crew.authority.rootDer)
   const deviceIds: (string | undefined)[] = []
   for (const [index, { name, standing }] of plan.devices.entries()) {
@@ -30,7 +37,8 @@ export async function makeFleet({ baseUrl, key }: Pick<System, 'baseUrl' | 'key'
     if (id !== undefined && standing === 'revoked') await client.revoke(id, 'lost')
     deviceIds.push(id)
   }
-  const nonces = plan.sessions === 0 ? [] : (await client.openSessions(plan.sessions)).map((session) => session.session_nonce)
+  const nonces =
+    plan.sessions === 0 ? [] : (await client.openSessions(plan.sessions)).map((session) => session.session_nonce)
 
   const bodies = new Array<AttestBody>(claims)
   const waiting = plan.captures.values()

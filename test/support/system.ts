@@ -10,7 +10,7 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { choosePorts } from '../../commands/ports.ts'
-import { startProcfile, type Supervisor } from '../../commands/supervisor.ts'
+import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 export type EngineKind = 'redis' | 'postgres'
@@ -41,7 +41,12 @@ interface SystemOptions {
   environmentOf?(name: string, launch: number): Record<string, string>
 }
 
-export async function startSystem({ engine, only, environment: changes = {}, environmentOf }: SystemOptions): Promise<System> {
+export async function startSystem({
+  engine,
+  only,
+  environment: changes = {},
+  environmentOf,
+}: SystemOptions): Promise<System> {
   const database = await createTestDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'countersign-system-'))
   const redisUrl = inject('redisUrl')
@@ -74,7 +79,11 @@ export async function startSystem({ engine, only, environment: changes = {}, env
   const added: Supervisor[] = []
   try {
     const supervisor = await start(only)
-    const account = await createAccounts({ db: database.db }).create({ id: newAccountId('acc'), name: 'Test', plan: 'enterprise' })
+    const account = await createAccounts({ db: database.db }).create({
+      id: newAccountId('acc'),
+      name: 'Test',
+      plan: 'enterprise',
+    })
     const scope: Scope = { accountId: account.id, environment: 'sandbox' }
     const { key } = await createKeys({ db: database.db }).create(scope, { name: 'test', scopes: ['all'] })
     return {

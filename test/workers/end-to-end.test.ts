@@ -5,7 +5,7 @@ import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
-import { startSystem, type System, testedEngines } from '../support/system.ts'
+import { type System, startSystem, testedEngines } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const CLAIMS = 40

@@ -67,7 +67,11 @@ export async function enqueue<Q extends QueueName>(
  * Takes over the jobs that deliveries name; answers by `<id> <dispatches>`. A delivery always wins over whoever ran the job
  * before, whatever the lease; a number that is not the row's own is a delivery from the past, and nothing happens.
  */
-export async function claimAll(db: Database, queue: QueueName, tickets: readonly Ticket[]): Promise<Map<string, Claim>> {
+export async function claimAll(
+  db: Database,
+  queue: QueueName,
+  tickets: readonly Ticket[],
+): Promise<Map<string, Claim>> {
   const rows = await db.system(
     `claim ${queue}`,
     (tx) =>

@@ -27,7 +27,11 @@ export function createClaimer(db: Database, queue: QueueName): Claimer {
       const batch = waiting
       waiting = []
       try {
-        const claims = await claimAll(db, queue, batch.map(({ ticket }) => ticket))
+        const claims = await claimAll(
+          db,
+          queue,
+          batch.map(({ ticket }) => ticket),
+        )
         for (const { ticket, resolve } of batch) resolve(claims.get(`${ticket.id} ${ticket.dispatches}`))
       } catch (error) {
         for (const { reject } of batch) reject(error)
