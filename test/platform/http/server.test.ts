@@ -49,23 +49,20 @@ describe('an orderly end', () => {
     const idle = connect(app.port, '127.0.0.1')
     idle.on('error', () => {})
     await began.promise
-    const started = performance.now()
-    const closing = app.close(5_000)
+    // Longer than this test may last: waiting for the deadline would fail it.
+    const closing = app.close(600_000)
     await expect(call(app, '/health')).rejects.toThrow('ECONNREFUSED')
     await answer
     await closing
-    expect(performance.now() - started).toBeLessThan(2_000)
     agent.destroy()
   })
 
   it('cuts what is left at the deadline', async () => {
     const began = Promise.withResolvers<void>()
-    const app = await start([slowRoute(5_000, { start: began.resolve })])
+    const app = await start([slowRoute(600_000, { start: began.resolve })])
     const refused = expect(call(app, '/v1/slow')).rejects.toThrow()
     await began.promise
-    const started = performance.now()
     await app.close(200)
-    expect(performance.now() - started).toBeLessThan(2_000)
     await refused
   })
 })
