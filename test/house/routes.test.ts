@@ -63,6 +63,12 @@ describe('the routes', () => {
     for (const route of open) expect(route.public?.length, route.path).toBeGreaterThan(10)
   })
 
+  it('heed Idempotency-Key wherever something is changed', () => {
+    for (const { method, path, isIdempotent, ...route } of routes) {
+      if (route.public === undefined) expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
+    }
+  })
+
   it('keep webhook endpoints from the publishable keys', () => {
     for (const route of routes.filter(({ path }) => path.startsWith('/v1/webhook-endpoints'))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)

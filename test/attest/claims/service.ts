@@ -18,6 +18,7 @@ import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { settle } from '#src/platform/jobs/backlog.ts'
@@ -121,7 +122,11 @@ export async function startService(options: { waiters?: (test: TestDatabase) => 
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const app = await startApp(claimRoutes(claims), { findKey: async (raw) => keys.get(raw), jwks: signingKeys.jwks })
+  const app = await startApp(claimRoutes(claims), {
+    findKey: async (raw) => keys.get(raw),
+    findEffect: createFindEffect(db),
+    jwks: signingKeys.jwks,
+  })
 
   const addKey = (row: Partial<KeyRow>): string => {
     const raw = randomBytes(24).toString('base64url')

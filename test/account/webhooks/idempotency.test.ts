@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { webhookRoutes } from '#src/account/webhooks/routes.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
+import { createFixture, type Fixture } from './fixture.ts'
+
+const PATH = '/v1/webhook-endpoints'
+const ENDPOINT = { url: 'http://127.0.0.1:4000/', event_types: ['*'] }
+
+let fixture: Fixture
+let app: TestApp
+
+beforeAll(async () => {
+  fixture = await createFixture()
+  const row = makeKeyRow({ ...fixture.scope, scopes: ['admin'] })
+  app = await startApp(webhookRoutes(fixture.webhooks), {
+    findKey: async () => row,
+    findEffect: createFindEffect(fixture.db),
+  })
+})
+afterAll(async () => {
+  await app.close()
+  await fixture.close()
+})
+
+const send = (path: string, key: string, json?: unknown, method = 'POST') =>
+  call(app, path, { key: 'any', method, json, headers: { 'Idempotency-Key': key } })
+const count = async (table: string) => (await fixture.owner(`SELECT 1 FROM ${table}`)).length
+
+test('an endpoint is created once, and its secret shown once', async () => {
+  const first = await send(PATH, 'a', ENDPOINT)
+  const { signing_secret: secret, ...shown } = first.json
+  expect(secret).toMatch(/^whsec_/)
+  expect(first.json).not.toHaveProperty('secret_shown')
+  const again = await send(PATH, 'a', ENDPOINT)
+  expect(again.headers['idempotent-replayed']).toBe('true')
+  expect(again.json).toEqual({ ...shown, secret_shown: false })
+  expect(await count('webhook_endpoints')).toBe(1)
+  const [row] = await fixture.owner('SELECT idempotency_keys::text AS row FROM idempotency_keys')
+  expect(row?.row).not.toContain(String(secret))
+})
+
+test('a ping is sent once, an endpoint deleted once; then its creation shows that it is gone', async () => {
+  const { json } = await send(PATH, 'b', ENDPOINT)
+  const path = `${PATH}/${json.endpoint_id}`
+  const [first, again] = [await send(`${path}/test`, 'c'), await send(`${path}/test`, 'c')]
+  expect([first.status, again.status, again.json]).toEqual([202, 202, first.json])
+  expect(await count('events')).toBe(1)
+
+  const removed = await send(path, 'd', undefined, 'DELETE')
+  expect((await send(path, 'e', undefined, 'DELETE')).status).toBe(404)
+  const repeat = await send(path, 'd', undefined, 'DELETE')
+  expect([repeat.status, repeat.json]).toEqual([200, removed.json])
+  expect((await send(PATH, 'b', ENDPOINT)).status).toBe(404)
+  expect((await send(`${path}/test`, 'c')).json).toEqual(first.json)
+})
