@@ -1,6 +1,7 @@
 // What happened, told to whoever subscribed. Events, deliveries and their jobs are written in the transaction of the
 // change itself: an event without its change, or a change without its event, can't be.
 
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Tx } from './db/database.ts'
 import { newId, type Scope } from './ids.ts'
@@ -175,13 +176,18 @@ async function insertDeliveries(
   deliveries: readonly { id: string; eventId: string; eventType: EventType; endpointId: string }[],
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const jobIds = await enqueue(
+  const jobIds = deliveries.map(() => randomUUID())
+  const enqueued = enqueue(
     tx,
     'deliver',
     scope,
-    deliveries.map(({ id, endpointId }) => ({ payload: { deliveryId: id }, lane: endpointId })),
+    deliveries.map(({ id, endpointId }, index) => ({
+      id: jobIds[index] ?? '',
+      payload: { deliveryId: id },
+      lane: endpointId,
+    })),
   )
-  await tx.query(
+  const inserted = tx.query(
     `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, next_attempt_at)
      SELECT $1, $2, new.id, new.endpoint_id, new.event_id, new.event_type, new.job_id, now()
      FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
@@ -196,4 +202,5 @@ async function insertDeliveries(
       jobIds,
     ],
   )
+  await Promise.all([enqueued, inserted])
 }

@@ -25,9 +25,12 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
   }
   const sent = sentChain(submission)
   const leaf = sent[0]
-  const devices = await findDevices(tx, bundle, leaf)
-  const anchors = await findAnchors(tx)
-  const session = bundle.session_nonce === undefined ? undefined : await findSession(tx, bundle.session_nonce)
+  // Asked together: the connection sends one after the other without waiting for answers.
+  const [devices, anchors, session] = await Promise.all([
+    findDevices(tx, bundle, leaf),
+    findAnchors(tx),
+    bundle.session_nonce === undefined ? undefined : findSession(tx, bundle.session_nonce),
+  ])
 
   return {
     async judgeCapture() {

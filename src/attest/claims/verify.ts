@@ -53,8 +53,11 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
     const signerId = facts.device?.id ?? null
 
     await db.tenant(job.scope, async (tx) => {
-      await job.settle(tx)
-      const claim = await insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws, signerId })
+      // Sent together; a job that has moved on takes both back.
+      const [, claim] = await Promise.all([
+        job.settle(tx),
+        insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws, signerId }),
+      ])
       if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement })
     })
     return { kind: 'settled' }
@@ -102,8 +105,6 @@ async function updateClaim(
   const after = aggregate([...standingsOf(before), judgement])
   if (after === null) throw new Error('a claim with a judged attestation has no standing')
   const hasChanged = differs(before, after)
-  if (hasChanged || !sameCodes(before, after)) await updateStanding(tx, claimId, after)
-
   const events: NewEvent[] = [
     {
       type: 'attestation.created',
@@ -137,7 +138,8 @@ async function updateClaim(
       data: { claim_id: claimId, risk_score: after.riskScore, factor_codes: after.factorCodes },
     })
   }
-  await emitMany(tx, scope, events)
+  const isStandingNew = hasChanged || !sameCodes(before, after)
+  await Promise.all([isStandingNew && updateStanding(tx, claimId, after), emitMany(tx, scope, events)])
 }
 
 // What the claim took over from its attestations so far. A first judgement can only add to it, so the others need not be
