@@ -64,8 +64,12 @@ describe('the routes', () => {
   })
 
   it('heed Idempotency-Key wherever something is changed', () => {
+    const { paths } = describeRoutes(routes, { baseUrl: 'http://localhost' })
     for (const { method, path, isIdempotent, ...route } of routes) {
-      if (route.public === undefined) expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
+      if (route.public !== undefined) continue
+      expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
+      const operation = paths[path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')]?.[method.toLowerCase()]
+      expect(JSON.stringify(operation).includes('"Idempotency-Key"'), `${method} ${path}`).toBe(method !== 'GET')
     }
   })
 

@@ -124,8 +124,18 @@ function successes(route: Route, name: string, schemas: Components): Schema {
   const view = schemaOf(route.view, 'output')
   if (!('not' in view)) content['application/json'] = { schema: hoist(view, `${name}Result`, schemas) }
   if (route.streams !== undefined) content[route.streams.contentType] = {}
-  const described = { description: route.summary, headers: { 'Request-Id': { schema: { type: 'string' } } }, content }
-  return Object.fromEntries(route.status.map((status) => [String(status), described]))
+  const text = { schema: { type: 'string' } }
+  const headers = {
+    'Request-Id': text,
+    ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
+    ...(route.method === 'GET' && { ETag: text }),
+  }
+  const described = { description: route.summary, headers, content }
+  const unchanged = { description: 'What If-None-Match names is what there is.', headers: { ETag: text } }
+  return {
+    ...Object.fromEntries(route.status.map((status) => [String(status), described])),
+    ...(route.method === 'GET' && { 304: unchanged }),
+  }
 }
 
 function problems(route: Route): Schema {
