@@ -48,26 +48,25 @@ export async function acceptSubmissions(
   bodies: readonly BatchLine[],
   source: Source,
 ): Promise<Verdict[]> {
-  const found = await holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
-  const media = new Map(found.map((row) => [row.id, row]))
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
+  // Asked together: the connection sends one after the other without waiting for answers. One submission alone is as a
+  // rule new: it looks only when it finds that its name was taken.
+  const [found, known] = await Promise.all([
+    holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))]),
+    bodies.length > 1 ? knownSubmissions(tx, prepared) : new Map(),
+  ])
+  const media = new Map(found.map((row) => [row.id, row]))
   const verdicts: Verdicts = prepared.map(({ body }) => refusalOfMedia(body, media.get(body.media.media_id)))
-  // One alone is as a rule new: it looks only when it finds that its name was taken.
-  settleKnown(prepared, bodies.length > 1 ? await knownSubmissions(tx, prepared) : new Map(), verdicts)
+  settleKnown(prepared, known, verdicts)
 
   const fresh = await insertFresh(tx, scope, prepared, verdicts)
   if (fresh.length > 0) {
-    await enqueue(
-      tx,
-      'attest',
-      scope,
-      fresh.map(({ attestation: { id, jobId } }) => ({
-        id: jobId,
-        payload: { attestationId: id },
-        priority: source.priority,
-      })),
-    )
-    await consumeNonces(tx, fresh.flatMap(nonceUse), source.now)
+    const jobs = fresh.map(({ attestation: { id, jobId } }) => ({
+      id: jobId,
+      payload: { attestationId: id },
+      priority: source.priority,
+    }))
+    await Promise.all([enqueue(tx, 'attest', scope, jobs), consumeNonces(tx, fresh.flatMap(nonceUse), source.now)])
   }
   return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
 }
@@ -86,8 +85,7 @@ async function insertFresh(
     const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
     if (fresh.length === 0) return []
     const isNamed = fresh.some(({ body }) => body.external_id !== undefined)
-    if (isNamed) await tx.adhoc('SAVEPOINT unplaced')
-    await placeInClaims(tx, scope, fresh)
+    await Promise.all([isNamed && tx.adhoc('SAVEPOINT unplaced'), placeInClaims(tx, scope, fresh)])
     const inserted = await insertAttestations(
       tx,
       scope,

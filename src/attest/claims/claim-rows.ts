@@ -84,8 +84,6 @@ export async function findClaim(tx: Tx, id: string): Promise<ClaimRow | undefine
 }
 
 export interface ClaimFilter {
-  before: string | undefined
-  limit: number
   reference?: string | undefined
   externalId?: string | undefined
   batchId?: string | undefined
@@ -98,11 +96,15 @@ export interface ClaimFilter {
 }
 
 /** Newest first. */
-export async function findClaims(tx: Tx, filter: ClaimFilter): Promise<ClaimRow[]> {
+export async function findClaims(
+  tx: Tx,
+  filter: ClaimFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ClaimRow[]> {
   const { where, values } = claimConditions(filter)
-  if (filter.before !== undefined) where.push(`id < $${values.push(filter.before)}`)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<ClaimRow>(
-    `SELECT ${CLAIM} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(filter.limit)}`,
+    `SELECT ${CLAIM} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
 }

@@ -109,24 +109,27 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
       const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const claim = await findClaim(tx, id)
+        const [claim, rows] = await Promise.all([
+          findClaim(tx, id),
+          findAttestationsOfClaim(tx, id, { before, limit: query.limit + 1 }),
+        ])
         if (claim === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
-        const rows = await findAttestationsOfClaim(tx, id, { before, limit: query.limit + 1 })
         return { claim, attestations: pager.page(rows, query.limit, (row) => row.id, binding) }
       })
     },
 
     async list(
       scope: Scope,
-      filter: Omit<ClaimFilter, 'before' | 'limit'>,
+      filter: ClaimFilter,
       query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
     ): Promise<Page<ClaimRow> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/claims', scope, query: filter }
+      const binding = { route: 'GET /v1/claims', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findClaims(tx, { ...filter, before, limit: query.limit + 1 })
-        const totalCount =
-          query.include === undefined ? undefined : await countClaims(tx, { ...filter, before: undefined, limit: 0 })
+        const [rows, totalCount] = await Promise.all([
+          findClaims(tx, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countClaims(tx, filter),
+        ])
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })
     },

@@ -145,11 +145,18 @@ describe('a revoked device', () => {
   })
 
   it('does not condemn what was accepted before, however late it is judged', async () => {
-    const { json } = await service.attest(caller, shoot(phone))
+    const names = [phone.id, 'somebody']
+    const answers = await Promise.all(names.map((id) => service.attest(caller, shoot({ device: phone.device, id }))))
     await revoke()
-    await service.run(String(json.attestation_id))
-    const { json: result } = await service.call(caller, `/v1/attestations/${json.attestation_id}`)
-    expect(codesOf(result)).toEqual(['hardware_backing_absent'])
+    const results = []
+    for (const { json } of answers) {
+      await service.run(String(json.attestation_id))
+      results.push((await service.call(caller, `/v1/attestations/${json.attestation_id}`)).json)
+    }
+    expect(results.map((json) => codesOf(json))).toEqual([
+      ['hardware_backing_absent'],
+      ['hardware_backing_absent', 'device_not_enrolled'],
+    ])
     expect((await judged(shoot(phone))).codes).toEqual(['device_revoked'])
   })
 

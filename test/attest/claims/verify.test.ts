@@ -196,9 +196,14 @@ describe('what can’t be known yet', () => {
   it('is tried again: media that is not in the store, however often', async () => {
     const { id } = await submit()
     await rm(await pathOf(id))
-    for (let attempt = 1; attempt <= 3; attempt += 1) await expect(service.run(id)).rejects.toThrow('missing')
+    for (let attempt = 1; attempt <= 3; attempt += 1) await expect(service.run(id)).rejects.toThrow()
     expect(await seen(id)).toMatchObject({ status: 'queued' })
     expect(await eventTypes()).toEqual([])
+    // Also when it goes between the store's look and the parser's.
+    const store: BlobStore = { ...service.store, withLocalFile: (_scope, _sha256, work) => work('/nowhere/at/all') }
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await expect(service.run(id, service.makeVerify({ store }))).rejects.toThrow('missing')
+    }
     await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
     await service.run(id)
     expect((await seen(id)).advisory_factors).toEqual([])
