@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { Registry } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import { describeConfig, readConfig } from '#src/config.ts'
+import { FAILURES } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { collectQueues, createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { createMetrics } from '#src/platform/metrics.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const operate = read('docs/operate.md')
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'capture-kit/README.md', ...markdownOf('docs')]
+
+const NEEDED = {
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  BLOB_STORE: 'disk:none',
+}
+
+describe('the documents', () => {
+  it('show every key of the configuration with its default and its sentence', () => {
+    const shown = rowsOf(operate, /^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)
+    expect(shown.map(([key]) => key)).toEqual(describeConfig().map(({ key }) => key))
+    const defaults: Record<string, unknown> = readConfig(NEEDED)
+    for (const [key = '', value, what = ''] of shown) {
+      const description = describeConfig().find((entry) => entry.key === key)?.description ?? ''
+      expect({ key, value }).toEqual({ key, value: defaultOf(key, defaults[key]) })
+      expect(plain(what).startsWith(description), `${key}: ${what}`).toBe(true)
+    }
+  })
+
+  it('show every metric of ours, and no other', async () => {
+    const registry = new Registry()
+    const { registry: ofWeb } = createMetrics({ process: 'test' })
+    createJobMetrics(registry)
+    // Gauges ask when they are scraped, and nobody scrapes them here.
+    collectQueues(registry, {} as Database)
+    const names = [registry, ofWeb].flatMap((one) => one.getMetricsAsArray().map(({ name }) => name))
+    const ours = names.filter((name) => name.startsWith('countersign_'))
+    const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` \|/gm).map(([name]) => name)
+    expect(shown.sort()).toEqual(ours.sort())
+  })
+
+  it('show every error code with its status', () => {
+    const shown = new Map<string, number>()
+    for (const [codes = '', status] of rowsOf(read('docs/api.md'), /^\| (`.*?) \| (\d{3}) \|$/gm)) {
+      for (const [, code = ''] of codes.replaceAll(/\([^)]*\)/g, '').matchAll(/`([a-z_]+)`/g))
+        shown.set(code, Number(status))
+    }
+    const known = Object.entries(FAILURES).map(([code, { status }]): [string, number] => [code, status])
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(known))
+  })
+
+  it('name scripts that there are', () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
+    const named = pages.flatMap((page) => rowsOf(read(page), /npm run (?:-s )?([a-z]+)/g).flat())
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it('link to pages that there are, and to sections of them', () => {
+    const broken = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^https?:/.test(target) && !leads(page, target))
+        .map((target) => `${page}: ${target}`),
+    )
+    expect(broken).toEqual([])
+  })
+})
+
+function leads(page: string, target: string): boolean {
+  const [path = '', section] = target.split('#')
+  const file = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(ROOT, file))) return false
+  return section === undefined || headingsOf(read(file)).includes(section)
+}
+
+// As the usual renderers make anchors of headings.
+function headingsOf(text: string): string[] {
+  return rowsOf(text, /^#+ (.*)$/gm).map(([heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function defaultOf(key: string, value: unknown): string {
+  if (key in NEEDED) return 'required'
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none'
+  return String(value)
+}
+
+function rowsOf(text: string, pattern: RegExp): string[][] {
+  return [...text.matchAll(pattern)].map(([, ...groups]) => groups)
+}
+
+function plain(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+}
+
+function markdownOf(folder: string): string[] {
+  return readdirSync(join(ROOT, folder)).flatMap((name) => {
+    const file = join(folder, name)
+    if (statSync(join(ROOT, file)).isDirectory()) return markdownOf(file)
+    return file.endsWith('.md') ? [file] : []
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}
