@@ -97,7 +97,7 @@ function rowsOf(text: string, pattern: RegExp): string[][] {
 }
 
 function plain(text: string): string {
-  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
 function markdownOf(folder: string): string[] {
