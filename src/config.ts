@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
+import { parseStoreAddress } from './platform/store/address.ts'
 
 const number = z.coerce.number('must be a number').int('must be a whole number')
 const port = number.min(0, 'must be a port, 0 to 65535').max(65_535, 'must be a port, 0 to 65535')
@@ -22,6 +23,13 @@ const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them')
   .transform((text) => Buffer.from(text, 'base64'))
+const blobStore = z.string().superRefine((text, context) => {
+  try {
+    parseStoreAddress(text)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not an address' })
+  }
+})
 const rawKey = z.string().regex(/^svc_test_[0-9A-Za-z]{32}$/, 'must be svc_test_ and 32 base62 characters')
 
 const settings = z.object({
@@ -49,7 +57,13 @@ const settings = z.object({
     .default('k1')
     .describe('Names MASTER_KEY in what it sealed.'),
   MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
-  BLOB_STORE: z.string().min(1).describe('disk:<folder> for media.'),
+  BLOB_STORE: blobStore.describe(
+    'Where media are: disk:<folder> or s3://<bucket>/<prefix>.',
+  ),
+  AWS_ACCESS_KEY_ID: z.string().optional().describe('For media on S3; without it the role of the machine or pod.'),
+  AWS_SECRET_ACCESS_KEY: z.string().optional().describe('Its secret.'),
+  AWS_SESSION_TOKEN: z.string().optional().describe('Of temporary keys.'),
+  AWS_REGION: z.string().optional().describe('Of the bucket, where BLOB_STORE names none.'),
   BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -78,7 +92,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = settings.safeParse(given)
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given))
-  const problems = [...wrong, ...refusedInProduction(given)]
+  const problems = [...wrong, ...halfGiven(given), ...refusedInProduction(given)]
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration can't be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
@@ -124,6 +138,13 @@ function describeIssue({ path, message }: { path: PropertyKey[]; message: string
   const key = path.join('.')
   if (given[key] !== undefined) return `${key}: ${message}`
   return `${key}: is missing. ${describeConfig().find((entry) => entry.key === key)?.description ?? ''}`
+}
+
+// With half of a pair the role of the machine would be used, which is not what was meant.
+function halfGiven(given: NodeJS.ProcessEnv): string[] {
+  const pair = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const
+  const missing = pair.filter((key) => given[key] === undefined)
+  return missing.length === 1 ? missing.map((key) => `${key}: is missing, and its other half is there`) : []
 }
 
 function refusedInProduction(given: NodeJS.ProcessEnv): string[] {

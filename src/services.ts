@@ -23,7 +23,8 @@ import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
 import type { Log } from './platform/log.ts'
 import { createOutbound } from './platform/net/outbound.ts'
-import { createDiskStore } from './platform/store/disk.ts'
+import { parseStoreAddress } from './platform/store/address.ts'
+import { openStore } from './platform/store/open.ts'
 
 interface ServiceDeps {
   config: Config
@@ -75,7 +76,14 @@ export function createServices({ config, log }: ServiceDeps) {
       previous: config.MASTER_KEYS_PREVIOUS.map(parseMasterKey),
     }),
   )
-  const store = lazy(() => createDiskStore({ root: diskRoot(config.BLOB_STORE) }))
+  const store = lazy(() => {
+    const made = openStore(parseStoreAddress(config.BLOB_STORE), {
+      credentials: awsKeys(config),
+      region: config.AWS_REGION,
+    })
+    stack.defer(() => made.close())
+    return made
+  })
   const pager = lazy(() => createPager({ key: config.MASTER_KEY }))
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
   const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
@@ -144,8 +152,7 @@ function parseMasterKey(pair: string): { id: string; key: Buffer } {
   return { id, key: Buffer.from(rest.join('='), 'base64') }
 }
 
-function diskRoot(store: string): string {
-  const match = /^disk:(.+)$/.exec(store)
-  if (match?.[1] === undefined) throw new Error(`BLOB_STORE is ${store}: it must be disk:<folder>.`)
-  return match[1]
+function awsKeys({ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, ...config }: Config) {
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return { accessKeyId, secretAccessKey, sessionToken: config.AWS_SESSION_TOKEN }
 }

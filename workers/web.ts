@@ -6,7 +6,7 @@ import { featureRoutes } from '#src/routes.ts'
 
 await runProcess('web', async ({ config, services, log, metrics }) => {
   await services.signingKeys().ensure()
-  await services.store().sweep()
+  await services.store().check()
   const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/$/, '')
   const { find: findKey } = services.keys()
   const { jwks } = services.signingKeys()

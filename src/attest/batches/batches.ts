@@ -14,6 +14,7 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import { createTurns } from '#src/platform/turns.ts'
 import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
 import { readElements } from './elements.ts'
@@ -254,20 +255,4 @@ function nothingAccepted(report: Report): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
-}
-
-function createTurns(slots: number) {
-  const waiting: (() => void)[] = []
-  let free = slots
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
-  }
 }

@@ -1,0 +1,197 @@
+// Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not at
+// all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
+
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Failure } from '#src/failure.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { createTurns } from '#src/platform/turns.ts'
+import type { BlobStore } from './blobs.ts'
+import { checkTenant, hashOf, nameOf } from './names.ts'
+import { receive } from './receive.ts'
+import { createBucket, type S3Access } from './s3-bucket.ts'
+
+export interface S3StoreOptions extends S3Access {
+  /** In front of every key, without slashes at its ends; '' for none. */
+  prefix: string
+  /** For what is received until it is whole, and for blobs that are lent as files. The system's by default. */
+  spoolDirectory?: string
+  now?: () => number
+}
+
+const SPOOLED = 'countersign-blob-'
+// Since the last write, so an upload that still moves is never swept, however long it takes.
+const STALE_AFTER_MS = 24 * 3_600_000
+// One request up to here; above it parts of this size, each of which is tried again by itself. S3 wants 5 MiB at least,
+// and 10,000 parts at most: 80 GB.
+const PART_BYTES = 8 * 1024 * 1024
+// Parts in memory, all uploads of the process together: 64 MiB.
+const PARTS_AT_ONCE = 8
+const PARTS_OF_ONE_UPLOAD = 4
+// Files at once, each of up to the largest blob; a worker inspects eight.
+const LENT_AT_ONCE = 8
+
+export function createS3Store({
+  prefix,
+  spoolDirectory = tmpdir(),
+  now = Date.now,
+  ...access
+}: S3StoreOptions): BlobStore {
+  const bucket = createBucket(access)
+  const takePart = createTurns(PARTS_AT_ONCE)
+  const takeFile = createTurns(LENT_AT_ONCE)
+  const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
+  const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
+
+  async function spooled<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R> {
+    const path = join(spoolDirectory, `${SPOOLED}${randomUUID()}`)
+    const file = await open(path, 'wx+', 0o600)
+    try {
+      return await fill(file, path)
+    } catch (error) {
+      throw isFull(error) ? full(error) : error
+    } finally {
+      await file.close()
+      await unlink(path)
+    }
+  }
+
+  async function upload(
+    file: FileHandle,
+    key: string,
+    { sha256, size }: { sha256: string; size: number },
+  ): Promise<void> {
+    if (size <= PART_BYTES) {
+      return takePart(async () => bucket.putObject(key, await readAt(file, 0, size), { sha256 }))
+    }
+    await bucket.putInParts(key, {
+      count: Math.ceil(size / PART_BYTES),
+      atOnce: PARTS_OF_ONE_UPLOAD,
+      send: (index, sendPart) =>
+        takePart(async () => {
+          const at = index * PART_BYTES
+          return sendPart(await readAt(file, at, Math.min(PART_BYTES, size - at)))
+        }),
+    })
+  }
+
+  /** Keys of the blob and its variants. */
+  async function keysOf(scope: Scope, sha256: string): Promise<{ key: string; modifiedAt: Date }[]> {
+    const key = keyOf(scope, sha256)
+    const found: { key: string; modifiedAt: Date }[] = []
+    // Nothing else begins with 64 digits that are a hash, so this is one page of a few.
+    for await (const page of bucket.list(key)) {
+      found.push(...page.filter((one) => hashOf(one.key.slice(homeOf(scope).length)) === sha256))
+    }
+    return found
+  }
+
+  return {
+    put: (scope, source, options) =>
+      spooled(async (file, path) => {
+        const stored = await receive(file, source, options)
+        await options.onStaged?.({ ...stored, path })
+        await upload(file, keyOf(scope, stored.sha256), stored)
+        return stored
+      }),
+
+    async putVariant(scope, sha256, variant, bytes) {
+      await bucket.putObject(keyOf(scope, sha256, variant), bytes, {})
+    },
+
+    async openRead(scope, sha256, { range, variant } = {}) {
+      return bucket.getObject(keyOf(scope, sha256, variant), range)
+    },
+
+    exists: async (scope, sha256) => bucket.hasObject(keyOf(scope, sha256)),
+
+    async delete(scope, sha256, { variant } = {}) {
+      if (variant !== undefined) return bucket.deleteObject(keyOf(scope, sha256, variant))
+      // The blob first: while it is there, another thumbnail can be made of it.
+      await bucket.deleteObject(keyOf(scope, sha256))
+      for (const { key } of await keysOf(scope, sha256)) await bucket.deleteObject(key)
+    },
+
+    async withLocalFile(scope, sha256, work) {
+      const key = keyOf(scope, sha256)
+      return takeFile(() =>
+        spooled(async (_file, path) => {
+          const found = await bucket.getObject(key)
+          if (found === undefined) throw new Error('the blob is missing from the store')
+          await download(found.stream, path, found.size)
+          return work(path)
+        }),
+      )
+    },
+
+    async *list(scope) {
+      const home = homeOf(scope)
+      for await (const page of bucket.list(home)) {
+        const hashes = new Set(page.flatMap(({ key }) => hashOf(key.slice(home.length)) ?? []))
+        if (hashes.size > 0) yield [...hashes]
+      }
+    },
+
+    async storedAt(scope, sha256) {
+      const times = (await keysOf(scope, sha256)).map(({ modifiedAt }) => modifiedAt.getTime())
+      return times.length === 0 ? undefined : new Date(Math.max(...times))
+    },
+
+    check: () => bucket.check(),
+
+    async sweep() {
+      const before = new Date(now() - STALE_AFTER_MS)
+      const unfinished = await bucket.abortUploads(prefix === '' ? '' : `${prefix}/`, before)
+      return unfinished + (await sweepSpool(spoolDirectory, before))
+    },
+
+    close: async () => bucket.close(),
+  }
+}
+
+async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(bytes, done, length - done, at + done)
+    if (bytesRead === 0) throw new Error('a spooled blob is shorter than it was')
+    done += bytesRead
+  }
+  return bytes
+}
+
+async function download(stream: Readable, path: string, size: number): Promise<void> {
+  const file = createWriteStream(path)
+  await pipeline(stream, file)
+  // A connection that ends early and politely looks like the end of the object.
+  if (file.bytesWritten !== size) throw new Error(`the store sent ${file.bytesWritten} of ${size} bytes`)
+}
+
+async function sweepSpool(folder: string, before: Date): Promise<number> {
+  let removed = 0
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(SPOOLED)) continue
+    const path = join(folder, name)
+    try {
+      if ((await stat(path)).mtime >= before) continue
+      await unlink(path)
+      removed += 1
+    } catch (error) {
+      // Its owner finished with it in this moment.
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+  return removed
+}
+
+const isFull = (error: unknown): boolean => hasCode(error, 'ENOSPC', 'EDQUOT')
+
+const hasCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+
+const full = (cause: unknown): Failure =>
+  new Failure('service_unavailable', { detail: 'The media store is full. Try again later.', cause })
