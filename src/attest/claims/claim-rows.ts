@@ -124,14 +124,12 @@ function claimConditions(filter: ClaimFilter): { where: string[]; values: unknow
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
-  // The row's own scope, spelt out: policies do not reach the join inside EXISTS as an index condition otherwise.
-  const ofAttestation = (condition: string) =>
-    `EXISTS (SELECT FROM attestations a WHERE a.account_id = claims.account_id AND a.environment = claims.environment
-       AND a.claim_id = claims.id AND ${condition})`
   add((p) => `reference = ${p}`, filter.reference)
-  add((p) => ofAttestation(`a.external_id = ${p}`), filter.externalId)
-  add((p) => ofAttestation(`a.batch_id = ${p}`), filter.batchId)
-  add((p) => ofAttestation(`a.device_id = ${p}`), filter.deviceId)
+  // From attestations to their claims, and not the other way round, where there are few: as a join, a planner without
+  // statistics walks through all claims instead. A device may have any number.
+  add((p) => `id = (SELECT claim_id FROM attestations WHERE external_id = ${p})`, filter.externalId)
+  add((p) => `id = ANY(ARRAY(SELECT claim_id FROM attestations WHERE batch_id = ${p}))`, filter.batchId)
+  add((p) => `id IN (SELECT claim_id FROM attestations WHERE device_id = ${p})`, filter.deviceId)
   add((p) => `risk_status = ${p}`, filter.riskStatus)
   add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
   const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'
