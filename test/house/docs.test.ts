@@ -20,7 +20,7 @@ const NEEDED = {
 
 describe('the documents', () => {
   it('show every key of the configuration with its default and its sentence', () => {
-    const shown = rowsOf(operate, /^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)
+    const shown = rowsOf(operate, /^\| `([A-Z_]+)` +\| (.*?) +\| (.*?) +\|$/gm)
     expect(shown.map(([key]) => key)).toEqual(describeConfig().map(({ key }) => key))
     const defaults: Record<string, unknown> = readConfig(NEEDED)
     for (const [key = '', value, what = ''] of shown) {
@@ -38,13 +38,13 @@ describe('the documents', () => {
     collectQueues(registry, {} as Database)
     const names = [registry, ofWeb].flatMap((one) => one.getMetricsAsArray().map(({ name }) => name))
     const ours = names.filter((name) => name.startsWith('countersign_'))
-    const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` \|/gm).map(([name]) => name)
+    const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` +\|/gm).map(([name]) => name)
     expect(shown.sort()).toEqual(ours.sort())
   })
 
   it('show every error code with its status', () => {
     const shown = new Map<string, number>()
-    for (const [codes = '', status] of rowsOf(read('docs/api.md'), /^\| (`.*?) \| (\d{3}) \|$/gm)) {
+    for (const [codes = '', status] of rowsOf(read('docs/api.md'), /^\| (`.*?) +\| (\d{3}) +\|$/gm)) {
       for (const [, code = ''] of codes.replaceAll(/\([^)]*\)/g, '').matchAll(/`([a-z_]+)`/g))
         shown.set(code, Number(status))
     }
