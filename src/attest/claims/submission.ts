@@ -8,6 +8,8 @@ import { checkId, type Environment } from '#src/platform/ids.ts'
 
 /** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
+// Without its media, a submission is at most as long as a line of a batch: a hundred of them are one page of evidence.
+const MAX_SUBMISSION_BYTES = 64 * 1024
 // A phone's clock may be this far ahead of ours.
 const MAX_FUTURE_MS = 5 * 60_000
 // Outside of these years ISO 8601 needs a sign, and Postgres has no year 0.
@@ -21,7 +23,8 @@ const text = (max: number) =>
     .min(1)
     .max(max)
     .refine((value) => !value.includes('\u0000'), 'must not contain U+0000')
-const base64 = z.base64().max(4 * 1024 * 1024)
+// A certificate of 16 KiB, the longest that is read; nothing else that devices send comes near.
+const base64 = z.base64().max(22 * 1024)
 const base64url = z.base64url().min(1).max(1_024)
 // 40 characters hold picoseconds and an offset.
 const timestamp = z.iso
@@ -118,6 +121,9 @@ export function checkSubmission(
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
 
+  if (Buffer.byteLength(JSON.stringify(toSubmission(body))) > MAX_SUBMISSION_BYTES) {
+    refuse('', 'too_large', `has more than ${MAX_SUBMISSION_BYTES} bytes beside its media`)
+  }
   if (body.bundle !== undefined && body.signature === undefined) {
     refuse('/signature', 'required', 'a bundle comes with its signature')
   }
