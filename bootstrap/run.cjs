@@ -1,5 +1,7 @@
 // biome-ignore-all lint/style/useNodejsImportProtocol: an old Node does not know it, and must get as far as the refusal
-// biome-ignore-all lint/style/useTemplate: an old Node can't parse templates
+// biome-ignore-all lint/style/useTemplate: an old Node can't parse them
+// biome-ignore-all lint/complexity/useArrowFunction: an old Node can't parse them
+// biome-ignore-all format: an old Node can't parse a comma after the last argument
 // Gets a checkout ready and runs one of its commands on the Node that the project ships. Plain old JavaScript, so that a
 // Node too old for the project can still say so in a sentence.
 'use strict'
@@ -12,9 +14,9 @@ var path = require('path')
 var MIN_MAJOR = 20
 // Installing takes a minute on a slow line; a command that waits for another one's must end all the same.
 var INSTALL_PATIENCE_MS = 900000
-// Whoever installs touches its lock this often, and one that was not touched for so long is nobody's.
+// Whoever installs touches its lock this often. One that was not touched for so long names pids that others have now.
 var BEAT_MS = 2000
-var SILENT_MS = 60000
+var SILENT_MS = 300000
 var root = path.join(__dirname, '..')
 var modules = path.join(root, 'node_modules')
 var lock = path.join(root, '.installing')
@@ -38,7 +40,7 @@ function isInstalled() {
   var wanted = readJson(path.join(root, 'package-lock.json'))
   var found = readJson(path.join(modules, '.package-lock.json'))
   if (!wanted || !found || !fs.existsSync(runtime)) return false
-  return Object.keys(wanted.packages).every((name) => {
+  return Object.keys(wanted.packages).every(function (name) {
     var pinned = wanted.packages[name]
     var there = found.packages[name]
     if (name === '' || (!there && (pinned.optional || pinned.devOptional || pinned.peer))) return true
@@ -99,14 +101,18 @@ function breakAbandonedLock() {
   }
 }
 
+// Also an npm whose starter was killed still writes: the lock names both.
 function isAbandoned(file) {
-  var pid = Number(fs.readFileSync(file, 'utf8'))
   if (Date.now() - fs.statSync(file).mtimeMs > SILENT_MS) return true
+  return !fs.readFileSync(file, 'utf8').split(' ').some(isAlive)
+}
+
+function isAlive(pid) {
   try {
-    if (pid > 0) process.kill(pid, 0)
-    return false
+    process.kill(Number(pid), 0)
+    return true
   } catch (error) {
-    return error.code === 'ESRCH'
+    return error.code === 'EPERM'
   }
 }
 
@@ -125,15 +131,18 @@ function install(wasInterrupted, done) {
     '--no-fund',
     '--include=dev',
     '--include=optional',
-    '--loglevel=error',
+    '--loglevel=error'
   ]
   var npm = process.env.npm_execpath || ''
   var isNpm = path.basename(npm) === 'npm-cli.js'
   var child = childProcess.spawn(isNpm ? process.execPath : 'npm', (isNpm ? [npm] : []).concat(args), {
     cwd: root,
     stdio: ['ignore', 2, 2],
+    // A group of its own: npm takes its time over Ctrl-C, and its scripts must end with it.
+    detached: true,
   })
-  var beat = setInterval(() => {
+  if (child.pid) fs.writeFileSync(lock, process.pid + ' ' + child.pid)
+  var beat = setInterval(function () {
     try {
       fs.utimesSync(lock, new Date(), new Date())
     } catch (_error) {
@@ -141,26 +150,27 @@ function install(wasInterrupted, done) {
     }
   }, BEAT_MS)
   var ending
-  forwardSignals((signal) => {
+  forwardSignals(function (signal) {
     ending = signal
-    child.kill(signal)
+    // What it leaves is worth nothing: the next command begins anew.
+    process.kill(-child.pid, 'SIGKILL')
   })
-  child.on('error', (error) => {
+  child.on('error', function (error) {
     if (error.code === 'ENOENT') refuse('npm was not found. It comes with Node: install both, then run this again.')
     refuse('npm could not be started: ' + error.message)
   })
-  child.on('exit', (code, signal) => {
+  child.on('exit', function (code, signal) {
     clearInterval(beat)
-    // The lock stays with our pid in it: the next command finds it abandoned, and begins anew.
+    // The lock stays, with pids that are gone: the next command finds it abandoned.
     if (ending || signal) process.exit(exitCode(ending || signal))
     if (code !== 0) {
       refuse(
-        '`npm install` failed: its message is above. The first start needs npm and a package registry that it can reach.',
+        '`npm install` failed: its message is above. The first start needs npm and a package registry that it can reach.'
       )
     }
     if (!fs.existsSync(runtime)) {
       refuse(
-        '`npm install` did not bring Node 24 (node_modules/node/bin/node): its install script must run (ignore-scripts is set?).',
+        '`npm install` did not bring Node 24 (node_modules/node/bin/node): its install script must run (ignore-scripts is set?).'
       )
     }
     fs.unlinkSync(lock)
@@ -176,17 +186,17 @@ function run(args) {
   var child = childProcess.spawn(runtime, args, { cwd: cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   // npm passes no SIGKILL on, so its end is watched for. Whoever runs this file by hand may leave it running.
   var parent = process.ppid
-  var watch = setInterval(() => {
+  var watch = setInterval(function () {
     if (process.env.npm_lifecycle_event && process.ppid !== parent) child.kill('SIGTERM')
   }, 1000)
   // A terminal sends Ctrl-C to the whole group; a supervisor sends its signal to this process alone.
-  forwardSignals((signal) => {
+  forwardSignals(function (signal) {
     child.kill(signal)
   })
-  child.on('error', (error) => {
+  child.on('error', function (error) {
     refuse('Node 24 (' + runtime + ') could not be started: ' + error.message)
   })
-  child.on('exit', (code, signal) => {
+  child.on('exit', function (code, signal) {
     clearInterval(watch)
     process.exit(signal ? exitCode(signal) : code)
   })
@@ -197,13 +207,13 @@ var forwarder
 
 function forwardSignals(forward) {
   forwarder = forward
-  SIGNALS.forEach((signal) => {
+  SIGNALS.forEach(function (signal) {
     process.on(signal, forward)
   })
 }
 
 function stopForwarding() {
-  SIGNALS.forEach((signal) => {
+  SIGNALS.forEach(function (signal) {
     process.removeListener(signal, forwarder)
   })
 }
@@ -221,7 +231,7 @@ function main() {
         MIN_MAJOR +
         ' or newer to set itself up, and this is Node ' +
         process.versions.node +
-        '. Install a newer one (https://nodejs.org), then run this again.',
+        '. Install a newer one (https://nodejs.org), then run this again.'
     )
   }
   if (process.platform === 'win32') refuse('Countersign runs on Linux and macOS. On Windows, run it in WSL.')
@@ -231,14 +241,14 @@ function main() {
   try {
     if (isReady()) run(command)
     else {
-      installOnce(() => {
+      installOnce(function () {
         run(command)
       })
     }
   } catch (error) {
     if (error.code !== 'EACCES' && error.code !== 'EPERM' && error.code !== 'EROFS') throw error
     refuse(
-      'The dependencies are not installed, and this user may not write to ' + root + ': run this once as its owner.',
+      'The dependencies are not installed, and this user may not write to ' + root + ': run this once as its owner.'
     )
   }
 }

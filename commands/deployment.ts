@@ -55,6 +55,10 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   makeDataDirectory(directory)
   const state = settings.isProduction ? undefined : openState(directory)
   const stack = new AsyncDisposableStack()
+  let isClosing = false
+  const warn = (line: string) => {
+    if (!isClosing) onWarning(warningOf(line) ?? line.trim())
+  }
   try {
     const postgres = settings.databaseUrl === undefined && state !== undefined ? await startPostgres() : undefined
     signal?.throwIfAborted()
@@ -69,12 +73,12 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
     const config = readConfig(childEnvironment(environment))
     await bringUpToDate(config.DATABASE_URL, postgres?.ownerUrl ?? settings.ownerUrl)
     signal?.throwIfAborted()
-    const log = createLog(
-      { process: 'command', level: 'warn' },
-      { write: (line) => onWarning(warningOf(line) ?? line.trim()) },
-    )
-    const services = createServices({ config, log })
-    stack.defer(() => services.close())
+    const services = createServices({ config, log: createLog({ process: 'command', level: 'warn' }, { write: warn }) })
+    stack.defer(async () => {
+      // Connections that break from here on break because we end.
+      isClosing = true
+      await services.close()
+    })
     await requireMigrated(services.db())
     if (state !== undefined) await seed(services, state, config)
     return { directory, config, state, environment, postgres, services, release: () => stack.disposeAsync() }
@@ -92,7 +96,7 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
       ...(transient === undefined ? {} : { transient }),
     })
     stack.defer(() => started.release())
-    if (started.isJoined) say('It runs already: another command on the same data started it.')
+    if (started.isJoined) say('Another command on the same data runs it already: joined.')
     return started
   }
 

@@ -59,17 +59,18 @@ const MAX_LOG_BYTES = 20_000_000
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
-  const place = await settlePlace(directory)
-  const leavings = options.transient === undefined ? [] : [options.transient, folderApart(place) ?? options.transient]
   const holders = join(directory, 'holders')
   const holder = await hold(holders)
-  const release = async () => {
-    await holder.release(async () => {
+  let end = async () => {}
+  const release = () => holder.release(() => end())
+  try {
+    const place = await settlePlace(directory)
+    const { transient } = options
+    const leavings = transient === undefined ? [] : [transient, folderApart(place) ?? transient]
+    end = async () => {
       await stop(place)
       for (const folder of leavings) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
-    })
-  }
-  try {
+    }
     const password = await initialize(place)
     const running = await runningPort(place, password)
     const port = running ?? (await launch({ place, password, isDurable: options.isDurable ?? true, holders, leavings }))

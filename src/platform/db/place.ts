@@ -1,6 +1,6 @@
 // Where an embedded server's data and programs stand, and who runs it.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join, parse } from 'node:path'
@@ -46,10 +47,7 @@ export async function settlePlace(directory: string): Promise<Place> {
   }
   const identity = unprivilegedIdentity()
   if (!isTraversable(dirname(directory))) {
-    const apart = join(SHARED, createHash('sha256').update(directory).digest('hex').slice(0, 16), 'postgres')
-    makeTraversable(SHARED)
-    makeTraversable(dirname(apart))
-    return claim({ directory: apart, binaries: reachable(binaries), identity })
+    return claim({ directory: join(placeApart(directory), 'postgres'), binaries: reachable(binaries), identity })
   }
   chmodSync(directory, 0o711)
   return claim({ directory: data, binaries: reachable(binaries), identity })
@@ -58,6 +56,18 @@ export async function settlePlace(directory: string): Promise<Place> {
 /** The folder that `settlePlace` made beside the given one, to be removed with it; undefined when there is none. */
 export function folderApart(place: Pick<Place, 'directory'>): string | undefined {
   return place.directory.startsWith(`${SHARED}/`) ? dirname(place.directory) : undefined
+}
+
+// The folder is named by chance and remembered: whoever deletes the data directory, or moves it, gets new data or the same,
+// and never another checkout's.
+function placeApart(directory: string): string {
+  const note = join(directory, 'apart')
+  const known = existsSync(note) ? readFileSync(note, 'utf8') : ''
+  const apart = known || join(SHARED, randomBytes(8).toString('hex'))
+  makeTraversable(SHARED)
+  makeTraversable(apart)
+  if (known === '') writeFileSync(note, apart)
+  return apart
 }
 
 // An existing directory keeps its owner: another unprivileged user of a newer machine could not open it.
