@@ -57,9 +57,7 @@ const settings = z.object({
     .default('k1')
     .describe('Names MASTER_KEY in what it sealed.'),
   MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
-  BLOB_STORE: blobStore.describe(
-    'Where media are: disk:<folder> or s3://<bucket>/<prefix>.',
-  ),
+  BLOB_STORE: blobStore.describe('Where media are: disk:<folder> or s3://<bucket>/<prefix>.'),
   AWS_ACCESS_KEY_ID: z.string().optional().describe('For media on S3; without it the role of the machine or pod.'),
   AWS_SECRET_ACCESS_KEY: z.string().optional().describe('Its secret.'),
   AWS_SESSION_TOKEN: z.string().optional().describe('Of temporary keys.'),
