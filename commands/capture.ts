@@ -7,6 +7,7 @@ import { type Attestation, type Client, createClient, isApiError } from '../capt
 import { type AttestBody, type Device, type Gps, inlineMedia, type Media } from '../capture-kit/device.ts'
 import { type Keyring, openKeyring } from '../capture-kit/keyring.ts'
 import { type CameraFacts, readCameraFacts, sniffContentType } from '../capture-kit/photo.ts'
+import { isUsageError, sentenceOf, usageError } from './sentence.ts'
 
 const HELP = `Signs a photo as a capture device does: hash, time, place and owner in one signed bundle.
 
@@ -61,9 +62,8 @@ async function run(args: string[]): Promise<number> {
     else await capture(request)
     return 0
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    const isUsage = 'code' in error && /^ERR_(?:PARSE_ARGS|USAGE)/.test(String(error.code))
-    process.stderr.write(`${error.message}\n${isUsage ? 'Try: npm run capture -- --help\n' : ''}`)
+    const isUsage = isUsageError(error)
+    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run capture -- --help\n' : ''}`)
     return isUsage ? 2 : 1
   }
 }
@@ -113,10 +113,10 @@ function readRequest(args: string[]): CaptureRequest | undefined {
   const { values, positionals } = parseArgs({ args: joinNegatives(args), options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined
   const [path, ...others] = positionals
-  if (path === undefined) throw usage('Which photo? Name one file.')
-  if (others.length > 0) throw usage(`One photo at a time: ${others.join(', ')} is too much.`)
-  if ((values.url === undefined) !== (values.key === undefined)) throw usage('--url and --key go together.')
-  if ((values.lat === undefined) !== (values.lng === undefined)) throw usage('--lat and --lng go together.')
+  if (path === undefined) throw usageError('Which photo? Name one file.')
+  if (others.length > 0) throw usageError(`One photo at a time: ${others.join(', ')} is too much.`)
+  if ((values.url === undefined) !== (values.key === undefined)) throw usageError('--url and --key go together.')
+  if ((values.lat === undefined) !== (values.lng === undefined)) throw usageError('--lat and --lng go together.')
   return {
     path,
     service: readService(values),
@@ -145,20 +145,22 @@ function joinNegatives(args: string[]): string[] {
 function readService(values: { url?: string; key?: string; 'admin-key'?: string }): CaptureRequest['service'] {
   const { url, key } = values
   if (url === undefined || key === undefined) return undefined
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw usage(`--url: not an http or https address: ${url}`)
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw usageError(`--url: not an http or https address: ${url}`)
   return { url, key, adminKey: values['admin-key'] ?? key }
 }
 
 function readDegrees(option: string, text: string, most: number): number {
   const degrees = text.trim() === '' ? Number.NaN : Number(text)
-  if (!(Math.abs(degrees) <= most)) throw usage(`${option}: a number of degrees from -${most} to ${most}, not ${text}`)
+  if (!(Math.abs(degrees) <= most))
+    throw usageError(`${option}: a number of degrees from -${most} to ${most}, not ${text}`)
   return degrees
 }
 
 function readTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const time = text === 'now' ? new Date() : new Date(/^\d{4}-\d\d-\d\d/.test(text) ? text : Number.NaN)
-  if (Number.isNaN(time.getTime())) throw usage(`--captured-at: ISO 8601, such as 2026-11-20T15:11:00Z, not ${text}`)
+  if (Number.isNaN(time.getTime()))
+    throw usageError(`--captured-at: ISO 8601, such as 2026-11-20T15:11:00Z, not ${text}`)
   return time
 }
 
@@ -261,8 +263,4 @@ function show(result: Attestation, isJson: boolean): void {
 
 function note(text: string): void {
   process.stderr.write(`${text}\n`)
-}
-
-function usage(message: string): Error {
-  return Object.assign(new Error(message), { code: 'ERR_USAGE' })
 }

@@ -15,6 +15,15 @@ export function sentenceOf(error: unknown): string {
   return error.message || code || error.name
 }
 
+/** A mistake in how a command was called: its help follows the sentence, and its exit code is 2. */
+export function usageError(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ERR_USAGE' })
+}
+
+export function isUsageError(error: unknown): boolean {
+  return error instanceof Error && /^ERR_(?:PARSE_ARGS|USAGE)/.test(codeOf(error) ?? '')
+}
+
 /** Why something could not be reached, in a few words. */
 export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
