@@ -17,6 +17,7 @@ import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
@@ -83,12 +84,17 @@ export interface Service {
   close(): Promise<void>
 }
 
-export async function startService(options: { waiters?: (test: TestDatabase) => Waiters } = {}): Promise<Service> {
+interface ServiceOptions {
+  /** What the claims and the handler ask instead of the database itself. */
+  through?: (db: Database) => Database
+}
+
+export async function startService({ through = (db) => db }: ServiceOptions = {}): Promise<Service> {
   const test = await createTestDatabase({ poolSize: 12 })
   const root = await mkdtemp(join(tmpdir(), 'claims-'))
   const clock = { now: new Date() }
   const log = pino({ level: 'silent' })
-  const { db } = test
+  const db = through(test.db)
   const now = () => new Date()
   const pager = createPager({ key: randomBytes(32) })
   const store = createDiskStore({ root })
@@ -102,7 +108,7 @@ export async function startService(options: { waiters?: (test: TestDatabase) => 
   await signingKeys.ensure()
   const engine = createEngine({ databaseUrl: test.url })
   const dispatcher = createDispatcher({ db, engine, log })
-  const waiters = options.waiters?.(test) ?? createWaiters(db)
+  const waiters = createWaiters(test.db)
   const registry = { db, pager, now: () => clock.now }
   const dispatching = new Set<Promise<void>>()
   const claims = createClaims({

@@ -1,0 +1,126 @@
+// A fresh installation has no statistics for its first minutes, and its first act is a batch of thousands: what is asked
+// for one submission must touch a few pages all the same.
+
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { type Caller, type Service, startService } from './service.ts'
+
+const ROWS = 4_000
+// An insert looks at each index of its table, three or four pages deep.
+const FEW_PAGES = 120
+
+let service: Service
+let caller: Caller
+let phone: Phone
+let mediaId: string
+const pages = new Map<string, number>()
+
+beforeAll(async () => {
+  service = await startService({ through: explained })
+  caller = await service.makeCaller()
+  phone = await makePhone(service, caller)
+  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
+  await fill(caller)
+})
+afterAll(() => service.close())
+beforeEach(() => pages.clear())
+
+const expectFewPages = (statements: number) => {
+  expect([...pages].filter(([, count]) => count > FEW_PAGES)).toEqual([])
+  expect(pages.size).toBeGreaterThanOrEqual(statements)
+}
+
+it('accepting a capture, and accepting it again', async () => {
+  const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
+  const media = { media_id: mediaId }
+  const claim = { reference: 'reference 7' }
+  const body = shoot(phone, { media, claim, externalId: 'own', sessionNonce: session?.session_nonce })
+  expect((await service.attest(caller, body)).status).toBe(202)
+  expect((await service.attest(caller, body)).status).toBe(202)
+  expectFewPages(7)
+})
+
+it('judging one', async () => {
+  const { json } = await service.attest(caller, shoot(phone, { claim: { reference: 'reference 8' } }))
+  pages.clear()
+  await service.run(String(json.attestation_id))
+  expectFewPages(6)
+})
+
+it('looking at one, at its claim, and finding it by its names', async () => {
+  const body = shoot(phone, { claim: { reference: 'reference 9' }, externalId: 'named' })
+  const { json } = await service.attest(caller, body)
+  pages.clear()
+  const paths = [
+    `/v1/attestations/${json.attestation_id}`,
+    `/v1/claims/${json.claim_id}`,
+    '/v1/claims?external_id=named',
+    '/v1/claims?batch_id=bat_test_00000000000000000000000000',
+    '/v1/claims?risk_status=failed',
+    '/v1/claims?limit=100',
+  ]
+  for (const path of paths) expect((await service.call(caller, path)).status).toBeLessThan(300)
+  expectFewPages(7)
+})
+
+/** Rows as many submissions leave them: each its own claim and media, a third by one device. */
+async function fill({ accountId, environment }: Scope): Promise<void> {
+  const id = (type: string) => `'${type}_test_' || lpad(n::text, 26, '0')`
+  const from = `FROM generate_series(1, ${ROWS}) AS n`
+  const insert = (table: string, columns: string, values: string) =>
+    service.test.owner(
+      `INSERT INTO ${table} (account_id, environment, ${columns}) SELECT '${accountId}', '${environment}', ${values} ${from}`,
+    )
+  await insert('media', 'id, sha256, size, content_type', `${id('med')}, sha256(n::text::bytea), 1, 'image/jpeg'`)
+  await insert('claims', 'id, reference', `${id('clm')}, 'reference ' || n`)
+  await insert('capture_sessions', 'id, nonce, expires_at', `${id('cap')}, lpad(n::text, 43, 'x'), now()`)
+  await insert(
+    'jobs',
+    'id, queue, lane, priority, payload',
+    `gen_random_uuid(), 'attest', '${accountId}', 1, jsonb_build_object('attestationId', ${id('att')})`,
+  )
+  await insert('events', 'id, type, dedup_key, data', `${id('evt')}, 'attestation.created', 'key ' || n, '{}'`)
+  await insert(
+    'attestations',
+    'id, claim_id, external_id, content_digest, media_id, device_id, submission, job_id',
+    `${id('att')}, ${id('clm')}, 'external ' || n, '\\x00', ${id('med')}, CASE WHEN n % 3 = 0 THEN '${phone.id}' END, '{"media_type":"image"}', gen_random_uuid()`,
+  )
+}
+
+/** Each statement is run twice: once to be explained, and taken back. Notes how many pages it touched at the most. */
+function explained(db: Database): Database {
+  return {
+    ...db,
+    tenant: (scope, work) =>
+      db.tenant(scope, (tx) => {
+        let turn: Promise<unknown> = Promise.resolve()
+        const wrap =
+          (run: Tx['query']): Tx['query'] =>
+          (text, values) => {
+            const next = turn.then(async () => {
+              if (/^\s*(?:SELECT|INSERT|UPDATE|WITH)/.test(text)) await explain(tx, text, values)
+              return run<never>(text, values)
+            })
+            turn = next.catch(() => {})
+            return next
+          }
+        return work({ query: wrap(tx.query), adhoc: wrap(tx.adhoc) })
+      }),
+  }
+}
+
+async function explain(tx: Tx, text: string, values: readonly unknown[] | undefined): Promise<void> {
+  await tx.adhoc('SAVEPOINT explained')
+  const [row] = await tx.adhoc<Explained>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values)
+  await tx.adhoc('ROLLBACK TO SAVEPOINT explained')
+  const plan = row?.['QUERY PLAN'][0]?.Plan
+  if (plan === undefined) throw new Error('nothing was explained')
+  const name = text.replaceAll(/\s+/g, ' ').trim()
+  pages.set(name, Math.max(pages.get(name) ?? 0, plan['Shared Hit Blocks'] + plan['Shared Read Blocks']))
+}
+
+interface Explained {
+  'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
+}
