@@ -1,6 +1,7 @@
 import { webhookRoutes } from './account/webhooks/routes.ts'
 import { batchRoutes } from './attest/batches/routes.ts'
 import { captureRoutes } from './attest/captures/routes.ts'
+import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
 import { claimRoutes } from './attest/claims/routes.ts'
 import { deviceRoutes } from './attest/devices/routes.ts'
 import { mediaRoutes } from './attest/media/routes.ts'
@@ -12,6 +13,7 @@ export function featureRoutes(services: Services): Route[] {
   return [
     ...mediaRoutes(services.media()),
     ...claimRoutes(services.claims()),
+    ...claimErasureRoutes(services.claimErasure()),
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),
     ...deviceRoutes(services.devices(), services.rootCas()),

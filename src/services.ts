@@ -8,9 +8,11 @@ import { createWebhooks } from './account/webhooks/endpoints.ts'
 import { createBatches } from './attest/batches/batches.ts'
 import { createCaptures } from './attest/captures/captures.ts'
 import { createClaims } from './attest/claims/claims.ts'
+import { createClaimErasure } from './attest/claims/erase.ts'
 import { createVerify } from './attest/claims/verify.ts'
 import { createDevices } from './attest/devices/devices.ts'
 import { createRootCas } from './attest/devices/roots.ts'
+import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
 import type { Config } from './config.ts'
@@ -86,6 +88,7 @@ export function createServices({ config, log }: ServiceDeps) {
   })
   const pager = lazy(() => createPager({ key: config.MASTER_KEY }))
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
+  const eraser = lazy(() => createEraser({ db: db(), store: store() }))
   const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
   const keys = lazy(() => {
     const made = createKeys({ db: db(), now, onError: (error) => log.debug({ err: error }, 'a key use was not noted') })
@@ -115,6 +118,8 @@ export function createServices({ config, log }: ServiceDeps) {
         now,
       }),
     ),
+    eraser,
+    claimErasure: lazy(() => createClaimErasure({ db: db(), eraser: eraser(), log })),
     batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),
     captures: lazy(() => createCaptures({ db: db(), now })),
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now })),

@@ -141,7 +141,7 @@ const ATTESTATION = `attestations.id, claim_id AS "claimId", batch_id AS "batchI
   external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
-  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure`
+  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
 /** Accepted lines after `afterLine`, in the order of the input. */
 export async function findLines(tx: Tx, id: string, afterLine: number, limit: number): Promise<LineRow[]> {

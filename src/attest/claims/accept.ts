@@ -86,12 +86,16 @@ async function insertFresh(
     if (fresh.length === 0) return []
     const isNamed = fresh.some(({ body }) => body.external_id !== undefined)
     await Promise.all([isNamed && tx.adhoc('SAVEPOINT unplaced'), placeInClaims(tx, scope, fresh)])
+    prepared.forEach(({ attestation }, index) => {
+      if (verdicts[index] === undefined && attestation.claimId === '') verdicts[index] = refuseClosed()
+    })
+    const placed = fresh.filter(({ attestation }) => attestation.claimId !== '')
     const inserted = await insertAttestations(
       tx,
       scope,
-      sortBy(fresh, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
+      sortBy(placed, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
     )
-    if (inserted === fresh.length) return fresh
+    if (inserted === placed.length) return placed
     await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
     settleKnown(prepared, await knownSubmissions(tx, prepared), verdicts)
   }
@@ -158,6 +162,7 @@ function settleKnown(
   })
 }
 
+/** Leaves claimId empty where the claim takes nothing any more. */
 async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): Promise<void> {
   const claims = new Map<string, NewClaim>()
   for (const { body, attestation } of fresh) {
@@ -184,6 +189,11 @@ async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): 
     const own = claims.get(`attestation ${attestation.id}`)?.id
     attestation.claimId = (reference === undefined ? own : byReference.get(reference)) ?? ''
   }
+}
+
+// A claim that was erased on somebody's demand must not fill again behind their back, as by a phone that was offline.
+function refuseClosed(): Verdict {
+  return refuse('/claim/reference', 'claim_erased', 'names a claim that was erased: it takes no more captures')
 }
 
 function refuse(pointer: string, code: string, detail: string): Verdict {

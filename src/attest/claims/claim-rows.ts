@@ -27,15 +27,19 @@ export interface ClaimRow {
   advisoryCodes: AdvisoryCode[]
   createdAt: Date
   updatedAt: Date
+  /** Media and positions are gone. */
+  erasedAt: Date | null
 }
 
 export const CLAIM = `id, reference, line, loss_lat AS "lossLat", loss_lng AS "lossLng", loss_at AS "lossAt",
   risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus",
-  factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt"`
+  factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt",
+  erased_at AS "erasedAt"`
 
 /**
  * Makes the claims that are new and finds those whose reference exists; what a claim already states stays, what it did
- * not state is added. References must differ and come sorted, so that two batches can't deadlock.
+ * not state is added. One that was erased, or is about to be, is closed: it is not among the answers. References must differ
+ * and come sorted, so that two batches can't deadlock.
  */
 export async function upsertClaims(
   tx: Tx,
@@ -48,6 +52,7 @@ export async function upsertClaims(
      ON CONFLICT (account_id, environment, reference) DO UPDATE SET
        line = coalesce(claims.line, excluded.line), loss_lat = coalesce(claims.loss_lat, excluded.loss_lat),
        loss_lng = coalesce(claims.loss_lng, excluded.loss_lng), loss_at = coalesce(claims.loss_at, excluded.loss_at)
+     WHERE claims.erasing_since IS NULL
      RETURNING id, reference`,
     [
       scope.accountId,

@@ -42,13 +42,15 @@ export interface AttestationRow {
   observations: Judgement['observations'] | null
   resultJws: string | null
   failure: string | null
+  /** Its media and positions are gone. */
+  erasedAt: Date | null
 }
 
 const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
   external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
-  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure`
+  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
 /** Inserts what is not there yet by external id, and answers how many. Sorted by external id, so that two batches can't deadlock. */
 export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly NewAttestation[]): Promise<number> {

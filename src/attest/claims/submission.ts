@@ -177,9 +177,14 @@ const OUTWEIGHING = [
   'conflict',
 ] as const satisfies FailureCode[]
 
+function failureOf(code: string): (typeof OUTWEIGHING)[number] {
+  if (code === 'claim_erased') return 'conflict'
+  return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
+}
+
 /** The failure of a single submission, with all of its findings. */
 export function refusalOf(errors: readonly FieldError[]): Failure {
-  const codes = new Set(errors.map(({ code }) => OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'))
+  const codes = new Set(errors.map(({ code }) => failureOf(code)))
   const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
   const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
   return new Failure(code, { detail, errors: [...errors] })

@@ -29,6 +29,7 @@ export const attestationView = z.object({
   rules_version: z.string().optional(),
   result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
   failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
+  erased_at: iso.optional().describe('Since when its media and positions are gone; the signed result stays.'),
 })
 
 export type AttestationView = z.infer<typeof attestationView>
@@ -44,6 +45,7 @@ export function toAttestationView(row: AttestationRow): AttestationView {
     device_id: row.deviceId,
     accepted_at: row.acceptedAt.toISOString(),
     ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(row.erasedAt === null ? {} : { erased_at: row.erasedAt.toISOString() }),
     ...resultOf(row),
   }
 }
@@ -77,6 +79,7 @@ export const claimView = z.object({
   advisory_codes: z.array(z.string()),
   created_at: iso,
   updated_at: iso,
+  erased_at: iso.nullable(),
 })
 
 export type ClaimView = z.infer<typeof claimView>
@@ -95,6 +98,7 @@ export function toClaimView(row: ClaimRow): ClaimView {
     advisory_codes: row.advisoryCodes,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
+    erased_at: row.erasedAt?.toISOString() ?? null,
   }
 }
 

@@ -130,7 +130,7 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
   async function get(scope: Scope, id: string): Promise<Media> {
     checkId(id, 'med', scope.environment)
     const media = await db.tenant(scope, (tx) => findMedia(tx, id))
-    if (media === undefined) throw new Failure('not_found', `There is no media ${id}.`)
+    if (media === undefined) throw new Failure('not_found', `There is no media ${id}, or it was erased.`)
     return media
   }
 

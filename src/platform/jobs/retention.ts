@@ -1,4 +1,5 @@
 import type { Database } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
 
 // Small steps: a delete of a million rows at once would hold its snapshot for minutes and bloat the hot table.
 const STEP = 5_000
@@ -9,13 +10,24 @@ export async function forgetSettledJobs(db: Database): Promise<number> {
     const gone = await db.system('retention', (tx) =>
       tx.query(
         `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state IN ('succeeded', 'cancelled')
-           AND settled_at < now() - interval '24 hours' LIMIT $1) RETURNING id`,
+           AND settled_at < now() - interval '24 hours' LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id`,
         [STEP],
       ),
     )
     total += gone.length
     if (gone.length < STEP) return total
   }
+}
+
+/** Deletes what died in a tenant before then, whether or not somebody has looked. For accounts that nobody looks after. */
+export async function forgetDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
+  const gone = await db.system('retention', (tx) =>
+    tx.query(
+      `DELETE FROM jobs WHERE account_id = $1 AND environment = $2 AND state = 'dead' AND settled_at < $3 RETURNING id`,
+      [accountId, environment, before],
+    ),
+  )
+  return gone.length
 }
 
 /** Forgets workers that ended without a word. */

@@ -78,6 +78,7 @@ describe('the list of claims', () => {
       advisory_codes: [],
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
+      erased_at: null,
     })
   })
 

@@ -1,0 +1,24 @@
+// Where somebody was: what an erasure takes out of what was submitted and found. Signed results can't be changed, so no
+// factor may put a position into its evidence in the first place; distances are allowed.
+
+/** Members that hold a position or a half of one, in what is submitted and in what libraries call theirs. */
+const POSITIONS: ReadonlySet<string> = new Set([
+  'gps',
+  'loss_location',
+  'location',
+  'position',
+  'coordinates',
+  'lat',
+  'lng',
+  'lon',
+  'latitude',
+  'longitude',
+])
+
+/** The value without members that hold a position, at any depth. */
+export function withoutCoordinates(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutCoordinates)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => !POSITIONS.has(name.toLowerCase()))
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutCoordinates(member)]))
+}

@@ -1,0 +1,22 @@
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import type { ClaimErasure } from './erase.ts'
+import { claimView, toClaimView } from './views.ts'
+
+export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'DELETE',
+        path: '/v1/claims/:id',
+        tag: 'Claims',
+        summary: 'Erase the media and positions of a claim for good; hashes and signed results stay',
+        scope: 'admin',
+        view: claimView,
+        status: [200],
+      },
+      async ({ caller, params, requestId, idempotencyKey }) =>
+        toClaimView(await erasure.erase(caller, params.id, { keyId: caller.keyId, requestId, idempotencyKey })),
+      async ({ caller }, id) => toClaimView(await erasure.find(caller, id)),
+    ),
+  ]
+}

@@ -1,0 +1,124 @@
+// Jobs before attestations before media, each in the order of their ids, as everybody locks them.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { type Doomed, takeMedia } from '../media/erase-rows.ts'
+import type { AttestationStatus } from './rows.ts'
+
+/** What of an attestation can hold a position. */
+export interface Erasable {
+  id: string
+  mediaId: string
+  submission: unknown
+  factors: unknown
+  advisoryFactors: unknown
+  observations: unknown
+}
+
+/** Closes the claim to what would still come in, and drops where its loss was. false when it is erased already, or not there. */
+export async function closeClaim(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE claims SET erasing_since = coalesce(erasing_since, now()), loss_lat = NULL, loss_lng = NULL
+     WHERE id = $1 AND erased_at IS NULL RETURNING id`,
+    [id],
+  )
+  return rows.length === 1
+}
+
+export async function markErased(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE claims SET erased_at = now(), updated_at = now()
+     WHERE id = $1 AND erasing_since IS NOT NULL AND erased_at IS NULL`,
+    [id],
+  )
+}
+
+/** Claims whose erasure was begun a while ago and did not end. */
+export async function findUnfinishedClaims(tx: Tx, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM claims WHERE erasing_since < now() - interval '5 minutes' AND erased_at IS NULL ORDER BY id LIMIT $1`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Attestations of the claim that still hold something. */
+export async function findErasable(
+  tx: Tx,
+  claimId: string,
+  limit: number,
+): Promise<{ id: string; jobId: string; status: AttestationStatus }[]> {
+  return tx.query(
+    `SELECT id, job_id AS "jobId", status FROM attestations WHERE claim_id = $1 AND erased_at IS NULL ORDER BY id LIMIT $2`,
+    [claimId, limit],
+  )
+}
+
+export async function lockErasable(tx: Tx, ids: readonly string[]): Promise<Erasable[]> {
+  return tx.query<Erasable>(
+    `SELECT id, media_id AS "mediaId", submission, factors, advisory_factors AS "advisoryFactors", observations
+     FROM attestations WHERE id = ANY($1) AND erased_at IS NULL ORDER BY id FOR UPDATE`,
+    [ids],
+  )
+}
+
+/** Writes what is left of an attestation. One that has no result never gets one. */
+export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
+  await tx.query(
+    `UPDATE attestations SET submission = $2, factors = $3, advisory_factors = $4, observations = $5, media_id = $6,
+       erased_at = now(), status = CASE WHEN status = 'evaluated' THEN status ELSE 'cancelled' END, failure = NULL
+     WHERE id = $1`,
+    [
+      row.id,
+      JSON.stringify(row.submission),
+      jsonOf(row.factors),
+      jsonOf(row.advisoryFactors),
+      jsonOf(row.observations),
+      row.mediaId,
+    ],
+  )
+}
+
+/**
+ * Takes these media out of use, as far as no other claim needs them. For those that another needs, rows that hold no more
+ * than their hash: what the claim's attestations refer to from now on.
+ */
+export async function takeMediaOfClaim(
+  tx: Tx,
+  scope: Scope,
+  { claimId, mediaIds }: { claimId: string; mediaIds: readonly string[] },
+): Promise<{ taken: Doomed[]; copies: Map<string, string> }> {
+  const stored = await tx.query<{ id: string }>(
+    `SELECT id FROM media WHERE id = ANY($1) AND state = 'stored' ORDER BY id FOR UPDATE`,
+    [mediaIds],
+  )
+  // A statement after the locks: whoever referred to one of them in another claim has committed, or finds none to refer to.
+  const shared = await tx.query<{ id: string }>(
+    'SELECT DISTINCT media_id AS id FROM attestations WHERE media_id = ANY($1) AND claim_id <> $2',
+    [stored.map(({ id }) => id), claimId],
+  )
+  const copies = new Map(shared.map(({ id }) => [id, newId('med', scope.environment)]))
+  for (const [id, copyId] of copies) {
+    await tx.query(
+      `INSERT INTO media (account_id, environment, id, sha256, size, content_type, width, height, created_at, uploaded_at,
+         state, erased_at)
+       SELECT account_id, environment, $2, sha256, size, content_type, width, height, created_at, uploaded_at, 'erased', now()
+       FROM media WHERE id = $1`,
+      [id, copyId],
+    )
+  }
+  const alone = stored.map(({ id }) => id).filter((id) => !copies.has(id))
+  return { taken: await takeMedia(tx, alone), copies }
+}
+
+export async function findMediaOfClaim(tx: Tx, claimId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>('SELECT DISTINCT media_id AS id FROM attestations WHERE claim_id = $1', [
+    claimId,
+  ])
+  return rows.map(({ id }) => id)
+}
+
+// null is the column's own, and not the word in JSON.
+function jsonOf(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
