@@ -54,6 +54,15 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   const directory = resolve(options.directory ?? settings.dataDirectory)
   makeDataDirectory(directory)
   const state = settings.isProduction ? undefined : openState(directory)
+  const environmentFor = (databaseUrl: string) => ({
+    DATABASE_URL: databaseUrl,
+    ...(state === undefined
+      ? {}
+      : embeddedDefaults({ directory, state, settings, isDatabaseOurs: settings.databaseUrl === undefined })),
+    ...overrides,
+  })
+  // Wrong words before Postgres is started for them.
+  readConfig(childEnvironment(environmentFor(settings.databaseUrl ?? 'postgres://embedded')))
   const stack = new AsyncDisposableStack()
   let isClosing = false
   const warn = (line: string) => {
@@ -62,14 +71,9 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   try {
     const postgres = settings.databaseUrl === undefined && state !== undefined ? await startPostgres() : undefined
     signal?.throwIfAborted()
-    const databaseUrl = postgres === undefined ? settings.databaseUrl : loginUrl(postgres.ownerUrl, state)
-    const environment = {
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      ...(state === undefined
-        ? {}
-        : embeddedDefaults({ directory, state, settings, isDatabaseOurs: postgres !== undefined })),
-      ...overrides,
-    }
+    const environment = environmentFor(
+      postgres === undefined ? (settings.databaseUrl ?? '') : loginUrl(postgres.ownerUrl, state),
+    )
     const config = readConfig(childEnvironment(environment))
     await bringUpToDate(config.DATABASE_URL, postgres?.ownerUrl ?? settings.ownerUrl)
     signal?.throwIfAborted()
@@ -139,6 +143,8 @@ export interface Deployment extends Prepared {
 const PORT_TRIES = 5
 
 export async function startDeployment(options: PrepareOptions = {}): Promise<Deployment> {
+  // A taken port is said before anything is started for it.
+  await choosePorts(readDeploymentSettings())
   const prepared = await prepare(options)
   let running: Supervisor | undefined
   try {
@@ -169,7 +175,7 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
 async function startOnFreePort({ config, environment }: Prepared, logs: string, { onWarning, signal }: PrepareOptions) {
   const settings = readDeploymentSettings()
   for (let attempt = 1; ; attempt += 1) {
-    const ports = await choosePorts({ ...settings, host: config.HOST })
+    const ports = await choosePorts(settings)
     const baseUrl = `http://${ADDRESSES[config.HOST] ?? config.HOST}:${ports.web}`
     try {
       const supervisor = await startProcfile({

@@ -4,11 +4,11 @@ import { readDeploymentSettings } from '#src/config.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { prepare } from './deployment.ts'
-import { reachPostgres } from './reach.ts'
+import { reachPostgres, requirePostgresUrl } from './reach.ts'
 import { sentenceOf } from './sentence.ts'
-import { listenForEnd } from './signals.ts'
 
-listenForEnd()
+// `| head` is no error.
+process.stdout.on('error', () => process.exit(0))
 process.exit(await main())
 
 async function main(): Promise<number> {
@@ -24,6 +24,7 @@ async function main(): Promise<number> {
     } else if (ownerUrl === undefined) {
       throw new Error('Set DATABASE_OWNER_URL to a role that may create roles and tables, beside DATABASE_URL.')
     } else {
+      requirePostgresUrl('DATABASE_URL', databaseUrl)
       await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
       const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
       for (const file of applied) say(`applied ${file}`)

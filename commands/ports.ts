@@ -27,12 +27,14 @@ export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }
     await requireFree('PORT', port, host)
     return { web: port || (await anyPort(host)), internal: internalPort, taken: [] }
   }
+  // Fails with a sentence where nothing can be listened on at all.
+  const spare = await anyPort(host)
   const taken: number[] = []
   for (const usual of USUAL_PORTS) {
     if (await isFree(usual, host)) return { web: usual, internal: internalPort, taken }
     taken.push(usual)
   }
-  return { web: await anyPort(host), internal: internalPort, taken }
+  return { web: spare, internal: internalPort, taken }
 }
 
 async function requireFree(key: string, port: number, host: string): Promise<void> {
@@ -48,8 +50,9 @@ async function requireFree(key: string, port: number, host: string): Promise<voi
 }
 
 async function anyPort(host: string): Promise<number> {
-  const { port } = await tryPort(0, host)
-  if (port === undefined) throw new Error('This machine has no free port.')
+  const { port, code } = await tryPort(0, host)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new Error(`HOST=${host} is no address of this machine.`)
+  if (port === undefined) throw new Error(`No port could be listened on at ${host} (${code}).`)
   return port
 }
 

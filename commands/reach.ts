@@ -1,5 +1,6 @@
 // Says in a sentence what is wrong with a database or a Redis that was named, before processes log it in their own way.
 
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Engine } from '#src/platform/jobs/bull.ts'
 import { reasonOf } from './sentence.ts'
@@ -8,6 +9,7 @@ const PATIENCE_MS = 10_000
 
 /** @throws {Error} naming `key`, where it points to, and why nobody could log in. */
 export async function reachPostgres(key: string, url: string, hint = ''): Promise<void> {
+  requirePostgresUrl(key, url)
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
   client.on('error', () => {})
   try {
@@ -21,24 +23,33 @@ export async function reachPostgres(key: string, url: string, hint = ''): Promis
   }
 }
 
+/** @throws {Error} naming `key` when `url` is no address of a Postgres. */
+export function requirePostgresUrl(key: string, url: string): void {
+  const isPostgres = /^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')
+  if (!isPostgres) throw new Error(`${key}: must be postgres://user:password@host:port/database`)
+}
+
 /** @throws {Error} when Redis doesn't answer, or would lose jobs. */
 export async function reachRedis(engine: Pick<Engine, 'check'>, url: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<never>((_, fail) => {
-    timer = setTimeout(
-      () => fail(new Error(`REDIS_URL (${placeOf(url)}): no Redis answers there after ${PATIENCE_MS / 1_000} s.`)),
-      PATIENCE_MS,
-    )
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: PATIENCE_MS, retryStrategy: () => null })
+  let reason: unknown
+  redis.on('error', (error) => {
+    reason = error
   })
   try {
-    await Promise.race([engine.check(), silence])
+    await redis.connect()
+    await redis.ping()
+  } catch (error) {
+    throw new Error(`REDIS_URL (${placeOf(url)}): ${reasonOf(reason ?? error)}`, { cause: error })
   } finally {
-    clearTimeout(timer)
+    redis.disconnect()
   }
+  await engine.check()
 }
 
 // Never the password.
 function placeOf(url: string): string {
   const { hostname, port, pathname, username } = new URL(url)
-  return `${username && `${decodeURIComponent(username)}@`}${hostname}${port && `:${port}`}${pathname === '/' ? '' : pathname}`
+  const path = pathname === '/' ? '' : pathname
+  return `${username && `${decodeURIComponent(username)}@`}${hostname}${port && `:${port}`}${path}`
 }

@@ -6,7 +6,7 @@ export function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError && error.message === '' ? error.errors[0] : undefined
   if (first !== undefined) return sentenceOf(first)
   const code = codeOf(error)
-  if (code === 'EACCES' || code === 'EPERM') {
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     const path = 'path' in error && typeof error.path === 'string' ? error.path : 'A file'
     return `${path} belongs to another user or is closed (${code}): run this as its owner, or set DATA_DIR to a folder of your own.`
   }

@@ -10,6 +10,7 @@ const number = z.coerce.number('must be a number').int('must be a whole number')
 const port = number.min(0, 'must be a port, 0 to 65535').max(65_535, 'must be a port, 0 to 65535')
 const count = (fallback: number) =>
   number.min(1, 'must be 1 to 10000').max(10_000, 'must be 1 to 10000').default(fallback)
+const label = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 lower-case letters, digits and hyphens')
 const list = z
   .string()
   .default('')
@@ -34,28 +35,20 @@ const rawKey = z.string().regex(/^svc_test_[0-9A-Za-z]{32}$/, 'must be svc_test_
 
 const settings = z.object({
   MODE: z
-    .enum(['development', 'production'])
+    .enum(['development', 'production'], 'must be development or production')
     .default('development')
     .describe('production refuses every embedded default.'),
   DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/ })
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host:port/database' })
     .describe('The service’s own login, bound by row-level security.'),
   DATABASE_POOL: count(4).describe('Connections per process.'),
   REDIS_URL: z
-    .url({ protocol: /^rediss?$/ })
+    .url({ protocol: /^rediss?$/, error: 'must be redis://host:port, or rediss:// for TLS' })
     .optional()
     .describe('Redis or Valkey for the queues; without it they use Postgres.'),
-  QUEUE_PREFIX: z
-    .string()
-    .regex(/^[a-z0-9-]{1,32}$/)
-    .default('cs')
-    .describe('Sets deployments apart that share one Redis.'),
+  QUEUE_PREFIX: label.default('cs').describe('Sets deployments apart that share one Redis.'),
   MASTER_KEY: masterKey.describe('Seals secrets and signing keys at rest. Losing it loses them.'),
-  MASTER_KEY_ID: z
-    .string()
-    .regex(/^[a-z0-9-]{1,32}$/)
-    .default('k1')
-    .describe('Names MASTER_KEY in what it sealed.'),
+  MASTER_KEY_ID: label.default('k1').describe('Names MASTER_KEY in what it sealed.'),
   MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
   BLOB_STORE: blobStore.describe('Where media are: disk:<folder> or s3://<bucket>/<prefix>.'),
   AWS_ACCESS_KEY_ID: z.string().optional().describe('For media on S3; without it the role of the machine or pod.'),
@@ -63,7 +56,7 @@ const settings = z.object({
   AWS_SESSION_TOKEN: z.string().optional().describe('Of temporary keys.'),
   AWS_REGION: z.string().optional().describe('Of the bucket, where BLOB_STORE names none.'),
   BASE_URL: z
-    .url({ protocol: /^https?$/ })
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe('The public address, for links in answers.'),
   HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
@@ -77,7 +70,10 @@ const settings = z.object({
   WEBHOOK_TIME_DIVISOR: count(1).describe('Divides the webhook retry delays, for tests. Development only.'),
   STUCK_AFTER_SECONDS: count(60).describe('A worker with waiting jobs and no progress for this long exits.'),
   SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may drain.'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('pino’s level.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
+    .default('info')
+    .describe('pino’s level.'),
   FAILPOINT: z.string().optional().describe('Ends the process at a named step, for crash tests. Development only.'),
   ...concurrencyKeys(),
 })
@@ -119,6 +115,7 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     queuePrefix: env.QUEUE_PREFIX || undefined,
     masterKey: env.MASTER_KEY || undefined,
     blobStore: env.BLOB_STORE || undefined,
+    host: env.HOST || '127.0.0.1',
     port: env.PORT ? wanted : undefined,
     internalPort: env.INTERNAL_PORT ? Number(env.INTERNAL_PORT) : undefined,
     outboundAllow: env.OUTBOUND_ALLOW,

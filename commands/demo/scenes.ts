@@ -18,6 +18,8 @@ interface ScenesOptions {
 
 // Beyond this the pictures repeat and only their EXIF differs: each is still a file of its own.
 const MAX_SCENES = 48
+// About what a rendered photo has.
+const RENDERED_BYTES = 1_900_000
 // What the service takes of one photo.
 const MAX_PHOTO_BYTES = 100_000_000
 const MAX_PIXELS = 64_000_000
@@ -25,8 +27,10 @@ const MAX_PIXELS = 64_000_000
 /** The pictures of a rehearsal. @throws {Error} when there are none, or the disk has no room for the photos made of them. */
 export async function prepareScenes({ claims, seed, photos, directory, say, signal }: ScenesOptions): Promise<Scenes> {
   const wanted = Math.min(claims, MAX_SCENES)
+  if (photos === undefined) checkDisk(directory, claims, RENDERED_BYTES)
   const scenes = photos === undefined ? await render(wanted, seed, signal) : await load(photos, wanted, say)
-  checkDisk(directory, claims, scenes)
+  const meanBytes = scenes.reduce((sum, scene) => sum + scene.length, 0) / scenes.length
+  checkDisk(directory, claims, meanBytes)
   const count = `${scenes.length} picture${scenes.length === 1 ? '' : 's'}`
   say(
     photos === undefined
@@ -94,8 +98,8 @@ async function whyNot(file: string): Promise<Uint8Array | string> {
   }
 }
 
-function checkDisk(directory: string, claims: number, scenes: Scenes): void {
-  const bytes = claims * (scenes.reduce((sum, scene) => sum + scene.length, 0) / scenes.length)
+function checkDisk(directory: string, claims: number, photoBytes: number): void {
+  const bytes = claims * photoBytes
   const { bavail, bsize } = statfsSync(directory)
   if (bytes * 1.2 <= bavail * bsize) return
   const gigabytes = (value: number) => (value / 1e9).toFixed(1)
