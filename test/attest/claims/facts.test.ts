@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthority } from '../../../capture-kit/authority.ts'
 import { type AttestBody, type Bundle, openDevice } from '../../../capture-kit/device.ts'
 import { make, makeChain, P384 } from '../../platform/crypto/pki.ts'
-import { codesOf, enroll, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
+import { codesOf, enroll, evidenceOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 const HOUR_MS = 3_600_000
@@ -294,6 +294,16 @@ it('without a bundle there is one finding, and nothing is said of what is unknow
   const { json, provenance } = await judged(without(shoot(phone), 'bundle', 'signature', 'certificate_chain'))
   expect(codesOf(json)).toEqual(['no_manifest'])
   expect([provenance, json.risk_score, json.hardware_tier]).toEqual(['unattested', 60, 'none'])
+})
+
+it('an EXIF block that can’t be read is a finding that counts nothing', async () => {
+  const phone = await makePhone(service, caller)
+  const photo = Buffer.from(PHOTO)
+  // The TIFF header's byte order, behind the segment's name.
+  photo.write('XX', photo.indexOf('Exif\0\0') + 6)
+  const { json, codes } = await judged(shoot(phone, { photo }))
+  expect([codes, json.risk_score]).toEqual([[], 40])
+  expect(json.advisory_factors).toMatchObject([{ code: 'exif_missing', evidence: { found: 'unreadable' } }])
 })
 
 // RFC 3279 2.2.3: SEQUENCE of two INTEGERs, which are positive and minimal.
