@@ -32,7 +32,7 @@ export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOpti
     }
     // knex keeps a lock row of its own that a killed migration leaves set. Ours is the lock that counts.
     await knex.migrate.forceFreeMigrationsLock(config)
-    const [, applied]: [number, string[]] = await knex.migrate.latest(config)
+    const [, applied]: [number, string[]] = await knex.migrate.latest(config).catch(refuseNewer)
     await guard.query(`GRANT SELECT ON migrations TO ${SYSTEM_ROLE}`)
     const login = await grantLogin(guard, loginUrl)
     await migrateEngine?.(guard, login)
@@ -41,6 +41,14 @@ export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOpti
     await knex.destroy()
     await guard.end()
   }
+}
+
+function refuseNewer(error: unknown): never {
+  const missing = error instanceof Error && /files are missing: (.*)$/.exec(error.message)?.[1]
+  if (!missing) throw error
+  throw new Error(`The database is newer than this code (it has ${missing}): bring the code up to date.`, {
+    cause: error,
+  })
 }
 
 async function grantLogin(client: pg.Client, loginUrl: string): Promise<string> {
@@ -66,8 +74,9 @@ export async function requireMigrated(db: Pick<Database, 'system'>): Promise<voi
     .system('boot', (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'))
     .catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
-      // undefined_table, insufficient_privilege, invalid role: a database that was never migrated.
-      if (code !== '42P01' && code !== '42501' && code !== '22023') throw error
+      // undefined_table, insufficient_privilege, invalid role (or what follows from it in the same transaction): a database
+      // that was never migrated.
+      if (typeof code !== 'string' || !['42P01', '42501', '22023', '25P02'].includes(code)) throw error
       return []
     })
   const applied = new Set(rows.map((row) => row.name))
