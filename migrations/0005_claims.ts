@@ -68,7 +68,6 @@ export async function up(knex: Knex): Promise<void> {
         CHECK (provenance_status IN ('verified', 'attested_unverified', 'unattested', 'broken'))
     );
     CREATE INDEX claims_risk_idx ON claims (risk_status, account_id, environment, id);
-    CREATE INDEX claims_factors_idx ON claims USING gin (factor_codes);
 
     -- submission: what was sent, as sent and parsed (bundle, signature, certificate chain, claim). result: the judgement.
     CREATE TABLE attestations (
