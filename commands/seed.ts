@@ -30,7 +30,9 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
 /** Nothing is made twice: a second start finds the same accounts and keys. */
 export async function seed(services: Services, state: DeploymentState, config: Config): Promise<void> {
   const keys = publishableKeys(state, config)
-  const sandbox = await services.accounts().create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer' })
+  const sandbox = await services
+    .accounts()
+    .create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer', isPublic: true })
   const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
   for (const name of ['all', 'verify', 'attest'] as const) {
     await services

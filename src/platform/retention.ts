@@ -15,6 +15,16 @@ export interface Past {
  */
 export type Step = (tx: Tx, scope: Scope, past: Past) => Promise<number>
 
+/**
+ * Deletes rows that a look has found, and answers how many. The look is a statement of its own: as part of the DELETE, a
+ * planner without statistics compares each found row with each of the table, 60 s for 2,000 of 4,500.
+ */
+export async function deleteRows(tx: Tx, table: string, found: readonly { id: string }[]): Promise<number> {
+  if (found.length === 0) return 0
+  await tx.query(`DELETE FROM ${table} WHERE id = ANY($1)`, [found.map(({ id }) => id)])
+  return found.length
+}
+
 const STEP_ROWS = 2_000
 
 /** Takes steps until nothing is left. Several at once are harmless: one works, the others leave this tenant to it. */

@@ -1,19 +1,19 @@
 import { idsBefore } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
 
 /** Events, but those that somebody still waits for. */
-export const forgetEvents: Step = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM events WHERE id IN (
-       SELECT id FROM events WHERE id < $1 AND created_at < $2
+export const forgetEvents: Step = async (tx, { environment }, { before, limit }) =>
+  deleteRows(
+    tx,
+    'events',
+    await tx.query(
+      `SELECT id FROM events WHERE id < $1 AND created_at < $2
          AND NOT EXISTS (SELECT FROM deliveries
            WHERE deliveries.event_id = events.id AND deliveries.status = 'pending' OFFSET 0)
-       ORDER BY id LIMIT $3)
-     RETURNING id`,
-    [idsBefore('evt', environment, before), before, limit],
+       ORDER BY id LIMIT $3`,
+      [idsBefore('evt', environment, before), before, limit],
+    ),
   )
-  return gone.length
-}
 
 /** Deliveries that have ended, with the log of their attempts. */
 export const forgetDeliveries: Step = async (tx, { environment }, { before, limit }) => {
@@ -21,8 +21,6 @@ export const forgetDeliveries: Step = async (tx, { environment }, { before, limi
     `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
     [idsBefore('whd', environment, before), before, limit],
   )
-  const ids = old.map(({ id }) => id)
-  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [ids])
-  await tx.query('DELETE FROM deliveries WHERE id = ANY($1)', [ids])
-  return ids.length
+  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [old.map(({ id }) => id)])
+  return deleteRows(tx, 'deliveries', old)
 }

@@ -1,30 +1,28 @@
 // For accounts whose keys are published: others keep their claims until they erase them.
 
 import { idsBefore } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
 
 export const forgetAttestations: Step = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query<{ mediaId: string }>(
-    `DELETE FROM attestations WHERE id IN (
-       SELECT id FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3)
-     RETURNING media_id AS "mediaId"`,
+  const old = await tx.query<{ id: string; mediaId: string }>(
+    `SELECT id, media_id AS "mediaId" FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3`,
     [idsBefore('att', environment, before), before, limit],
   )
   // Retention had noted that they were needed, and looks at them again.
   await tx.query('UPDATE media SET is_referenced = false WHERE id = ANY($1) AND is_referenced', [
-    [...new Set(gone.map(({ mediaId }) => mediaId))],
+    [...new Set(old.map(({ mediaId }) => mediaId))],
   ])
-  return gone.length
+  return deleteRows(tx, 'attestations', old)
 }
 
-export const forgetClaims: Step = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM claims WHERE id IN (
-       SELECT id FROM claims WHERE id < $1 AND created_at < $2
+export const forgetClaims: Step = async (tx, { environment }, { before, limit }) =>
+  deleteRows(
+    tx,
+    'claims',
+    await tx.query(
+      `SELECT id FROM claims WHERE id < $1 AND created_at < $2
          AND NOT EXISTS (SELECT FROM attestations WHERE attestations.claim_id = claims.id OFFSET 0)
-       ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)
-     RETURNING id`,
-    [idsBefore('clm', environment, before), before, limit],
+       ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+      [idsBefore('clm', environment, before), before, limit],
+    ),
   )
-  return gone.length
-}

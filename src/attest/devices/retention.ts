@@ -1,26 +1,27 @@
 // For accounts whose keys are published: in others a device is known for ever, or a revoked key could come back.
 
 import { idsBefore } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
 
-export const forgetDevices: Step = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM devices WHERE id IN (
-       SELECT id FROM devices WHERE id < $1 AND enrolled_at < $2
+export const forgetDevices: Step = async (tx, { environment }, { before, limit }) =>
+  deleteRows(
+    tx,
+    'devices',
+    await tx.query(
+      `SELECT id FROM devices WHERE id < $1 AND enrolled_at < $2
          AND NOT EXISTS (SELECT FROM capture_sessions WHERE capture_sessions.device_id = devices.id OFFSET 0)
-       ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)
-     RETURNING id`,
-    [idsBefore('dev', environment, before), before, limit],
+       ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+      [idsBefore('dev', environment, before), before, limit],
+    ),
   )
-  return gone.length
-}
 
-export const forgetRootCas: Step = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM root_cas WHERE id IN (
-       SELECT id FROM root_cas WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3)
-     RETURNING id`,
-    [idsBefore('rca', environment, before), before, limit],
+export const forgetRootCas: Step = async (tx, { environment }, { before, limit }) =>
+  deleteRows(
+    tx,
+    'root_cas',
+    await tx.query(`SELECT id FROM root_cas WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3`, [
+      idsBefore('rca', environment, before),
+      before,
+      limit,
+    ]),
   )
-  return gone.length
-}

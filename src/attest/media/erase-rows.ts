@@ -46,13 +46,15 @@ export async function takeMedia(tx: Tx, ids: readonly string[]): Promise<Doomed[
 
 /** Takes over what somebody began to erase and did not finish; of `among`, or of all. */
 export async function takeUnfinished(tx: Tx, limit: number, among?: readonly string[]): Promise<Doomed[]> {
-  return tx.query<Doomed>(
-    `UPDATE media SET erasing_since = now() WHERE id IN (
-       SELECT id FROM media WHERE state = 'erasing' AND erasing_since < now() - ${LEASE}
-         AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING ${DOOMED}`,
+  const found = await tx.query<{ id: string }>(
+    `SELECT id FROM media WHERE state = 'erasing' AND erasing_since < now() - ${LEASE}
+       AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`,
     [limit, among ?? null],
   )
+  if (found.length === 0) return []
+  return tx.query<Doomed>(`UPDATE media SET erasing_since = now() WHERE id = ANY($1) RETURNING ${DOOMED}`, [
+    found.map(({ id }) => id),
+  ])
 }
 
 /** Whether any of these is still being erased. */

@@ -208,11 +208,13 @@ export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string
 /** Ends jobs whose subject is gone: what has not started, and what is dead and can't be driven again. What runs finishes. */
 export async function dropJobs(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await tx.query(
-    `UPDATE jobs SET state = 'cancelled', settled_at = now() WHERE id IN (
-       SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched', 'dead') ORDER BY id FOR UPDATE)`,
+  const locked = await tx.query<{ id: string }>(
+    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched', 'dead') ORDER BY id FOR UPDATE`,
     [ids],
   )
+  await tx.query(`UPDATE jobs SET state = 'cancelled', settled_at = now() WHERE id = ANY($1::uuid[])`, [
+    locked.map(({ id }) => id),
+  ])
 }
 
 /** Gives a dead job all its attempts again, in the transaction that tells its subject. false when it is not dead. */

@@ -1,0 +1,251 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createEraser } from '#src/attest/media/erase.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { createDiskStore } from '#src/platform/store/disk.ts'
+import { deploymentRules, type RetentionDeps, strayRules, tenantRules } from '#src/retention.ts'
+import { createRetentionMetrics, forgetInTenants, runRetention } from '#src/retention-run.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { fillEveryTable } from './support/rows.ts'
+import { until } from './support/until.ts'
+
+const DAY = 24 * 3_600_000
+// What ids and rows of a test are made within.
+const MINUTE = 60_000
+const { signal } = new AbortController()
+
+let test: TestDatabase
+let root: string
+let deps: RetentionDeps & Parameters<typeof forgetInTenants>[0]
+let logged: Record<string, unknown>[]
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'retention-'))
+})
+beforeEach(async () => {
+  test = await createTestDatabase({ poolSize: 8 })
+  const { db } = test
+  const store = createDiskStore({ root })
+  const eraser = createEraser({ db, store })
+  logged = []
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const finishClaims = createClaimErasure({ db, eraser, log }).finishUnfinished
+  deps = {
+    db,
+    store,
+    eraser,
+    finishClaims,
+    accounts: createAccounts({ db }),
+    log,
+    metrics: createRetentionMetrics(new Registry()),
+  }
+  return () => test.close()
+})
+afterAll(() => rm(root, { recursive: true }))
+
+async function makeTenant({ isPublic = false, environment = 'sandbox' as Scope['environment'] } = {}): Promise<Scope> {
+  const account = await createAccounts(deps).create({
+    id: newAccountId('acc'),
+    name: 'Test',
+    plan: 'enterprise',
+    isPublic,
+  })
+  const scope = { accountId: account.id, environment }
+  await fillEveryTable(test, scope)
+  // What has ended goes; what waits stays. And a medium that nobody refers to: no id of ours has a u.
+  await test.owner("UPDATE deliveries SET status = 'delivered', next_attempt_at = NULL WHERE account_id = $1", [
+    account.id,
+  ])
+  await test.owner(
+    `INSERT INTO media (account_id, environment, id, sha256, size, content_type)
+     SELECT account_id, environment, left(id, -1) || 'u', sha256(id::bytea), 1, content_type FROM media WHERE account_id = $1`,
+    [account.id],
+  )
+  return scope
+}
+
+/** Rows of the tenant in each table that has any. */
+async function countOf({ accountId }: Scope): Promise<Record<string, number>> {
+  const tables = await test.owner<{ name: string }>(
+    `SELECT DISTINCT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name = 'account_id' ORDER BY 1`,
+  )
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await test.owner<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${name} WHERE account_id = $1`,
+      [accountId],
+    )
+    if (row !== undefined && row.count > 0) counts[name] = row.count
+  }
+  return counts
+}
+
+const roundAt = (ageMs: number) =>
+  forgetInTenants({ ...deps, now: async () => new Date(Date.now() + ageMs) }, tenantRules(deps), signal)
+
+describe('retention', () => {
+  it('forgets each kind of an account’s rows in its time, and what nobody may forget never', async () => {
+    const scope = await makeTenant()
+    const whole = await countOf(scope)
+    const lost = async (ageMs: number) => {
+      await roundAt(ageMs)
+      const left = await countOf(scope)
+      return Object.fromEntries(
+        Object.entries(whole).flatMap(([name, count]) => (left[name] === count ? [] : [[name, left[name] ?? 0]])),
+      )
+    }
+    expect(await lost(0)).toEqual({})
+    expect(await lost(7 * DAY - MINUTE)).toEqual({})
+    expect(await lost(7 * DAY + MINUTE)).toEqual({ media: 1 })
+    expect(await lost(30 * DAY - MINUTE)).toEqual({ media: 1 })
+    expect(await lost(30 * DAY + MINUTE)).toEqual({ media: 1, events: 0 })
+    expect(await lost(31 * DAY - MINUTE)).toEqual({ media: 1, events: 0 })
+    expect(await lost(31 * DAY + MINUTE)).toEqual({ media: 1, events: 0, capture_sessions: 0 })
+    expect(await lost(90 * DAY - MINUTE)).toMatchObject({ media: 1 })
+    const last = { media: 1, events: 0, capture_sessions: 0, deliveries: 0, delivery_attempts: 0 }
+    expect(await lost(90 * DAY + MINUTE)).toEqual(last)
+    expect(await lost(10_000 * DAY)).toEqual(last)
+  })
+
+  it('forgets everything of a public account after a week, but the account and its keys', async () => {
+    const scope = await makeTenant({ isPublic: true })
+    const neighbour = await makeTenant()
+    const whole = await countOf(scope)
+    await roundAt(7 * DAY - MINUTE)
+    expect(await countOf(scope)).toEqual(whole)
+    await roundAt(7 * DAY + MINUTE)
+    // Waiting jobs find their subjects gone; endpoints can't be made with a public key; keys of requests last a day.
+    const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
+    expect(await countOf(scope)).toEqual({
+      api_keys,
+      jobs,
+      webhook_endpoints,
+      ...(idempotency_keys && { idempotency_keys }),
+    })
+    expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(whole))
+  })
+
+  it('keeps the live environment of a public account as any other', async () => {
+    const scope = await makeTenant({ isPublic: true, environment: 'live' })
+    const whole = await countOf(scope)
+    await roundAt(8 * DAY)
+    expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
+  })
+
+  it('keeps what somebody waits for: events of pending deliveries, nonces of captures that were not judged', async () => {
+    const scope = await makeTenant()
+    await test.owner("UPDATE deliveries SET status = 'pending' WHERE account_id = $1", [scope.accountId])
+    await test.owner(
+      `UPDATE capture_sessions SET consumed_at = now(), consumed_by = (SELECT id FROM attestations WHERE account_id = $1)
+       WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    const whole = await countOf(scope)
+    await roundAt(100 * DAY)
+    expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
+    await test.owner("UPDATE deliveries SET status = 'failed' WHERE account_id = $1", [scope.accountId])
+    await test.owner("UPDATE attestations SET status = 'cancelled' WHERE account_id = $1", [scope.accountId])
+    await roundAt(100 * DAY)
+    expect(await countOf(scope)).not.toHaveProperty('capture_sessions')
+    expect(await countOf(scope)).not.toHaveProperty('deliveries')
+  })
+
+  it('is harmless in several clocks at once, and works in small steps', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      `INSERT INTO events (account_id, environment, id, type, data)
+       SELECT account_id, environment, left(id, -5) || 'u' || to_char(n, 'FM0000'), type, data
+       FROM events, generate_series(0, 4499) AS n WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    const rounds = await Promise.all([1, 2, 3].map(() => roundAt(31 * DAY)))
+    expect(rounds.reduce((sum, round) => sum + (round.get('events') ?? 0), 0)).toBe(4501)
+    expect(rounds.reduce((sum, round) => sum + (round.get('unreferenced_media') ?? 0), 0)).toBe(1)
+    expect(await countOf(scope)).not.toHaveProperty('events')
+    expect(logged.filter(({ level }) => Number(level) > 30)).toEqual([])
+  })
+
+  it('goes on in other tenants when something goes wrong in one, and says what and where', async () => {
+    const scopes = [await makeTenant(), await makeTenant(), await makeTenant()]
+    const broken = scopes[1]?.accountId
+    const rules = tenantRules(deps).map((rule) => ({
+      ...rule,
+      forget: async (...args: Parameters<typeof rule.forget>) => {
+        if (args[0].accountId === broken && rule.what === 'events') throw new Error('not here')
+        return rule.forget(...args)
+      },
+    }))
+    const at = { ...deps, now: async () => new Date(Date.now() + 31 * DAY) }
+    const forgotten = await forgetInTenants(at, rules, signal)
+    expect(forgotten.get('events')).toBe(2)
+    expect(forgotten.get('capture_sessions')).toBe(3)
+    expect(logged).toMatchObject([
+      { what: 'events', accountId: broken, environment: 'sandbox', err: { message: 'not here' } },
+      { what: 'events', accountId: broken, environment: 'live' },
+    ])
+    const failures = await deps.metrics.failures.get()
+    expect(failures.values).toMatchObject([{ value: 2, labels: { what: 'events' } }])
+    const counted = await deps.metrics.forgotten.get()
+    expect(counted.values).toContainEqual({ value: 3, labels: { what: 'capture_sessions' } })
+  })
+
+  it('stops between two steps when it is told to', async () => {
+    const controller = new AbortController()
+    const scopes = [await makeTenant(), await makeTenant()]
+    const rules = tenantRules(deps).map((rule) => ({
+      ...rule,
+      forget: async (...args: Parameters<typeof rule.forget>) => {
+        controller.abort()
+        return rule.forget(...args)
+      },
+    }))
+    await forgetInTenants({ ...deps, now: async () => new Date(Date.now() + 100 * DAY) }, rules, controller.signal)
+    for (const scope of scopes) expect(await countOf(scope)).toHaveProperty('events')
+  })
+
+  it('walks every account, page after page', async () => {
+    await test.owner(
+      `INSERT INTO accounts (id, name, plan, products) SELECT 'acc_' || n, 'x', 'developer', '{}' FROM generate_series(1, 1203) AS n`,
+    )
+    const seen = new Set<string>()
+    for await (const { id } of deps.accounts.walk()) seen.add(id)
+    expect(seen.size).toBe(1203)
+  })
+
+  it('takes many thousands in steps that need no statistics to be quick', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, status)
+       SELECT account_id, environment, left(id, -7) || 'u' || to_char(n, 'FM000000'), endpoint_id, event_id || n, event_type, job_id,
+         'delivered'
+       FROM deliveries, generate_series(1, 20000) AS n WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    expect((await roundAt(91 * DAY)).get('deliveries')).toBe(20_001)
+  })
+
+  it('runs by itself, counts, logs a line, and ends at once', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      "UPDATE jobs SET state = 'succeeded', settled_at = now() - interval '25 hours' WHERE account_id = $1",
+      [scope.accountId],
+    )
+    const loop = runRetention(deps)
+    await until(() => logged.some(({ msg }) => msg === 'forgot what was old'))
+    await loop.close()
+    expect(logged).toMatchObject([{ forgotten: { jobs: 1 }, level: 30 }])
+    expect((await deps.metrics.forgotten.get()).values).toEqual([{ value: 1, labels: { what: 'jobs' } }])
+  })
+
+  it('names each kind once', () => {
+    const names = [...deploymentRules(deps), ...tenantRules(deps), ...strayRules(deps)].map(({ what }) => what)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
