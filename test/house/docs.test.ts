@@ -7,6 +7,7 @@ import { FAILURES } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { collectQueues, createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createMetrics } from '#src/platform/metrics.ts'
+import { createRetentionMetrics } from '#src/retention-run.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const operate = read('docs/operate.md')
@@ -36,6 +37,7 @@ describe('the documents', () => {
     createJobMetrics(registry)
     // Gauges ask when they are scraped, and nobody scrapes them here.
     collectQueues(registry, {} as Database)
+    createRetentionMetrics(registry)
     const names = [registry, ofWeb].flatMap((one) => one.getMetricsAsArray().map(({ name }) => name))
     const ours = names.filter((name) => name.startsWith('countersign_'))
     const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` +\|/gm).map(([name]) => name)
