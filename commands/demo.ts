@@ -14,6 +14,7 @@ import { prepareScenes } from './demo/scenes.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd } from './signals.ts'
+import { oncePer } from './warnings.ts'
 
 const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--json] [--keep]
 
@@ -79,7 +80,8 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       ...(isOwn ? { directory, ...(options.keep ? {} : { transient: directory }) } : {}),
       overrides,
       say,
-      onWarning: (line) => say(`  ! ${line}`),
+      // When it is interrupted, the receiver goes first, and its going is no news.
+      onWarning: oncePer(10_000, (line) => end.aborted || say(`  ! ${line}`)),
       signal: end,
     })
     const { services, baseUrl, config } = deployment

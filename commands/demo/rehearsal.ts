@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
 import { type Crew, createCrew } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
-import { compareResult } from '../../capture-kit/findings.ts'
+import { compareResult, POINTS } from '../../capture-kit/findings.ts'
 import { type FleetPlan, type PlannedCapture, planFleet } from '../../capture-kit/fleet.ts'
 import { createProgress } from './progress.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -229,5 +229,9 @@ function judge(capture: PlannedCapture, result: Attestation | undefined, receive
     const [wanted, got] = [planned, came].map((types) => types.filter((other) => other === type).length)
     return wanted === got ? [] : [`${type}: planned ${wanted}, received ${got}`]
   })
-  return { capture, result, isSettled, differences: compareResult(capture.expected, result), eventFaults }
+  const points = (result.factors ?? []).flatMap(({ code, points: found }) =>
+    found === POINTS[code] ? [] : [`points of ${code}: planned ${POINTS[code] ?? 'none'}, found ${found ?? 'none'}`],
+  )
+  const differences = [...compareResult(capture.expected, result), ...points]
+  return { capture, result, isSettled, differences, eventFaults }
 }
