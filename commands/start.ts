@@ -40,7 +40,12 @@ async function main(): Promise<number> {
 function describe(deployment: Deployment): string {
   const { baseUrl, state, directory, postgres, config, internalPorts, takenPorts, logs } = deployment
   const { port } = new URL(baseUrl)
-  const taken = takenPorts.length === 0 ? [] : [`Port ${takenPorts.join(', ')} is taken, so it is ${port} this time.`]
+  const taken =
+    takenPorts.length === 0
+      ? []
+      : [
+          `Port${takenPorts.length === 1 ? ` ${takenPorts[0]} is` : `s ${takenPorts.join(', ')} are`} taken: it is ${port} this time.`,
+        ]
   const lines = [`\nCountersign listens on ${baseUrl}`, ...taken, '']
   if (state !== undefined) {
     const { all, verify, attest } = publishableKeys(state, config)

@@ -2,7 +2,8 @@
 // holders ended, and starts it again when it crashed under somebody who does.
 
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isHeld, whenUnheld } from './holders.ts'
 
@@ -18,8 +19,6 @@ export interface Keeping {
 }
 
 const CHECK_MS = 1_000
-// A server that ends this soon after its first start can't run here: whoever started it must hear that.
-const PROVEN_AFTER_MS = 5_000
 // Backends of a killed server hold its shared memory for a moment, and it is refused a restart until they are gone.
 const RESTART_MS = 500
 const MAX_RESTARTS = 120
@@ -38,23 +37,24 @@ export function spawnKeeper(keeping: Keeping, log: number) {
 if (import.meta.main) process.exit(await keep(JSON.parse(process.argv[2] ?? '')))
 
 async function keep(keeping: Keeping): Promise<number> {
-  const startedAt = performance.now()
+  let wasReady = false
   for (let restarts = 0; ; restarts += 1) {
-    const { code, isAbandoned } = await serve(keeping)
+    const { pid, code, isAbandoned } = await serve(keeping)
     // 0: told to end by a holder or by an administrator.
     if (code === 0 && !isAbandoned) return 0
     if (isAbandoned || !(await isHeldSurely(keeping.holders))) {
       keeping.leavings.forEach(remove)
       return 0
     }
-    const isProven = performance.now() - startedAt > PROVEN_AFTER_MS
-    if (!isProven || restarts === MAX_RESTARTS) return code
+    // One that never got ready can't run here, and whoever started it must hear that.
+    wasReady ||= isReadyNoted(keeping.directory, pid)
+    if (!wasReady || restarts === MAX_RESTARTS) return code
     await new Promise((done) => setTimeout(done, RESTART_MS))
   }
 }
 
 /** Runs the server to its end. */
-function serve(keeping: Keeping): Promise<{ code: number; isAbandoned: boolean }> {
+function serve(keeping: Keeping): Promise<{ pid: number; code: number; isAbandoned: boolean }> {
   const { command, args, identity, directory, holders } = keeping
   return new Promise((done) => {
     let isAbandoned = false
@@ -76,11 +76,21 @@ function serve(keeping: Keeping): Promise<{ code: number; isAbandoned: boolean }
     const finish = (code: number) => {
       clearInterval(watch)
       process.removeListener('SIGINT', end).removeListener('SIGTERM', end).removeListener('SIGHUP', end)
-      done({ code, isAbandoned })
+      done({ pid: server.pid ?? 0, code, isAbandoned })
     }
     server.on('error', () => finish(1))
     server.on('exit', (code) => finish(code ?? 1))
   })
+}
+
+// A crashed server leaves its file, and in it the state that it had reached.
+function isReadyNoted(directory: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')
+    return Number(lines[0]) === pid && lines.some((line) => line.startsWith('ready'))
+  } catch {
+    return false
+  }
 }
 
 // Without the folder there is no holder either.
