@@ -63,6 +63,11 @@ const settings = z.object({
   PORT: port.default(8080).describe('Public port of the API.'),
   INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),
   INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process.'),
+  BULL_BOARD_PASSWORD: z
+    .string()
+    .min(12, 'must have 12 characters at least')
+    .optional()
+    .describe('Whoever has it may pause queues on the board of the internal port; without one it is read-only.'),
   OUTBOUND_ALLOW: list.describe('Loopback hosts that webhooks may reach, such as localhost. Development only.'),
   SANDBOX_KEY_ALL: rawKey.optional().describe('Publishable sandbox key with every scope.'),
   SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),

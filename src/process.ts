@@ -5,6 +5,7 @@ import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
 import { type Listening, listen } from './platform/http/server.ts'
+import { createBoard } from './platform/jobs/board.ts'
 import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
@@ -84,6 +85,12 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
       createInternalApp({
         checks,
         registry: metrics.registry,
+        board: createBoard({
+          db: services.db(),
+          engine: () => services.engine(),
+          password: config.BULL_BOARD_PASSWORD,
+          log,
+        }),
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
       }),
       { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },

@@ -1,4 +1,4 @@
-// The internal port (loopback by default): readiness and metrics, for operators only.
+// The internal port (loopback by default): readiness, metrics and the board of the queues, for operators only.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
@@ -11,18 +11,21 @@ interface InternalDeps {
   checks: Record<string, Check>
   registry: Registry
   onFailedCheck?: (name: string, error: unknown) => void
+  /** Answers everything below its path, in any method. */
+  board?: { path: string; answer(req: IncomingMessage, res: ServerResponse): Promise<void> }
   /** A check that takes longer has failed: a load balancer asks every few seconds. */
   checkTimeoutMs?: number
 }
 
 /**
  * `GET /health/ready`: 200 `{status:'ready'}` or 503 `{status:'unavailable', failed:[names]}`. `GET /metrics`: Prometheus
- * text. Give it to `listen`.
+ * text. The board below its own path. Give it to `listen`.
  */
 export function createInternalApp({
   checks,
   registry,
   onFailedCheck = () => {},
+  board,
   checkTimeoutMs = 2_000,
 }: InternalDeps): App {
   async function runCheck(name: string, check: Check): Promise<string | undefined> {
@@ -37,7 +40,8 @@ export function createInternalApp({
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const path = req.url?.split('?')[0]
+    const path = req.url?.split('?')[0] ?? ''
+    if (board !== undefined && (path === board.path || path.startsWith(`${board.path}/`))) return board.answer(req, res)
     if (req.method !== 'GET' && req.method !== 'HEAD') return write(res, 405, { status: 'method_not_allowed' })
     if (path === '/metrics') {
       const text = await registry.metrics()

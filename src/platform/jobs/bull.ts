@@ -39,8 +39,12 @@ export interface Engine {
   check(): Promise<void>
   producer(queue: QueueName): Producer
   consume(queue: QueueName, options: ConsumeOptions): Consumer
+  /** BullMQ's own queue, connected, for the board that shows it. */
+  inspect(queue: QueueName): Promise<InspectedQueue>
   close(): Promise<void>
 }
+
+export type InspectedQueue = Queue
 
 interface ConsumeOptions {
   concurrency: number
@@ -116,6 +120,11 @@ function redisEngine(url: string, prefix: string): Engine {
       const bull = new Queue(queue, { connection: shared, prefix: keyPrefix(queue), skipVersionCheck: true })
       return producerOf(bull, queue)
     },
+    async inspect(queue) {
+      shared ??= connect(producing, () => {})
+      const bull = new Queue(queue, { connection: shared, prefix: keyPrefix(queue), skipVersionCheck: true })
+      return ready(bull)
+    },
     consume(queue, { concurrency, process, onError }) {
       const connection = connect(consuming, onError)
       const worker = new Worker(queue, handler(process), {
@@ -167,6 +176,11 @@ function postgresEngine(databaseUrl: string): Engine {
       shared ??= connect()
       return producerOf(new PostgresQueue(queue, { connection: bullPool(shared) }), queue)
     },
+    async inspect(queue) {
+      shared ??= connect()
+      // By type another queue than Redis's; the board asks what both have.
+      return ready(new PostgresQueue(queue, { connection: bullPool(shared) }) as unknown as Queue)
+    },
     consume(queue, { concurrency, process, onError }) {
       const worker = new PostgresWorker(queue, handler(process), {
         connection: bullPool(connect()),
@@ -179,6 +193,13 @@ function postgresEngine(databaseUrl: string): Engine {
       await Promise.all(pools.map((pool) => pool.end()))
     },
   }
+}
+
+// A producer's connection takes no command before it stands.
+async function ready(bull: Queue): Promise<Queue> {
+  bull.on('error', () => {})
+  await bull.waitUntilReady()
+  return bull
 }
 
 function workerOptions(concurrency: number) {

@@ -67,3 +67,10 @@ export async function pauseQueue(db: Database, queue: QueueName): Promise<void> 
 export async function resumeQueue(db: Database, queue: QueueName): Promise<void> {
   await db.system('resume', (tx) => tx.query('UPDATE queues SET paused_at = NULL WHERE queue = $1', [queue]))
 }
+
+export async function isPaused(db: Database, queue: QueueName): Promise<boolean> {
+  const rows = await db.system('paused', (tx) =>
+    tx.query('SELECT queue FROM queues WHERE queue = $1 AND paused_at IS NOT NULL', [queue]),
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,184 @@
+// Bull Board below /queues of the internal port: what BullMQ holds at this moment. The truth is in Postgres, so it shows and
+// hardly does: what it may do is to pause and resume, and that in Postgres, where dispatch looks. It reads without a
+// password, as /metrics does; with one it asks everybody.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AppControllerRoute, BullBoardQueues, IServerAdapter, UIConfig } from '@bull-board/api/typings/app'
+import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Log } from '#src/platform/log.ts'
+import { type BoardFiles, openBoardFiles } from './board-files.ts'
+import type { Engine } from './bull.ts'
+import { isPaused, pauseQueue, resumeQueue } from './operate.ts'
+import { QUEUE_NAMES, type QueueName } from './queues.ts'
+
+export const BOARD_PATH = '/queues'
+
+interface BoardDeps {
+  db: Database
+  /** Asked for when somebody looks at the board first: most processes never need one for it. */
+  engine(): Engine
+  password: string | undefined
+  log: Log
+}
+
+// All that the board may change. The rest would be undone by reconcile, or would stop workers where nobody looks for it.
+const ACTS = new Set([
+  'put /api/queues/pause',
+  'put /api/queues/resume',
+  'put /api/queues/:queueName/pause',
+  'put /api/queues/:queueName/resume',
+])
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy':
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+}
+
+export function createBoard({ db, engine, password, log }: BoardDeps) {
+  let opening: Promise<OpenBoard> | undefined
+  const opened = () => {
+    opening ??= open().catch((error: unknown) => {
+      // The engine is away: the next look tries again.
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+
+  async function open(): Promise<OpenBoard> {
+    const { createBullBoard } = await import('@bull-board/api')
+    const { BullMQAdapter } = await import('@bull-board/api/bullMQAdapter')
+    const adapters = await Promise.all(
+      QUEUE_NAMES.map(async (queue) => {
+        const options = { readOnlyMode: password === undefined, allowRetries: false }
+        return Object.assign(new BullMQAdapter(await engine().inspect(queue), options), pausesOf(queue))
+      }),
+    )
+    const board: Partial<OpenBoard> = { files: await openBoardFiles() }
+    const server: IServerAdapter = {
+      setQueues: (queues) => assign({ queues }),
+      setApiRoutes: (routes) => assign({ routes: routes.map(compile) }),
+      setUIConfig: (uiConfig) => assign({ uiConfig }),
+      setEntryRoute: ({ handler }) =>
+        assign({ enter: (uiConfig) => handler({ basePath: BOARD_PATH, uiConfig }).params }),
+      setErrorHandler: () => server,
+      setStaticPath: () => server,
+      setViewsPath: () => server,
+    }
+    function assign(part: Partial<OpenBoard>): IServerAdapter {
+      Object.assign(board, part)
+      return server
+    }
+    const uiConfig = { boardTitle: 'Countersign queues', hideDocsLink: true }
+    createBullBoard({ queues: adapters, serverAdapter: server, options: { uiConfig } })
+    return board as OpenBoard
+  }
+
+  function pausesOf(queue: QueueName) {
+    return {
+      isPaused: () => isPaused(db, queue),
+      pause: () => pauseQueue(db, queue),
+      resume: () => resumeQueue(db, queue),
+    }
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    req.resume()
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://internal')
+    const method = (req.method ?? '').toLowerCase()
+    const isReading = method === 'get' || method === 'head'
+    if (password !== undefined && !hasPassword(req, password)) {
+      return send(res, 401, { error: 'This board has a password.' }, { 'WWW-Authenticate': 'Basic realm="queues"' })
+    }
+    if (!isReading && (password === undefined || !isFromHere(req)))
+      return send(res, 405, { error: 'This board is read-only.' })
+
+    const board = await opened()
+    const path = pathname.slice(BOARD_PATH.length)
+    if (path.startsWith('/api/')) {
+      const verb = method === 'head' ? 'get' : method
+      for (const { route, methods, match } of board.routes) {
+        const params = methods.includes(verb) ? match(path) : undefined
+        if (params === undefined) continue
+        const act = `${verb} ${route.route}`
+        if (!isReading && !ACTS.has(act)) return send(res, 405, { error: 'Not here: npm run admin does this.' })
+        if (!isReading) log.info({ act, ...params }, 'done on the board')
+        const query = Object.fromEntries(searchParams)
+        const { queues, uiConfig } = board
+        const { status = 200, body } = await route.handler({ queues, uiConfig, query, params, body: {}, headers: {} })
+        return send(res, status, body)
+      }
+      return send(res, 404, { error: 'There is nothing at this address.' })
+    }
+    if (!isReading) return send(res, 405, { error: 'There is nothing to change here.' })
+    if (path.startsWith('/static/')) {
+      const file = await board.files.find(decodePath(path.slice('/static/'.length)))
+      if (file === undefined) return send(res, 404, { error: 'There is no such file.' })
+      res
+        .writeHead(200, { ...HEADERS, 'Content-Type': file.type, 'Cache-Control': 'private, max-age=3600' })
+        .end(file.bytes)
+      return
+    }
+    const page = board.files.page(board.enter(board.uiConfig))
+    res.writeHead(200, { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8' }).end(page)
+  }
+
+  return { path: BOARD_PATH, answer }
+}
+
+interface OpenBoard {
+  files: BoardFiles
+  queues: BullBoardQueues
+  uiConfig: UIConfig
+  routes: { route: AppControllerRoute; methods: string[]; match(path: string): Record<string, string> | undefined }[]
+  enter(uiConfig: UIConfig): Record<string, string>
+}
+
+function compile(route: AppControllerRoute): OpenBoard['routes'][number] {
+  const patterns = [route.route].flat().map((text) => ({
+    names: [...text.matchAll(/:(\w+)/g)].map(([, name = '']) => name),
+    pattern: new RegExp(`^${text.replaceAll(/:\w+/g, '([^/]+)')}$`),
+  }))
+  return {
+    route,
+    methods: [route.method].flat(),
+    match(path) {
+      for (const { names, pattern } of patterns) {
+        const [whole, ...values] = pattern.exec(path) ?? []
+        if (whole !== undefined)
+          return Object.fromEntries(names.map((name, index) => [name, decodePath(values[index] ?? '')]))
+      }
+      return undefined
+    },
+  }
+}
+
+/** RFC 7617, whatever the name. */
+function hasPassword(req: IncomingMessage, password: string): boolean {
+  const given = /^Basic ([A-Za-z0-9+/=]{1,400})$/.exec(req.headers.authorization ?? '')?.[1]
+  if (given === undefined) return false
+  const [, ...rest] = Buffer.from(given, 'base64').toString().split(':')
+  return isEqualBytes(sha256(rest.join(':')), sha256(password))
+}
+
+// A browser that knows the password sends it along with what any other page makes it send.
+function isFromHere(req: IncomingMessage): boolean {
+  const { origin, host, 'sec-fetch-site': site } = req.headers
+  const isOriginOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+  return isOriginOurs && (site === undefined || site === 'same-origin')
+}
+
+function decodePath(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function send(res: ServerResponse, status: number, body: object | string, headers: Record<string, string> = {}): void {
+  res.writeHead(status, { ...HEADERS, 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
