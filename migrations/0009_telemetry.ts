@@ -1,0 +1,19 @@
+import type { Knex } from 'knex'
+
+// Where a job comes from, for traces: the W3C traceparent of the span that wrote it, NULL unless that was traced. Each job
+// may be written, dispatched and run by another process, and only the row goes with it from the first to the last.
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw('ALTER TABLE jobs ADD COLUMN traceparent text COLLATE "C"')
+  // Dispatch measures the oldest transaction, whoever holds it. An owner that is no superuser may not give this right
+  // away: then the metric is absent until an administrator does (docs/operate.md).
+  await knex.raw(`
+    DO $$ BEGIN
+      GRANT pg_read_all_stats TO countersign_system;
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END $$
+  `)
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations only go forward: restore a backup instead')
+}
