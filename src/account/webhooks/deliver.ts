@@ -1,20 +1,25 @@
 // What the deliver queue does. At least once: every attempt has its number and its row before the call and its result
 // after it, and a crash between the two costs that number, never the delivery. The first 2xx ends it.
+// Attempts of one account that begin or succeed together share a transaction: its wait for the disk is what they cost.
 
+import { createCrowds } from '#src/platform/crowds.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { cancelJobs, STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
 import {
   type Begun,
-  beginAttempt,
+  beginAttempts,
   disableEndpoint,
   endDelivery,
   findStanding,
   finishAttempt,
+  finishDelivered,
   recordFailure,
-  recordSuccess,
+  recordSuccesses,
   reopenDelivery,
   scheduleAttempt,
 } from './attempts.ts'
@@ -46,20 +51,60 @@ export function createDeliver({
   timeDivisor = 1,
 }: DeliverDeps): Work<'deliver'> {
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
-    const begun = await db.tenant(job.scope, (tx) => begin(tx, deliveryId, job))
-    if ('kind' in begun) return begun
+    const begun = await begin({ deliveryId, scope: job.scope })
+    if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
 
     const answer = await send(begun, job.signal)
     // Whoever has the job now calls again; this attempt stays without an end.
     if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }
-    return db.tenant(job.scope, (tx) => conclude(tx, begun, answer, job))
+    // A status that came in time counts, whatever became of the body behind it: nobody needs that.
+    const { status, durationMs } = answer
+    if (status === undefined || status < 200 || status >= 300) {
+      return db.tenant(job.scope, (tx) => fail(tx, begun, answer, job))
+    }
+    failpoint('deliver:settling')
+    if (!(await succeed({ job, begun, responseStatus: status, durationMs }))) throw STALE_JOB
+    return { kind: 'settled' }
   }
 
-  async function begin(tx: Tx, deliveryId: string, job: RunningJob): Promise<Ready | Outcome> {
-    const begun = await beginAttempt(tx, deliveryId, MAX_ATTEMPTS)
-    // Opened before the commit: a master key that is missing must cost the deliveries no attempt.
-    if (begun !== undefined) return { ...begun, secret: openSecret(sealer, begun.endpointId, begun.sealedSecret) }
+  const begin = createCrowds<{ deliveryId: string; scope: Scope }, Ready | undefined>({
+    keyOf: ({ scope }) => keyOf(scope),
+    isSplitOnFailure: true,
+    async run(items) {
+      const [{ scope }] = items
+      const ids = items.map(({ deliveryId }) => deliveryId)
+      const begun = await db.tenant(scope, async (tx) => {
+        const rows = await beginAttempts(tx, ids, MAX_ATTEMPTS)
+        // Opened before the commit: a master key that is missing must cost the deliveries no attempt.
+        return rows.map((row) => ({ ...row, secret: openSecret(sealer, row.endpointId, row.sealedSecret) }))
+      })
+      const byId = new Map(begun.map((one) => [one.deliveryId, one]))
+      // An attempt is one caller's: where two hold the same delivery, the second finds it begun.
+      return ids.map((id, index) => (ids.indexOf(id) === index ? byId.get(id) : undefined))
+    },
+  })
 
+  const succeed = createCrowds<Success, boolean>({
+    keyOf: ({ job }) => keyOf(job.scope),
+    isSplitOnFailure: true,
+    run(items) {
+      const jobs = items.map(({ job }) => job)
+      return db.tenant(items[0].job.scope, async (tx) => {
+        const isMine = await settleAll(tx, jobs)
+        const mine = items.filter((_, index) => isMine[index])
+        const news = new Set(mine.flatMap(({ begun }) => (begun.isSuccessNews ? [begun.endpointId] : [])))
+        await recordSuccesses(tx, [...news])
+        await finishDelivered(
+          tx,
+          mine.map(({ begun, ...result }) => ({ ...begun, ...result })),
+        )
+        return isMine
+      })
+    },
+  })
+
+  /** Why no attempt began, and what the row needs for it. */
+  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<Outcome> {
     const standing = await findStanding(tx, deliveryId)
     if (standing?.status === 'pending') {
       const { endpointStatus, isEndpointDeleted, attempts, waitMs } = standing
@@ -95,9 +140,8 @@ export function createDeliver({
     })
   }
 
-  async function conclude(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<Outcome> {
+  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<Outcome> {
     const { deliveryId, attempt, endpointId } = begun
-    // A status that came in time counts, whatever became of the body behind it: nobody needs that.
     const status = answer.status ?? null
     const result = {
       deliveryId,
@@ -106,13 +150,6 @@ export function createDeliver({
       error: answer.ok ? null : answer.code,
       durationMs: answer.durationMs,
     }
-    if (status !== null && status >= 200 && status < 300) {
-      if (begun.isSuccessNews) await recordSuccess(tx, endpointId)
-      await finishAttempt(tx, result, 'delivered')
-      await job.settle(tx)
-      return { kind: 'settled' }
-    }
-
     const failures = await recordFailure(tx, endpointId)
     const disabledReason = status === GONE ? 'gone' : isHopeless(failures) ? 'failing' : undefined
     const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
@@ -141,6 +178,15 @@ export function createDeliver({
 }
 
 type Ready = Begun & { secret: string }
+
+interface Success {
+  job: RunningJob
+  begun: Ready
+  responseStatus: number
+  durationMs: number
+}
+
+const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
 
 // The bytes are the same for every attempt: all of it comes from the event's row, in this order.
 function envelopeOf({ eventId, type, createdAt, environment, accountId, data }: Begun) {

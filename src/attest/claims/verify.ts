@@ -41,8 +41,7 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
     if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted } = gathered
     if (submitted.status === 'evaluated' || submitted.status === 'cancelled') {
-      await db.tenant(job.scope, job.settle)
-      return { kind: 'settled' }
+      return { kind: 'done' }
     }
 
     const facts = await factsOf(submitted, gathered.gathered, await readMedia(job, submitted))

@@ -64,14 +64,15 @@ export async function enqueue<Q extends QueueName>(
 }
 
 /**
- * Takes over the jobs that deliveries name; answers by `<id> <dispatches>`. A delivery always wins over whoever ran the job
- * before, whatever the lease; a number that is not the row's own is a delivery from the past, and nothing happens.
+ * Takes over the jobs that deliveries name; answers for each, in order, its claim, or undefined where nothing happens. A
+ * delivery always wins over whoever ran the job before, whatever the lease; a number that is not the row's own is a delivery
+ * from the past.
  */
 export async function claimAll(
   db: Database,
   queue: QueueName,
   tickets: readonly Ticket[],
-): Promise<Map<string, Claim>> {
+): Promise<(Claim | undefined)[]> {
   const rows = await db.system(
     `claim ${queue}`,
     (tx) =>
@@ -86,7 +87,7 @@ export async function claimAll(
       ),
     { isDurable: false },
   )
-  return new Map(
+  const claims = new Map(
     rows.map((row) => [
       `${row.id} ${row.dispatches}`,
       {
@@ -99,6 +100,7 @@ export async function claimAll(
       },
     ]),
   )
+  return tickets.map(({ id, dispatches }) => claims.get(`${id} ${dispatches}`))
 }
 
 interface ClaimRow {
@@ -129,6 +131,18 @@ export async function settle(
     [job.id, job.fence, state, error],
   )
   if (rows.length === 0) throw STALE_JOB
+}
+
+/** Ends jobs well; answers for each, in order, whether it was still the caller's. Effects of the others must not stay. */
+export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence'>[]): Promise<boolean[]> {
+  const rows = await tx.query<{ id: string; fence: number }>(
+    `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL
+     FROM unnest($1::uuid[], $2::int[]) AS ended (id, fence)
+     WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND jobs.state = 'running' RETURNING jobs.id, jobs.fence`,
+    [jobs.map(({ id }) => id), jobs.map(({ fence }) => fence)],
+  )
+  const settled = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
+  return jobs.map(({ id, fence }) => settled.has(`${id} ${fence}`))
 }
 
 /** Puts a running job back for later. `isCounted: false` gives its attempt back (nobody is to blame: a circuit is open). */

@@ -3,11 +3,21 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { createCrowds } from '#src/platform/crowds.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { type Claim, deregister, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle } from './backlog.ts'
+import {
+  type Claim,
+  claimAll,
+  deregister,
+  putBack,
+  RENEW_EVERY_MS,
+  renew,
+  STALE_JOB,
+  settle,
+  settleAll,
+} from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
-import { createClaimer } from './claims.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
@@ -26,7 +36,10 @@ export interface RunningJob {
 }
 
 export type Outcome =
+  /** The handler's transaction has ended the job. */
   | { kind: 'settled' }
+  /** There was nothing to write besides the job's end, which is left to the worker: cheaper than a transaction of its own. */
+  | { kind: 'done' }
   | { kind: 'retry'; error: string; delayMs?: number }
   /** Does not count as an attempt: the fault is elsewhere (an open circuit, a 429). */
   | { kind: 'defer'; reason: string; delayMs: number }
@@ -70,7 +83,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
   const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
   const running = new Map<string, { claim: Claim; controller: AbortController; renewedAt: number }>()
-  const claim = createClaimer(db, queue)
+  const claim = createCrowds<Ticket, Claim | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
+  const finish = createCrowds<Claim, boolean>({
+    run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
+  })
   let progressAt = now()
   let stuckReason: string | undefined
 
@@ -119,7 +135,9 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
     const outcome = await attempt(() => work.run(known, job), jobLog)
     failpoint(`${queue}:ran`)
-    if (outcome === 'stale' || outcome.kind === 'settled') return outcome === 'stale' ? 'stale' : 'settled'
+    if (outcome === 'stale') return 'stale'
+    if (outcome.kind === 'settled') return 'settled'
+    if (outcome.kind === 'done') return (await finish(claimed)) ? 'settled' : 'stale'
     if (outcome.kind === 'defer') {
       await putBack(db, claimed, { delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
       return 'deferred'

@@ -4,8 +4,8 @@ import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { WAITS_MS } from '#src/account/webhooks/schedule.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
-import { settle } from '#src/platform/jobs/backlog.ts'
-import { createClaimer } from '#src/platform/jobs/claims.ts'
+import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
+import { until } from '../../support/until.ts'
 import { createFixture, escalated, type Fixture, type Responder } from './fixture.ts'
 
 let fixture: Fixture
@@ -92,11 +92,40 @@ describe('a delivery', () => {
     expect(await attemptsOf(deliveryId)).toHaveLength(1)
   })
 
+  it('is one of many that begin and end together, among them one that fails and one that was taken over', async () => {
+    const held: (() => void)[] = []
+    const { deliveryId, emit } = await makeDelivery((response, { headers }) => {
+      const code = headers['service-delivery-id'] === failing ? 500 : 200
+      held.push(() => response.writeHead(code).end())
+    })
+    const ids = [deliveryId, ...(await Promise.all(Array.from({ length: 23 }, emit)))]
+    const [, failing = '', overtaken = ''] = ids
+    const running = ids.map((id) => fixture.runOnce(id))
+    await until(() => held.length === ids.length)
+    await fixture.owner('UPDATE jobs SET fence = fence + 1 WHERE id = $1', [await fixture.jobOf(overtaken)])
+    for (const answer of held) answer()
+
+    const outcomes = await Promise.all(running)
+    for (const [index, id] of ids.entries()) {
+      const isEnded = id !== failing && id !== overtaken
+      expect(outcomes[index]).toEqual(
+        id === failing ? expect.objectContaining({ kind: 'retry' }) : isEnded ? { kind: 'settled' } : 'stale',
+      )
+      expect(await fixture.deliveryOf(id)).toMatchObject({ status: isEnded ? 'delivered' : 'pending', attempts: 1 })
+      // Whoever took the job over will call again: the overtaken attempt stays without an end.
+      const [attempt] = await attemptsOf(id)
+      expect(attempt).toMatchObject({
+        finished: id !== overtaken,
+        response_status: id === overtaken ? null : id === failing ? 500 : 200,
+      })
+    }
+  })
+
   it('settles the job of a delivery that is not there any more', async () => {
     const { deliveryId, scope } = await makeDelivery()
     const jobId = await fixture.jobOf(deliveryId)
     await fixture.owner(`UPDATE jobs SET state = 'dispatched', dispatches = 1 WHERE id = $1`, [jobId])
-    const claimed = await createClaimer(fixture.db, 'deliver')({ id: jobId, dispatches: 1 })
+    const [claimed] = await claimAll(fixture.db, 'deliver', [{ id: jobId, dispatches: 1 }])
     if (claimed === undefined) throw new Error('not claimed')
     const job = {
       ...claimed,

@@ -8,8 +8,7 @@ import { createSealer } from '#src/platform/crypto/seal.ts'
 import { type Emitted, emitMany, type NewEvent } from '#src/platform/events.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
-import { createClaimer } from '#src/platform/jobs/claims.ts'
+import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
 import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createTestDatabase, makeAccount } from '../../support/database.ts'
@@ -70,7 +69,7 @@ export async function createFixture() {
         deliveryId,
         'pending',
       ])
-    const claimed = await createClaimer(test.db, 'deliver')({ id: jobId, dispatches: ticket?.dispatches ?? 0 })
+    const [claimed] = await claimAll(test.db, 'deliver', [{ id: jobId, dispatches: ticket?.dispatches ?? 0 }])
     if (claimed === undefined) return 'stale'
     const job: RunningJob = {
       ...claimed,

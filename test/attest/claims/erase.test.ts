@@ -191,7 +191,7 @@ describe('DELETE /v1/claims/:id', () => {
       expect((await on.service.call(on.caller, `/v1/attestations/${id}/retry`, { method: 'POST' })).status).toBe(409)
     }
     const events = await on.service.events(on.caller)
-    expect(await on.service.verify.run({ attestationId: running.id }, job)).toEqual({ kind: 'settled' })
+    expect(await on.service.runJob(running.id, job)).toEqual({ kind: 'done' })
     expect((await on.service.call(on.caller, `/v1/attestations/${running.id}`)).json.status).toBe('cancelled')
     expect(await on.service.events(on.caller)).toEqual(events)
     const states = await on.service.test.owner('SELECT state FROM jobs WHERE id = ANY($1::uuid[]) ORDER BY state', [

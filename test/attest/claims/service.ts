@@ -22,9 +22,8 @@ import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { settle } from '#src/platform/jobs/backlog.ts'
+import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
 import { createEngine } from '#src/platform/jobs/bull.ts'
-import { createClaimer } from '#src/platform/jobs/claims.ts'
 import { type Outcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
 import { createDispatcher } from '#src/platform/jobs/dispatch.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
@@ -72,6 +71,8 @@ export interface Service {
   take(jobId: string): Promise<RunningJob>
   /** Takes the attestation's job and runs it. */
   run(attestationId: string, work?: Work<'attest'>): Promise<Outcome>
+  /** What a worker does with a job that it holds. */
+  runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<Outcome>
   /** Submits, evaluates and answers the attestation. */
   judge(caller: Caller, body: unknown): Promise<TestAnswer['json']>
   jobOf(attestationId: string): Promise<string>
@@ -159,15 +160,22 @@ export async function startService({ through = (db) => db }: ServiceOptions = {}
       `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1 WHERE id = $1 RETURNING dispatches`,
       [jobId],
     )
-    const claimed = await createClaimer(db, 'attest')({ id: jobId, dispatches: row?.dispatches ?? 0 })
+    const [claimed] = await claimAll(db, 'attest', [{ id: jobId, dispatches: row?.dispatches ?? 0 }])
     if (claimed === undefined) throw new Error(`the job ${jobId} can't be taken`)
     const { id, scope, fence, attempt } = claimed
     const { signal } = new AbortController()
     return { id, scope, fence, attempt, isLastAttempt: false, signal, settle: (tx) => settle(tx, claimed) }
   }
 
+  async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<Outcome> {
+    const outcome = await work.run({ attestationId }, job)
+    // The worker's part.
+    if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
+    return outcome
+  }
+
   async function run(attestationId: string, work = verify): Promise<Outcome> {
-    return work.run({ attestationId }, await take(await jobOf(attestationId)))
+    return runJob(attestationId, await take(await jobOf(attestationId)), work)
   }
 
   return {
@@ -193,6 +201,7 @@ export async function startService({ through = (db) => db }: ServiceOptions = {}
     attest,
     take,
     run,
+    runJob,
     async judge(caller, body) {
       const { json, text } = await attest(caller, body)
       const id = json.attestation_id

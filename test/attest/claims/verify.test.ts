@@ -84,8 +84,8 @@ describe('one result and one set of events', () => {
     const { id } = await submit()
     await service.run(id)
     const before = await results()
-    expect(await service.run(id)).toEqual({ kind: 'settled' })
-    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await service.run(id)).toEqual({ kind: 'done' })
+    expect(await service.run(id)).toEqual({ kind: 'done' })
     expect(await results()).toEqual(before)
   })
 
@@ -94,7 +94,7 @@ describe('one result and one set of events', () => {
       const { id, jobId } = await submit()
       const early = await service.take(jobId)
       const late = await service.take(jobId)
-      const run = (job: typeof early) => service.verify.run({ attestationId: id }, job).catch((error: unknown) => error)
+      const run = (job: typeof early) => service.runJob(id, job).catch((error: unknown) => error)
       const [first, second] = order === 'late first' ? [late, early] : [early, late]
       expect(await run(first)).toEqual(first === late ? { kind: 'settled' } : STALE_JOB)
       expect((await seen(id)).status).toBe(first === late ? 'evaluated' : 'queued')
@@ -163,7 +163,7 @@ describe('one result and one set of events', () => {
     }
     await expect(service.run(id, service.makeVerify({ db }))).rejects.toThrow('killed')
     const before = await results()
-    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await service.run(id)).toEqual({ kind: 'done' })
     expect(await results()).toEqual(before)
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
@@ -173,7 +173,7 @@ describe('one result and one set of events', () => {
       service.test.owner(`UPDATE attestations SET status = 'cancelled' WHERE id = $1`, [id])
     const [early, late] = [await submit(), await submit()]
     await cancel(early.id)
-    expect(await service.run(early.id)).toEqual({ kind: 'settled' })
+    expect(await service.run(early.id)).toEqual({ kind: 'done' })
     const meanwhile = service.makeVerify({
       async signRecord(...args) {
         await cancel(late.id)

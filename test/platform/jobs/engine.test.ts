@@ -92,6 +92,29 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
+  it('ends what left nothing to write, and of a job that was taken over nothing', async () => {
+    const overtaken = new Set<string>()
+    const worker = await start(async (job) => {
+      // Another delivery's claim, while this one runs: its fence is the one that counts.
+      if (job.attempt === 1 && overtaken.size < 5) {
+        overtaken.add(job.id)
+        await database.owner(
+          `UPDATE jobs SET fence = fence + 1, state = 'queued', run_at = now() + interval '1 hour' WHERE id = $1`,
+          [job.id],
+        )
+      }
+      return { kind: 'done' }
+    })
+    const ids = await addJobs(60)
+    await until(async () => {
+      await dispatcher.dispatch('attest')
+      return (await states(ids)).filter(({ state }) => state === 'succeeded').length === 55
+    })
+    expect((await states([...overtaken])).every(({ state }) => state === 'queued')).toBe(true)
+    await worker.close(5_000)
+    await database.owner('DELETE FROM jobs WHERE id = ANY($1::uuid[])', [[...overtaken]])
+  })
+
   it('says which tickets it stored, and holds them until they are done', async () => {
     const producer = engine.producer('deliver')
     const ticket = { id: randomUUID(), dispatches: 1 }

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { createCrowds } from '#src/platform/crowds.ts'
+
+describe('a crowd', () => {
+  it('runs together what came together, one run at a time, and answers each its own', async () => {
+    const runs: number[][] = []
+    let running = 0
+    const join = createCrowds<number, string>({
+      async run(items) {
+        running += 1
+        expect(running).toBe(1)
+        runs.push([...items])
+        await new Promise(setImmediate)
+        running -= 1
+        return items.map(String)
+      },
+    })
+    const first = [1, 2, 3].map(join)
+    await new Promise(setImmediate)
+    const second = [4, 5].map(join)
+    expect(await Promise.all([...first, ...second])).toEqual(['1', '2', '3', '4', '5'])
+    expect(runs).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ])
+    expect(await join(6)).toBe('6')
+  })
+
+  it('keeps keys apart, and runs them beside each other', async () => {
+    const runs: string[][] = []
+    let release = () => {}
+    const held = new Promise<void>((done) => {
+      release = done
+    })
+    const join = createCrowds<string, string>({
+      keyOf: (item) => item.slice(0, 1),
+      async run(items) {
+        runs.push([...items])
+        if (items[0] === 'a1') await held
+        return items
+      },
+    })
+    const slow = join('a1')
+    expect(await Promise.all(['b1', 'b2'].map(join))).toEqual(['b1', 'b2'])
+    release()
+    expect(await slow).toBe('a1')
+    expect(runs).toEqual([['a1'], ['b1', 'b2']])
+  })
+
+  it('fails together, or tries each alone', async () => {
+    const run = async (items: readonly number[]) => {
+      if (items.includes(2)) throw new Error('two')
+      return items
+    }
+    const together = createCrowds({ run })
+    expect((await Promise.allSettled([1, 2, 3].map(together))).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+      'rejected',
+    ])
+    const split = createCrowds({ run, isSplitOnFailure: true })
+    expect((await Promise.allSettled([1, 2, 3].map(split))).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(await split(4)).toBe(4)
+  })
+
+  it('does not take a run that forgot somebody for an answer', async () => {
+    const join = createCrowds<number, number>({ run: async () => [] })
+    await expect(join(1)).rejects.toThrow('0 results')
+  })
+})
