@@ -1,9 +1,11 @@
 // The public application: every route, behind one function that answers. No I/O of its own.
 
 import Router from '@koa/router'
+import type { Span } from '@opentelemetry/api'
 import Koa, { type Context } from 'koa'
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
+import { note, within } from '#src/platform/context.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
 import { type Answer, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
@@ -13,8 +15,9 @@ import { represent } from '#src/platform/http/represent.ts'
 import { commonHeaders, problemOf, toFailure } from '#src/platform/http/respond.ts'
 import { send } from '#src/platform/http/send.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { type Log, logOfRequest } from '#src/platform/log.ts'
+import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
+import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/platform/trace.ts'
 
 export interface AppDeps {
   /** The features' routes. */
@@ -33,6 +36,8 @@ export interface AppDeps {
   bodyBudgetBytes?: number
 }
 
+const UNMATCHED = 'unmatched'
+
 // JSON bodies in memory, all requests together: a dozen of the largest, or thousands of the usual.
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
@@ -40,10 +45,12 @@ export function createApp(deps: AppDeps): Koa {
   const { log, metrics, findEffect, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
-  const authenticate = createAuthenticator({
-    findKey: deps.findKey,
-    ...(deps.now === undefined ? {} : { now: deps.now }),
-  })
+  const identify = createAuthenticator({ findKey: deps.findKey, ...(deps.now === undefined ? {} : { now: deps.now }) })
+  const authenticate: typeof identify = async (req) => {
+    const caller = await identify(req)
+    note({ account: caller.accountId })
+    return caller
+  }
   const budget = createBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
 
   // Exact paths only: what a proxy's rule or a log says of /v1/claims must not also happen at /V1/Claims/.
@@ -59,26 +66,47 @@ export function createApp(deps: AppDeps): Koa {
 
   const app = new Koa()
   app.use(router.routes())
-  app.use((ctx) => serve(ctx, 'unmatched', async () => refuseUnmatched(ctx)))
+  app.use((ctx) => serve(ctx, UNMATCHED, async () => refuseUnmatched(ctx)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection'))
   return app
 
-  async function serve(ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>): Promise<void> {
+  function serve(ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>): Promise<void> {
+    const subject = { requestId: newAccountId('req'), route: `${ctx.method} ${path}` }
+    const describe = () => ({
+      // A name from the table of routes; what a stranger asks for has names without number.
+      name: path === UNMATCHED ? ctx.method : subject.route,
+      kind: 'server' as const,
+      attributes: { 'http.request.method': ctx.method, 'http.route': path, ...attributesOf(subject) },
+    })
+    return within(subject, () =>
+      inServerSpan(ctx.get('traceparent'), describe, (span) => answer(ctx, path, subject.requestId, span, produce)),
+    )
+  }
+
+  async function answer(
+    ctx: Context,
+    path: string,
+    requestId: string,
+    span: Span,
+    produce: (requestId: string) => Promise<Answer>,
+  ): Promise<void> {
     const { req, res } = ctx
     const startedAt = performance.now()
-    const requestId = newAccountId('req')
+    const traceresponse = traceresponseOf(span)
     const finish = async (answer: Answer) => {
       answer.headers = Object.assign(commonHeaders(requestId, ctx.path), answer.headers)
+      if (traceresponse !== undefined) answer.headers.traceresponse = traceresponse
       return send(req, res, await represent(req, answer))
     }
     const refuse = (error: unknown): Answer => {
       const failure = toFailure(error)
-      logFailure(logOfRequest(log, { requestId, route: `${ctx.method} ${path}` }), failure)
+      logFailure(log, failure)
+      span.setAttribute('countersign.code', failure.code)
       return problemOf(failure, { baseUrl, requestId })
     }
     // What a handler makes of a client that left is no error of ours, and nobody reads the answer.
     const leave = (error: unknown): Answer => {
-      log.debug({ requestId, err: error }, 'the client left')
+      log.debug({ err: error }, 'the client left')
       return { status: 499, headers: {}, text: '' }
     }
     // Koa's own respond knows neither early answers to unfinished uploads nor streams that break.
@@ -94,7 +122,11 @@ export function createApp(deps: AppDeps): Koa {
     } finally {
       // 499: the client left before its answer (nginx's number, as dashboards know it).
       const status = res.headersSent ? res.statusCode : 499
-      metrics.observeRequest(ctx.method, path, status, (performance.now() - startedAt) / 1000)
+      const seconds = (performance.now() - startedAt) / 1000
+      metrics.observeRequest(ctx.method, path, status, seconds)
+      span.setAttribute('http.response.status_code', status)
+      if (status >= 500) failSpan(span, String(status))
+      if (log.isLevelEnabled('debug')) log.debug({ status, seconds }, 'answered')
     }
   }
 }

@@ -74,11 +74,26 @@ const settings = z.object({
   SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),
   WEBHOOK_TIME_DIVISOR: count(1).describe('Divides the webhook retry delays, for tests. Development only.'),
   STUCK_AFTER_SECONDS: count(60).describe('A worker with waiting jobs and no progress for this long exits.'),
+  SHUTDOWN_NOTICE_SECONDS: number
+    .min(0, 'must be 0 to 600')
+    .max(600, 'must be 0 to 600')
+    .default(0)
+    .describe('How long a stopping web says so on /health/ready before it stops accepting; part of the next one.'),
   SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may drain.'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
     .default('info')
     .describe('pino’s level.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('Collector that traces are sent to, such as http://collector:4318; without it there are none.'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number('must be a number')
+    .min(0, 'must be 0 to 1')
+    .max(1, 'must be 0 to 1')
+    .default(1)
+    .describe('Share of traces that are recorded, 0 to 1.'),
   FAILPOINT: z.string().optional().describe('Ends the process at a named step, for crash tests. Development only.'),
   ...concurrencyKeys(),
 })

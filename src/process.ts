@@ -1,6 +1,7 @@
 // What every process of the Procfile does around its own work: configuration, log, the internal port, and an orderly end
 // with a deadline: stop taking work, drain, close.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -11,7 +12,8 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import type { QueueName } from './platform/jobs/queues.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { collectPool, createMetrics, type Metrics } from './platform/metrics.ts'
+import { startTelemetry } from './platform/telemetry.ts'
 import { createServices, type Services } from './services.ts'
 
 export interface ProcessContext {
@@ -31,13 +33,23 @@ interface Running {
   stop(deadlineMs: number): Promise<void>
 }
 
+// A collector that hangs must not hold the end of a process for longer than it is worth.
+const FLUSH_MS = 3_000
+
 /** Runs one process of the Procfile until a signal, or the end of whoever started it. */
 export async function runProcess(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
   const config = readConfigOrExit()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
-  const services = createServices({ config, log })
+  const telemetry = await startTelemetry({
+    endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    process: name,
+    log,
+  })
   const metrics = createMetrics({ process: name })
+  const services = createServices({ config, log, registry: metrics.registry })
+  collectPool(metrics.registry, () => services.db().pool())
   const checks: Record<string, Check> = {
     postgres: () => services.db().system('ready', (tx) => tx.query('SELECT 1')),
   }
@@ -51,8 +63,12 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
     log.info({ reason }, 'stopping')
     // Whatever hangs beyond the deadline is taken up elsewhere: leases lapse, rows stay.
     setTimeout(() => process.exit(exitCode || 1), deadlineMs + 2_000).unref()
+    const deadline = performance.now() + deadlineMs
     try {
-      await running?.stop(deadlineMs)
+      // Still accepting: a load balancer notices first, or it sends requests to a closed door.
+      if (running?.port !== undefined) await delay(Math.min(config.SHUTDOWN_NOTICE_SECONDS * 1_000, deadlineMs))
+      await running?.stop(deadline - performance.now())
+      await telemetry.close(Math.min(FLUSH_MS, Math.max(500, deadline - performance.now())))
       await internal?.close(500)
       await services.close()
     } catch (error) {
@@ -91,6 +107,7 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
           password: config.BULL_BOARD_PASSWORD,
           log,
         }),
+        isStopping: () => isStopping,
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
       }),
       { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },

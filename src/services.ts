@@ -1,10 +1,12 @@
 // The parts that processes are made of, put together once per process. Each part is made when it is first asked for, and
 // closed in the reverse order, so that a worker without media has no media thread and a part outlives what uses it.
 
+import { Registry } from 'prom-client'
 import { createAccounts } from './account/keys/accounts.ts'
 import { createKeys } from './account/keys/keys.ts'
 import { createDeliver } from './account/webhooks/deliver.ts'
 import { createWebhooks } from './account/webhooks/endpoints.ts'
+import { countAttempts } from './account/webhooks/metrics.ts'
 import { createBatches } from './attest/batches/batches.ts'
 import { createCaptures } from './attest/captures/captures.ts'
 import { createClaims } from './attest/claims/claims.ts'
@@ -16,12 +18,14 @@ import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
 import type { Config } from './config.ts'
+import { detached } from './platform/context.ts'
 import { createSealer } from './platform/crypto/seal.ts'
 import { createSigningKeys } from './platform/crypto/signing-keys.ts'
 import { createDatabase } from './platform/db/database.ts'
 import { createPager } from './platform/http/page.ts'
 import { createEngine } from './platform/jobs/bull.ts'
 import { createDispatcher } from './platform/jobs/dispatch.ts'
+import { createDispatchMetrics } from './platform/jobs/metrics.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
 import type { Log } from './platform/log.ts'
 import { createOutbound } from './platform/net/outbound.ts'
@@ -31,9 +35,11 @@ import { openStore } from './platform/store/open.ts'
 interface ServiceDeps {
   config: Config
   log: Log
+  /** Where parts count what they do. */
+  registry?: Registry
 }
 
-export function createServices({ config, log }: ServiceDeps) {
+export function createServices({ config, log, registry = new Registry() }: ServiceDeps) {
   const stack = new AsyncDisposableStack()
   const now = () => new Date()
 
@@ -41,7 +47,8 @@ export function createServices({ config, log }: ServiceDeps) {
     const made = createDatabase({
       url: config.DATABASE_URL,
       poolSize: config.DATABASE_POOL,
-      onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+      // Whose request the connection was once made for is not whose it is now.
+      onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
     })
     stack.defer(() => made.close())
     return made
@@ -53,7 +60,7 @@ export function createServices({ config, log }: ServiceDeps) {
     return made
   })
   const dispatcher = lazy(() => {
-    const made = createDispatcher({ db: db(), engine: engine(), log })
+    const made = createDispatcher({ db: db(), engine: engine(), log, metrics: createDispatchMetrics(registry) })
     stack.defer(() => made.close())
     return made
   })
@@ -132,7 +139,7 @@ export function createServices({ config, log }: ServiceDeps) {
       createDeliver({
         db: db(),
         sealer: sealer(),
-        outbound: outbound(),
+        outbound: countAttempts(outbound(), registry),
         now,
         random: Math.random,
         timeDivisor: config.WEBHOOK_TIME_DIVISOR,

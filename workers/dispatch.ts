@@ -1,3 +1,4 @@
+import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { collectQueues } from '#src/platform/jobs/metrics.ts'
 import { runProcess } from '#src/process.ts'
@@ -5,6 +6,8 @@ import { runProcess } from '#src/process.ts'
 await runProcess('dispatch', async ({ services, log, metrics }) => {
   await services.engine().check()
   collectQueues(metrics.registry, services.db())
+  collectPostgres(metrics.registry, services.db())
+  collectEngine(metrics.registry, services.engine())
   const loops = runDispatchLoops(services.dispatcher(), log)
   return { stop: () => loops.close() }
 })

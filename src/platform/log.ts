@@ -1,6 +1,8 @@
 // The log. Causes and stacks belong here; keys, tokens and secrets do not, wherever they hide.
 
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { currentSubject } from './context.ts'
+import { currentSpanIds } from './trace.ts'
 
 export type Log = Logger
 
@@ -33,6 +35,8 @@ export function createLog(
   const options = {
     level,
     base: { process },
+    // Asked per line that is written, so that what is silent costs nothing. What a line says itself wins.
+    mixin: () => ({ ...currentSubject(), ...currentSpanIds() }),
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
@@ -43,16 +47,6 @@ export function createLog(
     hooks: { streamWrite: (line: string) => line.replaceAll(SECRET_LOOKS, '$1$2[redacted]') },
   }
   return destination === undefined ? pino(options) : pino(options, destination)
-}
-
-/** The log of one request. */
-export function logOfRequest(log: Log, fields: { requestId: string; route: string }): Log {
-  return log.child(fields)
-}
-
-/** The log of one run of a job. */
-export function logOfJob(log: Log, fields: { queue: string; jobId: string; attempt: number }): Log {
-  return log.child(fields)
 }
 
 // Chosen fields only: drivers hang rows, parameters and whole connections on their errors.

@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { statfs } from 'node:fs/promises'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PoolState } from './db/database.ts'
 
 export interface Metrics {
   registry: Registry
@@ -28,4 +30,36 @@ export function createMetrics({ process }: { process: string }): Metrics {
       requests.observe({ method: METHODS.has(method) ? method : 'OTHER', route, status }, seconds)
     },
   }
+}
+
+/** Connections of this process to Postgres. */
+export function collectPool(registry: Registry, pool: () => PoolState): void {
+  new Gauge({
+    name: 'countersign_db_pool',
+    help: 'Connections by state: busy, idle; and waiting, the transactions that wait for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { total, idle, waiting } = pool()
+      this.set({ state: 'busy' }, total - idle)
+      this.set({ state: 'idle' }, idle)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+}
+
+/** Room on the disk that media are kept on; nothing where they are kept elsewhere. */
+export function collectDisk(registry: Registry, folder: string | undefined): void {
+  new Gauge({
+    name: 'countersign_blob_disk_bytes',
+    help: 'The disk of a BLOB_STORE on disk, by state: free (to this process), size.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const disk = folder === undefined ? undefined : await statfs(folder).catch(() => undefined)
+      if (disk === undefined) return this.reset()
+      this.set({ state: 'free' }, disk.bavail * disk.bsize)
+      this.set({ state: 'size' }, disk.blocks * disk.bsize)
+    },
+  })
 }

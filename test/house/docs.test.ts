@@ -1,13 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { FAILURES } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
-import { collectQueues, createJobMetrics } from '#src/platform/jobs/metrics.ts'
-import { createMetrics } from '#src/platform/metrics.ts'
-import { createRetentionMetrics } from '#src/retention-run.ts'
+import { describeMetrics } from '../support/metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const operate = read('docs/operate.md')
@@ -31,15 +27,8 @@ describe('the documents', () => {
     }
   })
 
-  it('show every metric of ours, and no other', async () => {
-    const registry = new Registry()
-    const { registry: ofWeb } = createMetrics({ process: 'test' })
-    createJobMetrics(registry)
-    // Gauges ask when they are scraped, and nobody scrapes them here.
-    collectQueues(registry, {} as Database)
-    createRetentionMetrics(registry)
-    const names = [registry, ofWeb].flatMap((one) => one.getMetricsAsArray().map(({ name }) => name))
-    const ours = names.filter((name) => name.startsWith('countersign_'))
+  it('show every metric of ours, and no other', () => {
+    const ours = describeMetrics().map(({ name }) => name)
     const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` +\|/gm).map(([name]) => name)
     expect(shown.sort()).toEqual(ours.sort())
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
-import { createLog, logOfJob, logOfRequest } from '#src/platform/log.ts'
+import { detached, note, within } from '#src/platform/context.ts'
+import { createLog } from '#src/platform/log.ts'
 
 function makeLog() {
   const lines: Record<string, unknown>[] = []
@@ -20,13 +21,25 @@ describe('the log', () => {
     })
   })
 
-  it('carries the fields of a request or a job', () => {
+  it('carries the ids of what the work belongs to, also those that become known on the way', async () => {
     const { log, lines } = makeLog()
-    logOfRequest(log, { requestId: 'req_1', route: 'GET /v1/claims' }).info('a')
-    logOfJob(log, { queue: 'attest', jobId: 'j', attempt: 2 }).info('b')
-    expect(lines).toMatchObject([
-      { requestId: 'req_1', route: 'GET /v1/claims' },
-      { queue: 'attest', jobId: 'j', attempt: 2 },
+    await within({ requestId: 'req_1', route: 'GET /v1/claims' }, async () => {
+      log.info('a')
+      await Promise.resolve()
+      note({ account: 'acc_1' })
+      await within({ queue: 'attest', job: 'j', attempt: 2 }, async () => log.info({ attempt: 3 }, 'b'))
+      log.info('c')
+      detached(() => log.info('d'))
+    })
+    note({ account: 'acc_2' })
+    log.info('e')
+    const own = lines.map(({ level, time, process, ...rest }) => rest)
+    expect(own).toEqual([
+      { requestId: 'req_1', route: 'GET /v1/claims', msg: 'a' },
+      { queue: 'attest', job: 'j', attempt: 3, msg: 'b' },
+      { requestId: 'req_1', route: 'GET /v1/claims', account: 'acc_1', msg: 'c' },
+      { msg: 'd' },
+      { msg: 'e' },
     ])
   })
 

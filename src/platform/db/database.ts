@@ -4,6 +4,7 @@
 
 import pg from 'pg'
 import type { Environment, Scope } from '#src/platform/ids.ts'
+import { inSpan } from '#src/platform/trace.ts'
 
 export const APP_ROLE = 'countersign_app'
 export const SYSTEM_ROLE = 'countersign_system'
@@ -22,6 +23,14 @@ export interface Database {
    * waiting for the disk: right for dispatch and claim, whose loss reconcile repairs; never for accept or settle. */
   system<R>(reason: string, work: (tx: Tx) => Promise<R>, options?: { isDurable?: boolean }): Promise<R>
   close(): Promise<void>
+}
+
+/** Connections of this process's pool. */
+export interface PoolState {
+  total: number
+  idle: number
+  /** Transactions that wait for a connection. */
+  waiting: number
 }
 
 interface DatabaseOptions {
@@ -45,7 +54,11 @@ const TIMEOUTS = {
 
 const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
-export function createDatabase({ url, poolSize = 4, onError = () => {} }: DatabaseOptions): Database {
+export function createDatabase({
+  url,
+  poolSize = 4,
+  onError = () => {},
+}: DatabaseOptions): Database & { pool(): PoolState } {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -61,7 +74,14 @@ export function createDatabase({ url, poolSize = 4, onError = () => {} }: Databa
   // A client that is checked out has no listener of the pool's: without one, a cut connection would end the process.
   pool.on('connect', (client) => client.on('error', onError))
 
-  async function run<R>(begin: string, work: (tx: Tx) => Promise<R>): Promise<R> {
+  // One span per transaction and none per query: a trace shows how long Postgres took, not what it was asked.
+  const run = <R>(door: string, begin: string, work: (tx: Tx) => Promise<R>): Promise<R> =>
+    inSpan(
+      () => ({ name: `transaction ${door}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
+      () => transact(begin, work),
+    )
+
+  async function transact<R>(begin: string, work: (tx: Tx) => Promise<R>): Promise<R> {
     const client = await pool.connect()
     let broken: Error | boolean = false
     try {
@@ -85,8 +105,9 @@ export function createDatabase({ url, poolSize = 4, onError = () => {} }: Databa
   }
 
   return {
-    tenant: (scope, work) => run(beginTenant(scope), work),
-    system: (reason, work, { isDurable = true } = {}) => run(beginSystem(reason, isDurable), work),
+    tenant: (scope, work) => run('tenant', beginTenant(scope), work),
+    system: (reason, work, { isDurable = true } = {}) => run(`system: ${reason}`, beginSystem(reason, isDurable), work),
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }

@@ -11,6 +11,8 @@ interface InternalDeps {
   checks: Record<string, Check>
   registry: Registry
   onFailedCheck?: (name: string, error: unknown) => void
+  /** The process is on its way out: whoever chooses between several should choose another. */
+  isStopping?: () => boolean
   /** Answers everything below its path, in any method. */
   board?: { path: string; answer(req: IncomingMessage, res: ServerResponse): Promise<void> }
   /** A check that takes longer has failed: a load balancer asks every few seconds. */
@@ -18,13 +20,14 @@ interface InternalDeps {
 }
 
 /**
- * `GET /health/ready`: 200 `{status:'ready'}` or 503 `{status:'unavailable', failed:[names]}`. `GET /metrics`: Prometheus
- * text. The board below its own path. Give it to `listen`.
+ * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or `{status:'stopping'}`.
+ * `GET /metrics`: Prometheus text. The board below its own path. Give it to `listen`.
  */
 export function createInternalApp({
   checks,
   registry,
   onFailedCheck = () => {},
+  isStopping = () => false,
   board,
   checkTimeoutMs = 2_000,
 }: InternalDeps): App {
@@ -49,6 +52,7 @@ export function createInternalApp({
       return
     }
     if (path !== '/health/ready') return write(res, 404, { status: 'not_found' })
+    if (isStopping()) return write(res, 503, { status: 'stopping' })
     const outcomes = await Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check)))
     const failed = outcomes.filter((name) => name !== undefined)
     if (failed.length === 0) write(res, 200, { status: 'ready' })

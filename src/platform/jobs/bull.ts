@@ -16,6 +16,8 @@ import type { QueueName } from './queues.ts'
 export interface Ticket {
   id: string
   dispatches: number
+  /** Of the span that dispatched it; absent unless it is traced. */
+  traceparent?: string | undefined
 }
 
 export interface Producer {
@@ -234,9 +236,9 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
 
   return {
     async add(tickets) {
-      const jobs = tickets.map(({ id, dispatches, priority }) => ({
+      const jobs = tickets.map(({ id, dispatches, priority, traceparent }) => ({
         name: queue,
-        data: { id, dispatches },
+        data: traceparent === undefined ? { id, dispatches } : { id, dispatches, traceparent },
         opts: { jobId: jobId({ id, dispatches }), priority, attempts: 1, removeOnComplete: true, removeOnFail: true },
       }))
       // addBulk drops an entry that it can't store and says so only by the id that it answers.

@@ -1,10 +1,14 @@
 // Moves due jobs from Postgres to the engine, a few of each lane in turn, and finds again what the engine lost. Any number
 // of dispatchers may run: a try-lock per queue lets one of them choose at a time, so that a lane's cap is never passed.
 
+import type { Span } from '@opentelemetry/api'
 import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
+import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import { QUEUES, type QueueName } from './queues.ts'
 import { type Lane, shareFairly } from './share.ts'
 
@@ -28,7 +32,19 @@ const UNCLAIMED = `interval '10 seconds'`
 const DISPATCH_LOCK = 41
 const RECONCILE_LOCK = 42
 
-export function createDispatcher({ db, engine, log }: { db: Database; engine: Engine; log: Logger }): Dispatcher {
+interface DispatcherDeps {
+  db: Database
+  engine: Engine
+  log: Logger
+  metrics?: DispatchMetrics
+}
+
+export function createDispatcher({
+  db,
+  engine,
+  log,
+  metrics = createDispatchMetrics(new Registry()),
+}: DispatcherDeps): Dispatcher {
   const producers = new Map<QueueName, Producer>()
   const producerOf = (queue: QueueName): Producer => {
     let producer = producers.get(queue)
@@ -42,12 +58,24 @@ export function createDispatcher({ db, engine, log }: { db: Database; engine: En
   async function hand(queue: QueueName, chosen: Chosen[]): Promise<number> {
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
+    const spans = new Map(chosen.flatMap((job) => spanOf(queue, job)))
     // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
     const { stored, error } = await producerOf(queue).add(
-      chosen.map((job) => ({ ...job, priority: Math.min(1 + job.ahead, 2_000_000) })),
+      chosen.map((job) => ({
+        id: job.id,
+        dispatches: job.dispatches,
+        priority: Math.min(1 + job.ahead, 2_000_000),
+        traceparent: traceparentOf(spans.get(job.id)) ?? job.traceparent ?? undefined,
+      })),
     )
     const lost = chosen.filter((job) => !stored.has(job.id))
+    for (const [id, span] of spans) {
+      if (!stored.has(id)) failSpan(span, 'not_stored')
+      span.end()
+    }
+    metrics.dispatched.inc({ queue }, stored.size)
     if (lost.length > 0) {
+      metrics.requeued.inc({ queue, reason: 'not_stored' }, lost.length)
       log.warn(
         { queue, lost: lost.length, err: error },
         'the engine did not store dispatched jobs; they are queued again',
@@ -68,10 +96,12 @@ export function createDispatcher({ db, engine, log }: { db: Database; engine: En
     },
     async reconcile(queue) {
       const { lapsed, unclaimed } = await db.system('reconcile', (tx) => findAbandoned(tx, queue))
+      metrics.requeued.inc({ queue, reason: 'lapsed' }, lapsed)
       if (unclaimed.length === 0) return lapsed
       const held = await producerOf(queue).held(unclaimed)
       const lost = unclaimed.filter((ticket) => !held.has(ticket.id))
       await db.system('reconcile', (tx) => requeue(tx, lost))
+      metrics.requeued.inc({ queue, reason: 'lost' }, lost.length)
       if (lapsed + lost.length > 0) log.info({ queue, lapsed, lost: lost.length }, 'reconciled')
       return lapsed + lost.length
     },
@@ -81,9 +111,24 @@ export function createDispatcher({ db, engine, log }: { db: Database; engine: En
   }
 }
 
-interface Chosen extends Ticket {
+interface Chosen {
+  id: string
+  dispatches: number
   /** Jobs of the same lane that went before it and are not settled. */
   ahead: number
+  priority: number
+  traceparent: string | null
+}
+
+// Of a batch each job is a trace of its own: priority 1 is bulk.
+function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [string, Span][] {
+  const describe = () => ({
+    name: `dispatch ${queue}`,
+    kind: 'producer' as const,
+    attributes: { 'messaging.destination.name': queue, 'messaging.message.id': id },
+  })
+  const span = startSpanOf(traceparent, describe, { isOneOfMany: priority === 1 })
+  return span === undefined ? [] : [[id, span]]
 }
 
 async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
@@ -111,7 +156,7 @@ async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
   const quotas = shareFairly(lanes, room, QUEUES[queue].laneCap)
   if (quotas.length === 0) return []
 
-  const rows = await tx.query<{ id: string; dispatches: number; lane: string }>(
+  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
        FROM unnest($2::text[], $3::int[]) AS quotas (lane, quota)
@@ -126,14 +171,14 @@ async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
      )
      UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
      FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
-     RETURNING jobs.id, jobs.dispatches, jobs.lane`,
+     RETURNING jobs.id, jobs.dispatches, jobs.lane, jobs.priority, jobs.traceparent`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
   const ahead = new Map(lanes.map((lane) => [lane.lane, lane.inFlight]))
-  return rows.map(({ id, dispatches, lane }) => {
+  return rows.map(({ lane, ...job }) => {
     const before = ahead.get(lane) ?? 0
     ahead.set(lane, before + 1)
-    return { id, dispatches, ahead: before }
+    return { ...job, ahead: before }
   })
 }
 
@@ -142,7 +187,7 @@ async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]
   return tx.query<Chosen>(
     `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
-     RETURNING id, dispatches, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
+     RETURNING id, dispatches, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
        AND j.state IN ('dispatched', 'running')) AS ahead`,
     [id, queue],
   )
@@ -176,7 +221,7 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
   return { lapsed: lapsed.length, unclaimed }
 }
 
-async function requeue(tx: Tx, tickets: readonly Ticket[]): Promise<void> {
+async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
   if (tickets.length === 0) return
   await tx.query(
     `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)

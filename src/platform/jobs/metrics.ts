@@ -26,6 +26,29 @@ export function createJobMetrics(registry: Registry): JobMetrics {
   }
 }
 
+export interface DispatchMetrics {
+  dispatched: Counter<'queue'>
+  requeued: Counter<'queue' | 'reason'>
+}
+
+/** What is counted where jobs go to the engine: in dispatch, and in web for callers who wait. */
+export function createDispatchMetrics(registry: Registry): DispatchMetrics {
+  return {
+    dispatched: new Counter({
+      name: 'countersign_jobs_dispatched_total',
+      help: 'Jobs that the engine took.',
+      labelNames: ['queue'],
+      registers: [registry],
+    }),
+    requeued: new Counter({
+      name: 'countersign_jobs_requeued_total',
+      help: 'Jobs queued again by reason: lapsed (their worker is gone), lost (by the engine), not_stored (it refused).',
+      labelNames: ['queue', 'reason'],
+      registers: [registry],
+    }),
+  }
+}
+
 export interface QueueState {
   queue: QueueName
   depth: Record<'queued' | 'dispatched' | 'running' | 'dead', number>

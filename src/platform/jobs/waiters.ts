@@ -1,6 +1,7 @@
 // Callers that wait for a job to end. One poller per process asks for all of them at once, and only while someone waits:
 // a thousand waiting callers hold no connection.
 
+import { detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
 
@@ -30,7 +31,9 @@ export function createWaiters(db: Database): Waiters {
     schedule()
   }
   function schedule(): void {
-    if (timer === undefined && waiting.size > 0) timer = setTimeout(() => void poll(), delayMs)
+    if (timer !== undefined || waiting.size === 0) return
+    // It asks for all who wait, not for the one whose request came first.
+    timer = detached(() => setTimeout(() => void poll(), delayMs))
   }
 
   return {

@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Environment } from '#src/platform/ids.ts'
+import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createLookup, type Lookup } from './lookup.ts'
@@ -199,8 +200,14 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       const startedAt = performance.now()
       const deadline = startDeadline(request.timeoutMs, request.signal)
       try {
-        const answer = await call(request, deadline)
-        return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
+        return await inSpan(spanOf(request), async (span) => {
+          const answer = await call(request, deadline)
+          if (answer.status !== undefined) span.setAttribute('http.response.status_code', answer.status)
+          if (answer.address !== undefined) span.setAttribute('network.peer.address', answer.address)
+          if (!answer.ok) failSpan(span, answer.code)
+          else if (answer.status >= 400) failSpan(span, String(answer.status))
+          return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
+        })
       } finally {
         deadline.clear()
       }
@@ -215,6 +222,19 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       await Promise.all(destroyed)
     },
   }
+}
+
+// The host alone: a tenant's path and query may be its secret. And no traceparent goes out: whoever answers is a stranger,
+// who needs none of our ids, and knows the event by its own.
+function spanOf({ url, method }: OutboundRequest) {
+  return () => ({
+    name: method,
+    kind: 'client' as const,
+    attributes: {
+      'http.request.method': method,
+      'server.address': URL.canParse(url) ? new URL(url).hostname : '',
+    },
+  })
 }
 
 const POOL = {

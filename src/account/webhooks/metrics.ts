@@ -1,0 +1,27 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Outbound } from '#src/platform/net/outbound.ts'
+
+/** Counts calls to receivers by what became of them; which receiver it was is in the log of deliveries, not here. */
+export function countAttempts<O extends Pick<Outbound, 'send'>>(outbound: O, registry: Registry): O {
+  const attempts = new Counter({
+    name: 'countersign_webhook_attempts_total',
+    help: 'Webhook calls by result: 2xx, 3xx, 4xx, 5xx, or why none came (timeout, connect_failed, ...).',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  const times = new Histogram({
+    name: 'countersign_webhook_attempt_seconds',
+    help: 'Time from the name look-up to the end of the answer.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers: [registry],
+  })
+  return {
+    ...outbound,
+    async send(request) {
+      const answer = await outbound.send(request)
+      attempts.inc({ result: answer.ok ? `${Math.floor(answer.status / 100)}xx` : answer.code })
+      times.observe(answer.durationMs / 1_000)
+      return answer
+    },
+  }
+}

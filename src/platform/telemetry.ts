@@ -1,0 +1,88 @@
+// Sends traces to a collector (OTLP over HTTP), when one is named. Nothing of OpenTelemetry's implementation is loaded
+// otherwise. A collector that is away, slow or full costs spans, never a request: they wait in a bounded queue and are dropped.
+
+import { hostname } from 'node:os'
+import type { Log } from './log.ts'
+import { switchTracing } from './trace.ts'
+
+export interface Telemetry {
+  /** Sends what is left, for at most this long. */
+  close(deadlineMs: number): Promise<void>
+}
+
+interface TelemetryOptions {
+  /** The collector's base address, as OTEL_EXPORTER_OTLP_ENDPOINT has it; undefined switches everything off. */
+  endpoint: string | undefined
+  /** Share of traces that are recorded, 0 to 1. */
+  ratio: number
+  /** The Procfile's word. */
+  process: string
+  log: Log
+}
+
+// Some 2 kB each: 8 MB of memory at the most, and half a second of a busy process.
+const MAX_SPANS = 4_096
+const SEND_EVERY_MS = 1_000
+const SEND_TIMEOUT_MS = 5_000
+// What OpenTelemetry complains about comes once per export; an outage must not flood the log.
+const COMPLAIN_EVERY_MS = 60_000
+
+export async function startTelemetry({ endpoint, ratio, process, log }: TelemetryOptions): Promise<Telemetry> {
+  if (endpoint === undefined) return { close: async () => {} }
+  const [{ diag, DiagLogLevel }, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+  ])
+  const complain = createComplaints(log)
+  const silent = () => {}
+  diag.setLogger(
+    { error: complain, warn: complain, info: silent, debug: silent, verbose: silent },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    timeoutMillis: SEND_TIMEOUT_MS,
+  })
+  const byRatio = new sdk.TraceIdRatioBasedSampler(ratio)
+  const provider = new sdk.NodeTracerProvider({
+    resource: resourceFromAttributes({
+      'service.namespace': 'countersign',
+      'service.name': `countersign-${process}`,
+      'service.instance.id': `${hostname()}:${globalThis.process.pid}`,
+    }),
+    // A caller may say that its request is not to be recorded. That it is, is ours to say: by its trace id, so that one
+    // trace is recorded whole or not at all.
+    sampler: new sdk.ParentBasedSampler({ root: byRatio, remoteParentSampled: byRatio }),
+    spanLimits: { attributeCountLimit: 64, attributeValueLengthLimit: 256 },
+    spanProcessors: [
+      new sdk.BatchSpanProcessor(exporter, {
+        maxQueueSize: MAX_SPANS,
+        scheduledDelayMillis: SEND_EVERY_MS,
+        exportTimeoutMillis: SEND_TIMEOUT_MS,
+      }),
+    ],
+  })
+  // No propagator: nothing is propagated but by trace.ts.
+  provider.register({ propagator: null })
+  switchTracing(true)
+  return {
+    async close(deadlineMs) {
+      const flushed = provider.shutdown().catch((error: unknown) => complain(String(error)))
+      await Promise.race([flushed, new Promise((done) => setTimeout(done, deadlineMs).unref())])
+    },
+  }
+}
+
+function createComplaints(log: Log): (message: string) => void {
+  let lastAt = Number.NEGATIVE_INFINITY
+  let unsaid = 0
+  return (message) => {
+    unsaid += 1
+    if (performance.now() - lastAt < COMPLAIN_EVERY_MS) return
+    log.warn({ reason: message.slice(0, 500), times: unsaid }, 'traces could not be sent')
+    lastAt = performance.now()
+    unsaid = 0
+  }
+}

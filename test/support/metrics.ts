@@ -1,0 +1,39 @@
+import type { Registry } from 'prom-client'
+import { countAttempts } from '#src/account/webhooks/metrics.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Engine } from '#src/platform/jobs/bull.ts'
+import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
+import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { collectDisk, collectPool, createMetrics } from '#src/platform/metrics.ts'
+import { createRetentionMetrics } from '#src/retention-run.ts'
+
+export interface KnownMetric {
+  name: string
+  labels: string[]
+  kind: string
+}
+
+/** Every metric that a process of ours can show; prom-client's own too, when asked for. */
+export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
+  const { registry } = createMetrics({ process: 'test' })
+  // Gauges ask when they are scraped, and nobody scrapes them here.
+  const nobody = {} as Database
+  createJobMetrics(registry)
+  createDispatchMetrics(registry)
+  collectQueues(registry, nobody)
+  collectPostgres(registry, nobody)
+  collectEngine(registry, { producer: () => ({}) as ReturnType<Engine['producer']> })
+  collectPool(registry, () => ({ total: 0, idle: 0, waiting: 0 }))
+  collectDisk(registry, undefined)
+  createRetentionMetrics(registry)
+  countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
+  return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))
+}
+
+function entriesOf(registry: Registry): KnownMetric[] {
+  return registry.getMetricsAsArray().map((metric) => ({
+    name: metric.name,
+    labels: 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [],
+    kind: metric.type === undefined ? metric.constructor.name.toLowerCase() : String(metric.type),
+  }))
+}
