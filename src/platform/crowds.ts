@@ -1,6 +1,8 @@
 // What comes together goes together: a transaction's round trips and its wait for the disk cost the same for one row and
 // for fifty, and a busy worker's calls come in crowds.
 
+import { detached } from './context.ts'
+
 /** Adds one item and answers its own result. */
 export type Join<Item, Result> = (item: Item) => Promise<Result>
 
@@ -60,6 +62,7 @@ export function createCrowds<Item, Result>({
         return
       }
       crowds.set(key, [{ item, resolve, reject }])
-      setImmediate(() => void drain(key))
+      // What is done for all of them is done in nobody's name.
+      detached(() => setImmediate(() => void drain(key)))
     })
 }

@@ -39,6 +39,8 @@ interface SystemOptions {
   only?: readonly string[]
   environment?: Record<string, string>
   environmentOf?(name: string, launch: number): Record<string, string>
+  /** Everything that the processes say, as it comes. */
+  onLog?(text: string): void
 }
 
 export async function startSystem({
@@ -46,6 +48,7 @@ export async function startSystem({
   only,
   environment: changes = {},
   environmentOf,
+  onLog = () => {},
 }: SystemOptions): Promise<System> {
   const database = await createTestDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'countersign-system-'))
@@ -70,7 +73,13 @@ export async function startSystem({
     startProcfile({
       environment: { ...environment, ...more },
       internalPortOf: () => 0,
-      logOf: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
+      logOf: () =>
+        new Writable({
+          write: (chunk, _encoding, done) => {
+            onLog(String(chunk))
+            done()
+          },
+        }),
       onWarning: (line) => void warnings.push(line),
       ...(names === undefined ? {} : { only: names }),
       ...(environmentOf === undefined ? {} : { environmentOf }),

@@ -2,6 +2,7 @@
 // after it, and a crash between the two costs that number, never the delivery. The first 2xx ends it.
 // Attempts of one account that begin or succeed together share a transaction: its wait for the disk is what they cost.
 
+import { note } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -54,6 +55,7 @@ export function createDeliver({
     const begun = await begin({ deliveryId, scope: job.scope })
     if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
 
+    note({ endpoint: begun.endpointId })
     const answer = await send(begun, job.signal)
     // Whoever has the job now calls again; this attempt stays without an end.
     if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }

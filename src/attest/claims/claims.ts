@@ -1,6 +1,7 @@
 // Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
 
 import { Failure } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
@@ -68,9 +69,10 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
         return verdict.accepted
       }
-      const { attestationId, jobId, isRepeat } = await retryDeadlocks(() =>
+      const { attestationId, claimId, jobId, isRepeat } = await retryDeadlocks(() =>
         db.tenant(caller, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)),
       )
+      note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchSoon(jobId)

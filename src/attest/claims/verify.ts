@@ -1,6 +1,7 @@
 // What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
 // job in one transaction. Run twice, the second does nothing.
 
+import { note } from '#src/platform/context.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -8,6 +9,7 @@ import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
+import { inSpan } from '#src/platform/trace.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
 import type { ExifFacts } from '../media/exif.ts'
@@ -40,6 +42,7 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
     })
     if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted } = gathered
+    note({ claim: submitted.claimId })
     if (submitted.status === 'evaluated' || submitted.status === 'cancelled') {
       return { kind: 'done' }
     }
@@ -63,7 +66,10 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
   }
 
   async function readMedia({ scope, attempt }: RunningJob, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
-    const inspection = await store.withLocalFile(scope, mediaSha256.toString('hex'), inspector.inspect)
+    const inspection = await inSpan(
+      () => ({ name: 'inspect media' }),
+      () => store.withLocalFile(scope, mediaSha256.toString('hex'), inspector.inspect),
+    )
     if (inspection.ok) return inspection.value.exif
     const { code, detail } = inspection
     // A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
+import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
 import { type Payload, QUEUES, type QueueName } from './queues.ts'
 
@@ -45,20 +46,29 @@ export async function enqueue<Q extends QueueName>(
 ): Promise<string[]> {
   if (jobs.length === 0) return []
   const ids = jobs.map((job) => job.id ?? randomUUID())
-  await tx.query(
-    `INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload, run_at)
-     SELECT id, $1, lane, priority, $2, $3, payload, now() + delay_ms * interval '1 millisecond'
-     FROM unnest($4::uuid[], $5::text[], $6::smallint[], $7::jsonb[], $8::bigint[]) AS t (id, lane, priority, payload, delay_ms)`,
-    [
-      queue,
-      scope.accountId,
-      scope.environment,
-      ids,
-      jobs.map((job) => job.lane ?? scope.accountId),
-      jobs.map((job) => PRIORITY[job.priority ?? 'interactive']),
-      jobs.map((job) => JSON.stringify(job.payload)),
-      jobs.map((job) => job.delayMs ?? 0),
-    ],
+  const describe = () => ({
+    name: `enqueue ${queue}`,
+    kind: 'producer' as const,
+    attributes: { 'messaging.destination.name': queue, 'messaging.batch.message_count': ids.length },
+  })
+  await inSpan(describe, (span) =>
+    tx.query(
+      `INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload, run_at, traceparent)
+       SELECT id, $1, lane, priority, $2, $3, payload, now() + delay_ms * interval '1 millisecond', $9
+       FROM unnest($4::uuid[], $5::text[], $6::smallint[], $7::jsonb[], $8::bigint[]) AS t (id, lane, priority, payload, delay_ms)`,
+      [
+        queue,
+        scope.accountId,
+        scope.environment,
+        ids,
+        jobs.map((job) => job.lane ?? scope.accountId),
+        jobs.map((job) => PRIORITY[job.priority ?? 'interactive']),
+        jobs.map((job) => JSON.stringify(job.payload)),
+        jobs.map((job) => job.delayMs ?? 0),
+        // One value for all of them, and null when nothing is traced.
+        traceparentOf(span) ?? null,
+      ],
+    ),
   )
   return ids
 }

@@ -3,9 +3,11 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { note, type Subject, within } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import {
   type Claim,
   claimAll,
@@ -104,7 +106,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     const mine = { claim: claimed, controller, renewedAt: startedAt }
     running.set(claimed.id, mine)
     try {
-      const outcome = await runClaimed(claimed, controller.signal)
+      const outcome = await runAs(ticket, claimed, () => runClaimed(claimed, controller.signal))
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
       progressAt = now()
@@ -113,11 +115,30 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
   }
 
+  // Everything that the job does is said and recorded in its name.
+  function runAs({ traceparent }: Ticket, claimed: Claim, run: () => Promise<string>): Promise<string> {
+    const subject = { queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt }
+    const describe = () => ({
+      name: `run ${queue}`,
+      kind: 'consumer' as const,
+      attributes: { 'messaging.destination.name': queue, ...attributesOf(subject) },
+    })
+    return within(subject, () =>
+      inSpanOf(traceparent, describe, async (span) => {
+        const outcome = await run()
+        span.setAttribute('countersign.outcome', outcome)
+        if (outcome === 'retried' || outcome === 'dead') failSpan(span, outcome)
+        log.debug({ outcome }, 'run')
+        return outcome
+      }),
+    )
+  }
+
   async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
-    const jobLog = log.child({ queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt })
     const payload = QUEUES[queue].payload.safeParse(claimed.payload)
     if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined)
     const known = payload.data as Payload<Q>
+    note(subjectOf(payload.data))
     if (claimed.isSpent) return end(claimed, 'no attempts are left', known)
 
     const isLastAttempt = claimed.attempt >= QUEUES[queue].maxAttempts
@@ -133,7 +154,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         await settle(tx, claimed)
       },
     }
-    const outcome = await attempt(() => work.run(known, job), jobLog)
+    const outcome = await attempt(() => work.run(known, job), log)
     failpoint(`${queue}:ran`)
     if (outcome === 'stale') return 'stale'
     if (outcome.kind === 'settled') return 'settled'
@@ -144,13 +165,13 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
     if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known)
     const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
-    jobLog.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
+    log.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
     await putBack(db, claimed, { delayMs, error: outcome.error, isCounted: true })
     return 'retried'
   }
 
   async function end(claimed: Claim, error: string, payload: Payload<Q> | undefined): Promise<string> {
-    log.error({ queue, job: claimed.id, account: claimed.scope.accountId, error }, 'the job is dead')
+    log.error({ error }, 'the job is dead')
     try {
       await db.tenant(claimed.scope, async (tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
@@ -226,6 +247,11 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       await producer.close()
     },
   }
+}
+
+// attestationId names an attestation: payloads carry ids only.
+function subjectOf(payload: Readonly<Record<string, string>>): Subject {
+  return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
 }
 
 async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcome | 'stale'> {
