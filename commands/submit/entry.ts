@@ -1,0 +1,109 @@
+// What a reader finds, and what is made of it: each capture is checked by the service's own rules before anything is sent.
+
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { judgeLine } from '#src/attest/batches/lines.ts'
+import type { FieldError } from '#src/failure.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { type Environment, newId } from '#src/platform/ids.ts'
+import { type FileFacts, inlineFacts, isFinding, photoFacts } from './files.ts'
+
+export type Body = { [key: string]: Json }
+
+/** One capture as a reader found it; nothing is checked yet. */
+export interface Found {
+  /** Where its sender finds it: a file, or a line of the manifest. */
+  source: string
+  /** The photo's name for people, relative to the folder. */
+  file: string
+  /** Where the photo is; undefined when the body brings it, or names media that is there already. */
+  photo?: string
+  /** As `POST /v1/claims/attest` takes it; what is missing is filled in. */
+  body?: Body
+  /** Where the body was read, when it is a file of its own. */
+  bodyPath?: string
+  /** What gave a value of the body, by its pointer, where that was not the body itself. */
+  columns?: ReadonlyMap<string, string>
+  problems?: FieldError[]
+}
+
+/** One capture, ready to be sent, or with what is wrong with it. */
+export interface Entry {
+  source: string
+  file: string
+  /** The same capture in a later run has the same key; another photo or another body is another capture. */
+  key: string
+  photo?: FileFacts
+  /** Without `media`, unless that was there before. */
+  body: Body
+  problems: FieldError[]
+}
+
+export interface CheckOptions {
+  environment: Environment | undefined
+  allowsUnsigned: boolean
+}
+
+// These depend on the key and on the service's clock: it will say.
+const SERVICE_DECIDES = new Set(['environment_mismatch', 'in_future'])
+
+export async function checkFound(found: Found, options: CheckOptions): Promise<Entry> {
+  const { source, file } = found
+  const problems = [...(found.problems ?? [])]
+  const { media, ...rest } = found.body ?? {}
+  const given: Body = { media_type: 'image', ...rest }
+  const photo = problems.length > 0 ? undefined : await readPhotoFacts(found, media)
+  if (photo !== undefined && isFinding(photo)) problems.push(photo)
+  if (problems.length === 0 && given.bundle === undefined && !options.allowsUnsigned) {
+    problems.push({
+      pointer: '/bundle',
+      code: 'unsigned',
+      detail: 'there is no signed bundle; --allow-unsigned submits it as it is, with the finding no_manifest',
+    })
+  }
+  const isNamed = photo === undefined && media !== undefined
+  const body = isNamed ? { ...given, media } : given
+  // Without its file, what else is wrong is still told.
+  if (found.body !== undefined) problems.push(...judgeBody(body, found.columns, options.environment ?? 'sandbox'))
+  const facts = photo === undefined || isFinding(photo) ? undefined : photo
+  const key = digest([file, facts?.size ?? null, facts?.modified ?? null, body])
+  return { source, file, key, body, problems, ...(facts === undefined ? {} : { photo: facts }) }
+}
+
+/** 96 bits of a hash: enough to tell a million captures apart. */
+export function digest(value: Json): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
+}
+
+function judgeBody(body: Body, columns: Found['columns'], environment: Environment): FieldError[] {
+  const line = JSON.stringify({ media: { media_id: newId('med', environment) }, ...body })
+  const verdict = judgeLine(Buffer.from(line), environment, Date.now())
+  if ('body' in verdict) return []
+  return verdict.errors
+    .filter(({ code }) => !SERVICE_DECIDES.has(code))
+    .map((error) => ({ ...error, pointer: columns?.get(error.pointer) ?? error.pointer }))
+}
+
+async function readPhotoFacts(found: Found, media: Json | undefined): Promise<FileFacts | FieldError | undefined> {
+  const inline = inlineData(media)
+  if (found.photo !== undefined) {
+    const facts = await photoFacts(found.photo)
+    if (isFinding(facts) || inline === undefined) return facts
+    const isSame = Buffer.from(inline, 'base64').equals(await readFile(found.photo))
+    return isSame
+      ? facts
+      : { pointer: '/media/data', code: 'photo_differs', detail: 'is another picture than the file beside it' }
+  }
+  if (inline !== undefined) {
+    if (found.bodyPath !== undefined) return inlineFacts(found.bodyPath, Buffer.from(inline, 'base64'))
+    return { pointer: '/media/data', code: 'unsupported', detail: 'a manifest names its photos: {"file": "photo.jpg"}' }
+  }
+  if (media !== undefined) return undefined
+  return { pointer: '/media', code: 'required', detail: `there is no photo beside ${found.file}` }
+}
+
+/** The base64 of a photo that is in the body itself. */
+export function inlineData(media: Json | undefined): string | undefined {
+  if (typeof media !== 'object' || media === null || Array.isArray(media)) return undefined
+  return typeof media.data === 'string' ? media.data : undefined
+}

@@ -1,0 +1,219 @@
+// What this command remembers: one line of JSON per thing done, only ever appended, so that it can be killed between any
+// two. Nothing hangs on a line that got lost: what is sent again under its name is the same attestation.
+
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import type { FieldError } from '#src/failure.ts'
+import type { BatchLine } from '../../capture-kit/client.ts'
+
+/** What became of a capture: its result, or why it was refused. */
+export type Outcome = { result: BatchLine } | { errors: FieldError[] }
+
+export interface Sending {
+  batchId: string
+  /** The captures of the lines, from the first. */
+  keys: string[]
+}
+
+export interface Media {
+  mediaId: string
+  /** base64 of the SHA-256 of its bytes. */
+  digest: string
+}
+
+export interface Journal {
+  /** Batches whose results are not all here. */
+  open(): Sending[]
+  /** Any batch of an earlier run, to tell whether this is the same account. */
+  anyBatch(): string | undefined
+  mediaOf(file: string): Media | undefined
+  /** Evaluated, and nothing more will change. */
+  isDone(key: string): boolean
+  hasOutcome(key: string): boolean
+  read(key: string): Outcome | undefined
+  addMedia(file: string, media: Media): void
+  forgetMedia(file: string): void
+  addBatch(sending: Sending): void
+  endBatch(batchId: string): void
+  addResult(key: string, result: BatchLine): void
+  addRefusal(key: string, errors: readonly FieldError[]): void
+  /** Makes what was added outlive a power cut. */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+type Mark =
+  | { t: 'media'; f: string; id: string; sha: string; to: string; at: number }
+  | { t: 'gone'; f: string }
+  | { t: 'batch'; id: string; keys: string[] }
+  | { t: 'end'; id: string }
+  | { t: 'result'; k: string; r: BatchLine }
+  | { t: 'refused'; k: string; e: FieldError[] }
+
+interface Place {
+  offset: number
+  length: number
+  /** Of earlier runs only results count: who repeats a run wants to know whether a refusal still stands. */
+  isResult: boolean
+  isDone: boolean
+}
+
+// The service forgets media that nothing refers to after days; uploading again is harmless, a reference to nothing is not.
+const MEDIA_LIFE_MS = 24 * 3_600_000
+const READ_BYTES = 1024 * 1024
+const NEWLINE = 0x0a
+const sync = promisify(fdatasync)
+
+/**
+ * @param path Made when it is not there.
+ * @param to Names the service and the key: media ids of another are worth nothing here.
+ * @throws {Error} when another run uses it, or when it is no journal.
+ */
+export async function openJournal(path: string, to: string): Promise<Journal> {
+  const unlock = await takeLock(`${path}.lock`)
+  let file: number
+  try {
+    file = openSync(path, 'a+', 0o600)
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+  const media = new Map<string, Media>()
+  const places = new Map<string, Place>()
+  const batches = new Map<string, string[]>()
+  let lastBatch: string | undefined
+  let end = 0
+
+  function apply(mark: Mark, offset: number, length: number): void {
+    if (mark.t === 'media') {
+      if (mark.to === to && Date.now() - mark.at < MEDIA_LIFE_MS)
+        media.set(mark.f, { mediaId: mark.id, digest: mark.sha })
+    } else if (mark.t === 'gone') media.delete(mark.f)
+    else if (mark.t === 'batch') {
+      batches.set(mark.id, mark.keys)
+      lastBatch = mark.id
+    } else if (mark.t === 'end') batches.delete(mark.id)
+    else {
+      const isResult = mark.t === 'result'
+      places.set(mark.k, { offset, length, isResult, isDone: isResult && mark.r.status === 'evaluated' })
+    }
+  }
+
+  function add(mark: Mark): void {
+    const bytes = Buffer.from(`${JSON.stringify(mark)}\n`)
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+    apply(mark, end, bytes.length)
+    end += bytes.length
+  }
+
+  try {
+    end = load(file, path, apply)
+  } catch (error) {
+    closeSync(file)
+    await unlock()
+    throw error
+  }
+  for (const [key, { isResult }] of places) if (!isResult) places.delete(key)
+
+  return {
+    open: () => [...batches].map(([batchId, keys]) => ({ batchId, keys })),
+    anyBatch: () => lastBatch,
+    mediaOf: (name) => media.get(name),
+    isDone: (key) => places.get(key)?.isDone === true,
+    hasOutcome: (key) => places.has(key),
+    read(key) {
+      const place = places.get(key)
+      if (place === undefined) return undefined
+      const bytes = Buffer.alloc(place.length)
+      readSync(file, bytes, 0, place.length, place.offset)
+      const mark: Mark = JSON.parse(bytes.toString('utf8'))
+      if (mark.t === 'result') return { result: mark.r }
+      return mark.t === 'refused' ? { errors: mark.e } : undefined
+    },
+    addMedia: (name, { mediaId, digest }) => add({ t: 'media', f: name, id: mediaId, sha: digest, to, at: Date.now() }),
+    forgetMedia: (name) => add({ t: 'gone', f: name }),
+    addBatch: ({ batchId, keys }) => add({ t: 'batch', id: batchId, keys }),
+    endBatch: (batchId) => add({ t: 'end', id: batchId }),
+    addResult: (key, result) => add({ t: 'result', k: key, r: result }),
+    addRefusal: (key, errors) => add({ t: 'refused', k: key, e: [...errors] }),
+    sync: () => sync(file),
+    async close() {
+      await sync(file)
+      closeSync(file)
+      await unlock()
+    },
+  }
+}
+
+// A line that a kill or a full disk cut short is taken off; what it told is found out again.
+function load(file: number, path: string, apply: (mark: Mark, offset: number, length: number) => void): number {
+  const { size } = fstatSync(file)
+  let offset = 0
+  let rest = Buffer.alloc(0)
+  for (let at = 0; at < size; ) {
+    const chunk = Buffer.alloc(Math.min(READ_BYTES, size - at))
+    const read = readSync(file, chunk, 0, chunk.length, at)
+    if (read === 0) break
+    at += read
+    rest = Buffer.concat([rest, chunk.subarray(0, read)])
+    let start = 0
+    for (let stop = rest.indexOf(NEWLINE); stop !== -1; stop = rest.indexOf(NEWLINE, start)) {
+      apply(parseMark(rest.subarray(start, stop), path), offset, stop + 1 - start)
+      offset += stop + 1 - start
+      start = stop + 1
+    }
+    rest = rest.subarray(start)
+  }
+  if (offset < size) ftruncateSync(file, offset)
+  return offset
+}
+
+function parseMark(bytes: Buffer, path: string): Mark {
+  try {
+    const mark: Mark = JSON.parse(bytes.toString('utf8'))
+    if (typeof mark.t === 'string') return mark
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${path} is damaged, or no state of this command: name another with --state.`)
+}
+
+/** @throws {Error} while the process that took it is alive. */
+async function takeLock(path: string): Promise<() => Promise<void>> {
+  const aside = `${path}.${process.pid}`
+  await writeFile(aside, String(process.pid), { mode: 0o600 })
+  try {
+    for (;;) {
+      // With its content from the first moment on: an empty lock would look abandoned.
+      if (await isMade(link(aside, path))) return () => rm(path, { force: true })
+      const owner = Number(await readFile(path, 'utf8').catch(() => ''))
+      if (isAlive(owner)) {
+        throw new Error(`Process ${owner} is submitting with this state. If it is not, delete ${path}.`)
+      }
+      await rm(path, { force: true })
+    }
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
+
+async function isMade(made: Promise<void>): Promise<boolean> {
+  try {
+    await made
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,152 @@
+// What became of each line of the input, in its order: a table for people and NDJSON for programs, and their sum.
+
+import { once } from 'node:events'
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { stringify } from 'csv-stringify/sync'
+import type { FieldError } from '#src/failure.ts'
+import type { BatchLine } from '../../capture-kit/client.ts'
+import type { Entry } from './entry.ts'
+import type { Journal, Outcome } from './journal.ts'
+import type { Plan } from './plan.ts'
+
+export interface Tally {
+  captures: number
+  passed: number
+  review: number
+  failed: number
+  /** Not sent, or not accepted. */
+  rejected: number
+  /** Accepted, but their evaluation ended without a result, or was cancelled. */
+  errors: number
+  /** Not sent yet, or without a result yet. */
+  pending: number
+  /** How many results have each factor; advisory ones too. */
+  factors: Record<string, number>
+}
+
+export const RESULT_FILES = { csv: 'results.csv', ndjson: 'results.ndjson' }
+
+const COLUMNS = [
+  'file',
+  'source',
+  'external_id',
+  'claim_id',
+  'attestation_id',
+  'status',
+  'provenance_status',
+  'risk_status',
+  'risk_score',
+  'factors',
+  'advisory_factors',
+  'error_code',
+  'error_pointer',
+  'error_detail',
+]
+
+type State = BatchLine['status'] | 'rejected' | 'pending'
+
+/** Both files appear whole or not at all. */
+export async function writeResults(directory: string, plan: Plan, journal: Journal): Promise<Tally> {
+  const tally = emptyTally()
+  const csv = openAside(join(directory, RESULT_FILES.csv))
+  const ndjson = openAside(join(directory, RESULT_FILES.ndjson))
+  try {
+    // Without the mark, spreadsheets take UTF-8 for something else.
+    await csv.write(`\uFEFF${row(COLUMNS)}`)
+    for await (const entry of plan.entries()) {
+      const outcome: Outcome | undefined =
+        entry.problems.length > 0 ? { errors: entry.problems } : journal.read(entry.key)
+      count(tally, outcome)
+      await csv.write(row(cellsOf(entry, outcome)))
+      await ndjson.write(`${JSON.stringify(recordOf(entry, outcome))}\n`)
+    }
+    await csv.keep()
+    await ndjson.keep()
+  } finally {
+    await Promise.all([csv.drop(), ndjson.drop()])
+  }
+  return tally
+}
+
+function emptyTally(): Tally {
+  return { captures: 0, passed: 0, review: 0, failed: 0, rejected: 0, errors: 0, pending: 0, factors: {} }
+}
+
+function count(tally: Tally, outcome: Outcome | undefined): void {
+  tally.captures += 1
+  if (outcome === undefined) tally.pending += 1
+  else if ('errors' in outcome) tally.rejected += 1
+  else {
+    const { status, risk_status: risk, factors = [], advisory_factors: advisory = [] } = outcome.result
+    if (status !== 'evaluated') tally.errors += 1
+    else if (risk === 'passed' || risk === 'review' || risk === 'failed') tally[risk] += 1
+    for (const { code } of [...factors, ...advisory]) tally.factors[code] = (tally.factors[code] ?? 0) + 1
+  }
+}
+
+function stateOf(outcome: Outcome | undefined): State {
+  if (outcome === undefined) return 'pending'
+  return 'errors' in outcome ? 'rejected' : outcome.result.status
+}
+
+function cellsOf({ file, source, body }: Entry, outcome: Outcome | undefined): (string | number | null)[] {
+  const result = outcome !== undefined && 'result' in outcome ? outcome.result : undefined
+  const errors = outcome !== undefined && 'errors' in outcome ? outcome.errors : []
+  const list = (texts: string[]) => texts.join('; ')
+  return [
+    file,
+    source,
+    result?.external_id ?? (typeof body.external_id === 'string' ? body.external_id : null),
+    result?.claim_id ?? null,
+    result?.attestation_id ?? null,
+    stateOf(outcome),
+    result?.provenance_status ?? null,
+    result?.risk_status ?? null,
+    result?.risk_score ?? null,
+    list((result?.factors ?? []).map(({ code, points }) => `${code} +${points}`)),
+    list((result?.advisory_factors ?? []).map(({ code }) => code)),
+    list(result?.failure === undefined ? errors.map(({ code }) => code) : [result.status]),
+    list(errors.map(({ pointer }) => pointer)),
+    list(result?.failure === undefined ? errors.map(({ detail }) => detail) : [result.failure]),
+  ]
+}
+
+function recordOf({ file, source }: Entry, outcome: Outcome | undefined): Record<string, unknown> {
+  const record = { file, source, status: stateOf(outcome) }
+  if (outcome === undefined) return record
+  if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies FieldError[] }
+  // A place in a batch means nothing to whoever reads this.
+  const { line, cursor, ...result } = outcome.result
+  return { ...record, result }
+}
+
+// What begins like a formula is text here: names of files and claims come from strangers.
+function row(cells: readonly (string | number | null)[]): string {
+  return stringify([[...cells]], { escape_formulas: true })
+}
+
+function openAside(path: string) {
+  const aside = `${path}.${process.pid}`
+  const stream: WriteStream = createWriteStream(aside, { mode: 0o600 })
+  // Told by the next write, or by the end.
+  stream.on('error', () => {})
+  return {
+    async write(text: string): Promise<void> {
+      if (stream.errored) throw stream.errored
+      if (!stream.write(text)) await once(stream, 'drain')
+    },
+    async keep(): Promise<void> {
+      const end = finished(stream)
+      stream.end()
+      await end
+      await rename(aside, path)
+    },
+    async drop(): Promise<void> {
+      stream.destroy()
+      await rm(aside, { force: true })
+    },
+  }
+}

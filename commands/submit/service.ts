@@ -1,0 +1,252 @@
+// The calls of a submission, with patience: whatever can be sent again is, until the service has been away for too long.
+
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dispatcher, Pool } from 'undici'
+import type { FieldError } from '#src/failure.ts'
+import type { Batch, BatchLine, ResultsEnd } from '../../capture-kit/client.ts'
+import { reasonOf } from '../sentence.ts'
+
+export interface ServiceOptions {
+  url: string
+  key: string
+  connections: number
+  /** How long nothing but failures may come before this gives up. */
+  patienceMs: number
+  signal: AbortSignal
+  /** Why something is tried again, and undefined when it works again. */
+  onTrouble(reason: string | undefined): void
+}
+
+/** What the service refused, for a reason that lies in the request. */
+export interface Refused {
+  status: number
+  code: string
+  detail: string
+  errors: FieldError[]
+  rejected: Batch['rejected']
+}
+
+export type Answer<Value> = { value: Value } | { refused: Refused }
+
+export interface Photo {
+  contentType: string
+  size: number
+  /** base64 of its SHA-256. */
+  digest: string
+  /** Anew for each try. */
+  open(): Buffer | Readable
+}
+
+export type Service = ReturnType<typeof createService>
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+const LONGEST_RETRY_AFTER_MS = 10 * 60_000
+// A photo that breaks its connection each time, while others pass, is at fault itself.
+const TRIES_WHILE_OTHERS_PASS = 6
+// Before anything is done, nobody needs to be waited for: it may be a typing error.
+const GREETING_MS = 10_000
+const NDJSON = 'application/x-ndjson'
+
+/** Why a submission can't go on now. What was done stays done. */
+export function stopped(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code: 'ERR_STOPPED' })
+}
+
+export function isStopped(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STOPPED'
+}
+
+export function createService({ url, key, connections, patienceMs, signal, onTrouble }: ServiceOptions) {
+  const base = new URL(url)
+  const prefix = base.pathname.replace(/\/+$/, '')
+  // An upload of a hundred megabytes may be slow, and so is the acceptance of a large batch in a busy hour.
+  const pool = new Pool(base.origin, { connections, headersTimeout: 180_000, bodyTimeout: 120_000 })
+  let answeredAt = 0
+
+  async function send<Value>(call: Call<Value>): Promise<Answer<Value>> {
+    let failingSince: number | undefined
+    for (let attempt = 1; ; attempt += 1) {
+      let pauseMs = 0
+      let reason: string
+      try {
+        const outcome = await attemptOnce(call)
+        if (!('again' in outcome)) {
+          if (attempt > 1) onTrouble(undefined)
+          return outcome
+        }
+        pauseMs = outcome.afterMs
+        reason = outcome.again
+        // Too many requests is an answer: it is a matter of waiting, not of patience.
+        if (outcome.isThrottle) failingSince = undefined
+      } catch (error) {
+        if (signal.aborted || isStopped(error) || isOurs(error)) throw error
+        if (error instanceof SyntaxError)
+          throw stopped(`${base.origin} answers what is no JSON of this service.`, error)
+        reason = reasonOf(error)
+      }
+      const now = performance.now()
+      failingSince ??= now
+      if (call.isSolitary && attempt >= TRIES_WHILE_OTHERS_PASS && answeredAt > failingSince) {
+        return { refused: { status: 0, code: 'upload_failed', detail: reason, errors: [], rejected: [] } }
+      }
+      if (now - failingSince >= Math.min(patienceMs, call.patienceMs ?? patienceMs)) {
+        const seconds = Math.round((now - failingSince) / 1_000)
+        throw stopped(`${base.origin} can't be used, tried for ${seconds} s: ${reason}.`)
+      }
+      onTrouble(reason)
+      const backoffMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2)
+      await sleep(Math.max(pauseMs, backoffMs), undefined, { signal })
+    }
+  }
+
+  async function attemptOnce<Value>(call: Call<Value>): Promise<Answer<Value> | Again> {
+    const response = await pool.request({
+      method: call.method,
+      path: prefix + call.path(),
+      headers: { authorization: `Bearer ${key}`, accept: 'application/json', ...call.headers },
+      body: call.body?.() ?? null,
+      signal,
+    })
+    const { statusCode: status } = response
+    if (status < 300) {
+      const value = await call.read(response.body)
+      answeredAt = performance.now()
+      return { value }
+    }
+    const refused = await readRefusal(response)
+    if (status >= 500 || status === 408 || status === 429 || refused.code === 'idempotency_in_progress') {
+      const afterMs = retryAfterMs(response.headers['retry-after'])
+      return { again: `${status} ${refused.detail}`, afterMs, isThrottle: status === 429 }
+    }
+    answeredAt = performance.now()
+    if (status === 401 || status === 403) {
+      throw stopped(`The key is refused: ${refused.detail} (${status} ${refused.code})`)
+    }
+    if (status < 400) throw stopped(`${base.origin} redirects (${status}): is --url the address of the service?`)
+    return { refused }
+  }
+
+  async function get<Value>(path: string, more: { patienceMs?: number } = {}): Promise<Answer<Value>> {
+    return send({ method: 'GET', path: () => path, read: async (body) => (await body.json()) as Value, ...more })
+  }
+
+  return {
+    /** @throws what `isStopped` tells: the key is no good, or nobody is there. */
+    async greet(): Promise<void> {
+      const answer = await get<{ object?: string }>('/v1/claims/batches?limit=1', { patienceMs: GREETING_MS })
+      if ('refused' in answer || answer.value?.object !== 'list') {
+        const said = 'refused' in answer ? answer.refused.detail : 'its answer is none of ours'
+        throw stopped(`${url} does not look like this service: ${said}`)
+      }
+    },
+
+    upload(photo: Photo): Promise<Answer<{ media_id: string }>> {
+      return send({
+        method: 'POST',
+        path: () => '/v1/media',
+        headers: {
+          'content-type': photo.contentType,
+          'content-length': String(photo.size),
+          'content-digest': `sha-256=:${photo.digest}:`,
+        },
+        body: photo.open,
+        read: async (body) => (await body.json()) as { media_id: string },
+        isSolitary: true,
+      })
+    },
+
+    submitBatch(lines: Buffer, idempotencyKey: string): Promise<Answer<Batch>> {
+      return send({
+        method: 'POST',
+        path: () => '/v1/claims/batches',
+        headers: { 'content-type': NDJSON, 'idempotency-key': idempotencyKey },
+        body: () => lines,
+        read: async (body) => (await body.json()) as Batch,
+      })
+    },
+
+    getBatch: (id: string) => get<Batch>(`/v1/claims/batches/${encodeURIComponent(id)}`),
+
+    /**
+     * Reads the settled lines from `cursor` on, up to the first unsettled one. A download that breaks off goes on after its
+     * last line.
+     */
+    readResults(id: string, from: string | undefined, onLine: (line: BatchLine) => void): Promise<Answer<ResultsEnd>> {
+      let cursor = from
+      return send({
+        method: 'GET',
+        path: () =>
+          `/v1/claims/batches/${encodeURIComponent(id)}/results${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
+        headers: { accept: NDJSON },
+        async read(body) {
+          for await (const text of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+            const line: BatchLine | ResultsEnd = JSON.parse(text)
+            if ('object' in line) return line
+            onLine(line)
+            cursor = line.cursor
+          }
+          throw Object.assign(new Error('the results broke off'), { code: 'ECONNRESET' })
+        },
+      })
+    },
+
+    close: (): Promise<void> => pool.destroy(),
+  }
+}
+
+interface Call<Value> {
+  method: 'GET' | 'POST'
+  path(): string
+  headers?: Record<string, string>
+  body?: () => Buffer | Readable
+  read(body: Dispatcher.ResponseData['body']): Promise<Value>
+  /** A failure may be that of this request alone. */
+  isSolitary?: boolean
+  /** At most; less than that of the submission. */
+  patienceMs?: number
+}
+
+interface Again {
+  again: string
+  afterMs: number
+  isThrottle: boolean
+}
+
+async function readRefusal({ statusCode: status, body }: Dispatcher.ResponseData): Promise<Refused> {
+  const text = await body.text()
+  const problem = parseProblem(text)
+  return {
+    status,
+    code: problem.code ?? `http_${status}`,
+    detail: problem.detail ?? text.slice(0, 200).replaceAll(/\s+/g, ' '),
+    errors: problem.errors ?? [],
+    rejected: problem.rejected ?? [],
+  }
+}
+
+function parseProblem(text: string): Partial<Refused> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+// RFC 9110 10.2.3: seconds, or a date.
+function retryAfterMs(header: string | string[] | undefined): number {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined) return 0
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS) : 0
+}
+
+// A mistake in here, or a file that broke while it was sent, is no fault of the network.
+function isOurs(error: unknown): boolean {
+  if (!(error instanceof Error)) return true
+  const hasCode = 'code' in error
+  return (hasCode && 'path' in error) || (!hasCode && /^(?:Type|Range|Reference)Error$/.test(error.name))
+}
