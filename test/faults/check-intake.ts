@@ -1,0 +1,124 @@
+// I1: what clients were told is what is there. Each capture names itself, so that its rows can be counted whatever way it
+// was sent, how often, and under which key.
+
+import type { Finding } from './check.ts'
+import type { AttestationFact, Evidence } from './evidence.ts'
+import { groupBy } from './group.ts'
+import type { Answered, Asked } from './journal.ts'
+
+export function checkIntake(evidence: Evidence): Finding[] {
+  const answers = groupBy(evidence.answered, ({ n }) => String(n))
+  const rows = groupBy(evidence.attestations, ({ name }) => name ?? '')
+  const asked = new Map<string, Asked>()
+  const wrong: string[] = []
+
+  for (const request of evidence.asked) {
+    const successes = (answers.get(String(request.n)) ?? []).filter(isSuccess)
+    for (const name of namesOf(request)) {
+      asked.set(name, request)
+      wrong.push(...checkCapture(name, request, successes, rows.get(name) ?? []))
+    }
+    if (request.op === 'batch') wrong.push(...checkBatch(request, successes, evidence))
+    if (request.op === 'upload') wrong.push(...checkUpload(request, successes, evidence))
+  }
+  wrong.push(...checkRepeats(evidence.asked, answers))
+  for (const row of evidence.attestations) {
+    const request = asked.get(row.name ?? '')
+    if (request === undefined) wrong.push(`phantom: nobody submitted ${row.id}`)
+    else if (scopeOf(request) !== row.scope)
+      wrong.push(`${row.id} is in ${row.scope}, submitted by ${scopeOf(request)}`)
+  }
+  wrong.push(...checkPhantoms(evidence, answers))
+  return wrong.map((what) => ({ invariant: 'I1', what }))
+}
+
+function checkCapture(
+  name: string,
+  request: Asked,
+  successes: readonly Answered[],
+  rows: readonly AttestationFact[],
+): string[] {
+  const wrong: string[] = []
+  if (rows.length > 1) wrong.push(`${name} was accepted ${rows.length} times: ${rows.map(({ id }) => id).join(' ')}`)
+  if (successes.length > 0 && rows.length === 0) wrong.push(`lost: ${name} was answered with success and has no row`)
+  const [row] = rows
+  if (row === undefined) return wrong
+  if (request.isNamed && row.externalId !== name) wrong.push(`${row.id} does not carry its external_id ${name}`)
+  for (const { attestationId } of successes) {
+    if (attestationId !== null && attestationId !== row.id)
+      wrong.push(`${name} is ${row.id}, and was called ${attestationId}`)
+  }
+  return wrong
+}
+
+function checkBatch(request: Asked, successes: readonly Answered[], { batches }: Evidence): string[] {
+  return successes.flatMap(({ batchId, accepted }) => {
+    const row = batches.find(({ id }) => id === batchId)
+    if (row === undefined) return [`lost: the batch ${batchId} was answered and is not there`]
+    const wrong = row.scope === scopeOf(request) ? [] : [`the batch ${batchId} is in ${row.scope}`]
+    if (accepted !== request.count || row.accepted !== request.count) {
+      wrong.push(
+        `the batch ${batchId} accepted ${accepted} of ${request.count} lines, and its row says ${row.accepted}`,
+      )
+    }
+    return wrong
+  })
+}
+
+function checkUpload(request: Asked, successes: readonly Answered[], { media }: Evidence): string[] {
+  return successes.flatMap(({ mediaId }) => {
+    const row = media.find(({ id }) => id === mediaId)
+    if (row === undefined) return [`lost: the medium ${mediaId} was answered and is not there`]
+    return row.scope === scopeOf(request) && row.sha256 === request.sha256
+      ? []
+      : [`the medium ${mediaId} is another one`]
+  })
+}
+
+// One key, one effect: whatever was asked under it, in however many requests, got one name.
+function checkRepeats(asked: readonly Asked[], answers: ReadonlyMap<string, Answered[]>): string[] {
+  const keyed = groupBy(
+    asked.filter(({ key }) => key !== null),
+    (request) => `${scopeOf(request)} ${request.op} ${request.key}`,
+  )
+  return [...keyed].flatMap(([key, requests]) => {
+    const successes = requests.flatMap(({ n }) => (answers.get(String(n)) ?? []).filter(isSuccess))
+    const names = new Set(successes.map(({ attestationId, batchId, mediaId }) => attestationId ?? batchId ?? mediaId))
+    return names.size > 1 ? [`the key ${key} did ${names.size} things: ${[...names].join(' ')}`] : []
+  })
+}
+
+// A try whose answer was lost may have done its work; no more rows than that.
+function checkPhantoms(
+  { asked, batches, media, unanswered }: Evidence,
+  answers: ReadonlyMap<string, Answered[]>,
+): string[] {
+  const wrong: string[] = []
+  const told = new Set([...answers.values()].flat().map(({ batchId }) => batchId))
+  const lost = new Set(unanswered.map(({ n }) => n))
+  for (const [scope, rows] of groupBy(batches, (row) => row.scope)) {
+    const untold = rows.filter(({ id }) => !told.has(id))
+    const open = asked.filter((request) => request.op === 'batch' && scopeOf(request) === scope)
+    const chances = open.filter(
+      ({ n }) => lost.has(n) || (answers.get(String(n)) ?? []).some(({ status }) => status >= 500),
+    )
+    if (untold.length > chances.length)
+      wrong.push(`phantom: ${untold.length} batches of ${scope} that nobody was told of`)
+  }
+  const known = new Set(asked.map((request) => `${scopeOf(request)} ${request.sha256}`))
+  const uploads = media.filter(({ scope, sha256 }) => !known.has(`${scope} ${sha256}`))
+  for (const { id } of uploads) wrong.push(`phantom: nobody uploaded ${id}`)
+  return wrong
+}
+
+export function namesOf({ prefix, first, count }: Pick<Asked, 'prefix' | 'first' | 'count'>): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${first + index}`)
+}
+
+export function scopeOf({ accountId, environment }: Pick<Asked, 'accountId' | 'environment'>): string {
+  return `${accountId} ${environment}`
+}
+
+function isSuccess({ status }: Answered): boolean {
+  return status >= 200 && status < 300
+}

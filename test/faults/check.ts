@@ -1,0 +1,37 @@
+// The judge of a fault run. Pure over what was read from Postgres and the journals: each invariant says what breaks it.
+
+import { checkBorders } from './check-borders.ts'
+import { checkDeliveries } from './check-deliveries.ts'
+import { checkIntake } from './check-intake.ts'
+import { checkJobs, checkSchedule } from './check-jobs.ts'
+import { checkResults } from './check-results.ts'
+import type { Evidence } from './evidence.ts'
+
+export const INVARIANTS = {
+  I1: 'every 2xx has exactly one row; none lost, none phantom, repeats included',
+  I2: 'every job reaches one terminal state; one result, fence monotone',
+  I3: 'no effect without a committed row; no due row passed over for longer than 30 s',
+  I4: 'every (event, live endpoint) attempted at least once; the first 2xx ends it',
+  I5: 'every received signature verifies, in time',
+  I6: 'every result verifies under a published key and says what its row says; each event happened once',
+  I7: 'no id of one account or environment in an answer or delivery to another',
+} as const
+
+export type Invariant = keyof typeof INVARIANTS
+
+export interface Finding {
+  invariant: Invariant
+  /** One sentence, with the ids that it is about. */
+  what: string
+}
+
+export async function check(evidence: Evidence): Promise<Finding[]> {
+  return [
+    ...checkIntake(evidence),
+    ...checkJobs(evidence),
+    ...checkSchedule(evidence),
+    ...checkDeliveries(evidence),
+    ...(await checkResults(evidence)),
+    ...checkBorders(evidence),
+  ]
+}

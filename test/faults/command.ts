@@ -1,0 +1,142 @@
+// `npm run faults -- --minutes N --seed S`: the large form. Prints its plan, then what it found as Markdown; ends with 0 when
+// every invariant holds and every bar is reached, with 1 when not.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { check } from './check.ts'
+import { measure } from './figures.ts'
+import { describeFault, type EngineKind, planFaults } from './plan.ts'
+import { runFaults } from './run.ts'
+import { hasRedis } from './stores.ts'
+import { isReached, type Report, toMarkdown } from './table.ts'
+
+const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redis|postgres] [--captures N] [--calm] [--keep] [--plan]
+  [--write docs/faults.md]
+
+  --minutes   for how long faults come
+  --seed      which faults, in which order; the same seed gives the same plan
+  --engine    what carries the queues; redis where redis-server is installed
+  --captures  no more submissions than this
+  --calm      no faults at all: a soak
+  --keep      leave journals, logs and data behind, and say where
+  --plan      print the plan and do nothing
+  --write     put the table into this file, between its markers
+`
+const BEGIN = '<!-- the last run -->'
+const END = '<!-- end -->'
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+process.exitCode = await main()
+// Whatever still holds the event loop must not keep the answer back.
+process.exit()
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  if (options === undefined) {
+    process.stderr.write(USAGE)
+    return 2
+  }
+  const { minutes, seed, engine, isCalm, file } = options
+  const faults = isCalm ? [] : planFaults({ seed, minutes, engine })
+  say(`seed ${seed}, ${minutes} minutes, queues on ${engine}, ${faults.length} faults:`)
+  for (const fault of faults) say(`  ${describeFault(fault)}`)
+  if (options.isPlanOnly) return 0
+
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-faults-'))
+  let hasEnded = false
+  try {
+    const run = await runFaults({
+      engine,
+      seed,
+      faults,
+      minutes,
+      directory,
+      processes: { web: 2, dispatch: 2, attest: 2, deliver: 2, clock: 1 },
+      accounts: 3,
+      openTarget: 600,
+      batchSize: 200,
+      pauseMs: 150,
+      gapMs: 2_000,
+      calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),
+      waitsForRecovery: true,
+      say,
+      ...(options.captures === undefined ? {} : { maxCaptures: options.captures }),
+    })
+    const report: Report = { ...run, findings: await check(run.evidence), figures: measure(run.evidence) }
+    for (const { invariant, what } of report.findings.slice(0, 100)) say(`${invariant}: ${what}`)
+    const markdown = toMarkdown(report)
+    say(`\n${markdown}`)
+    if (file !== undefined) write(file, `${headline(options, run.injected)}\n\n${markdown}`)
+    hasEnded = true
+    return isReached(report) ? 0 : 1
+  } finally {
+    if (options.isKept || !hasEnded) say(`What it left behind: ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+interface Options {
+  minutes: number
+  seed: number
+  engine: EngineKind
+  captures: number | undefined
+  isCalm: boolean
+  isKept: boolean
+  isPlanOnly: boolean
+  file: string | undefined
+}
+
+function readOptions(): Options | undefined {
+  try {
+    const { values } = parseArgs({
+      options: {
+        minutes: { type: 'string', default: '10' },
+        seed: { type: 'string', default: '1' },
+        engine: { type: 'string', default: hasRedis() ? 'redis' : 'postgres' },
+        captures: { type: 'string' },
+        calm: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        plan: { type: 'boolean', default: false },
+        write: { type: 'string' },
+      },
+    })
+    const [minutes, seed, captures] = [Number(values.minutes), Number(values.seed), Number(values.captures ?? 1)]
+    const { engine } = values
+    if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(captures > 0)) return undefined
+    if (engine !== 'redis' && engine !== 'postgres') return undefined
+    if (engine === 'redis' && !hasRedis()) {
+      process.stderr.write('There is no redis-server on this machine.\n')
+      return undefined
+    }
+    return {
+      minutes,
+      seed,
+      engine,
+      captures: values.captures === undefined ? undefined : captures,
+      isCalm: values.calm,
+      isKept: values.keep,
+      isPlanOnly: values.plan,
+      file: values.write,
+    }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return undefined
+  }
+}
+
+function headline({ minutes, seed, engine, isCalm }: Options, injected: number): string {
+  const [cpu] = cpus()
+  const machine = `${cpus().length} cores${cpu === undefined ? '' : ` (${cpu.model.trim()})`}, ${Math.round(totalmem() / 2 ** 30)} GiB, kernel ${release()}`
+  const command = `npm run faults -- --minutes ${minutes} --seed ${seed} --engine ${engine}${isCalm ? ' --calm' : ''}`
+  return `${new Date().toISOString().slice(0, 10)}, \`${command}\`: ${injected} faults, on ${machine}, Node ${process.versions.node}.`
+}
+
+function write(file: string, text: string): void {
+  const page = readFileSync(file, 'utf8')
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (from < 0 || to < from) throw new Error(`${file} has no place for the table: ${BEGIN} and ${END}`)
+  writeFileSync(file, `${page.slice(0, from + BEGIN.length)}\n\n${text}\n\n${page.slice(to)}`)
+}

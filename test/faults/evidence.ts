@@ -1,0 +1,199 @@
+// Everything that the checker judges from: rows of Postgres, and the journals. Plain data, so that a test can break it.
+
+import { join } from 'node:path'
+import type {
+  Acknowledged,
+  Answered,
+  Asked,
+  Endpoint,
+  Entry,
+  Injected,
+  Received,
+  Sampled,
+  Unanswered,
+} from './journal.ts'
+import { readJournal } from './journal.ts'
+import type { PostgresServer } from './stores.ts'
+
+/** Account and environment, as `<account> <environment>`. */
+export type ScopeName = string
+
+export interface AttestationFact {
+  id: string
+  scope: ScopeName
+  /** What the capture calls itself. */
+  name: string | null
+  claimId: string
+  batchId: string | null
+  externalId: string | null
+  mediaId: string
+  jobId: string
+  status: string
+  riskStatus: string | null
+  riskScore: number | null
+  provenanceStatus: string | null
+  acceptedAt: number
+  evaluatedAt: number | null
+  resultJws: string | null
+}
+
+export interface ClaimFact {
+  id: string
+  scope: ScopeName
+  riskStatus: string
+  riskScore: number | null
+  provenanceStatus: string | null
+}
+
+export interface JobFact {
+  id: string
+  queue: string
+  lane: string
+  priority: number
+  scope: ScopeName
+  state: string
+  fence: number
+  lastError: string | null
+}
+
+export interface Step {
+  id: string
+  state: string
+  fence: number
+  runAt: number
+  isLapse: boolean
+  at: number
+}
+
+export interface EventFact {
+  id: string
+  scope: ScopeName
+  type: string
+  data: Record<string, unknown>
+}
+
+export interface DeliveryFact {
+  id: string
+  scope: ScopeName
+  eventId: string
+  endpointId: string
+  status: string
+  attempts: number
+  jobId: string
+}
+
+export interface MediumFact {
+  id: string
+  scope: ScopeName
+  sha256: string
+}
+
+/** A row of which only the owner matters. */
+export interface Owned {
+  id: string
+  scope: ScopeName
+}
+
+export interface Evidence {
+  attestations: AttestationFact[]
+  claims: ClaimFact[]
+  media: MediumFact[]
+  batches: (Owned & { accepted: number })[]
+  jobs: JobFact[]
+  /** In the order in which they were made. */
+  steps: Step[]
+  events: EventFact[]
+  deliveries: DeliveryFact[]
+  /** Devices, roots, endpoints, keys. */
+  others: Owned[]
+  /** Public halves of the keys that sign results, by kid. */
+  signers: Record<string, { environment: string; jwk: Record<string, unknown> }>
+  asked: Asked[]
+  answered: Answered[]
+  unanswered: Unanswered[]
+  endpoints: Endpoint[]
+  received: Received[]
+  acknowledged: Acknowledged[]
+  faults: Injected[]
+  samples: Sampled[]
+}
+
+const SCOPE = `account_id || ' ' || environment AS scope`
+const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
+
+export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, directory: string): Promise<Evidence> {
+  const attestations = await owner<AttestationFact>(
+    `SELECT id, ${SCOPE}, submission -> 'claim' ->> 'line' AS name, claim_id AS "claimId", batch_id AS "batchId",
+       external_id AS "externalId", media_id AS "mediaId", job_id AS "jobId", status, risk_status AS "riskStatus",
+       risk_score AS "riskScore", provenance_status AS "provenanceStatus", ${MS('accepted_at')} AS "acceptedAt",
+       ${MS('evaluated_at')} AS "evaluatedAt", result_jws AS "resultJws" FROM attestations`,
+  )
+  const claims = await owner<ClaimFact>(
+    `SELECT id, ${SCOPE}, risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus"
+     FROM claims`,
+  )
+  const media = await owner<MediumFact>(`SELECT id, ${SCOPE}, encode(sha256, 'hex') AS sha256 FROM media`)
+  const batches = await owner<Owned & { accepted: number }>(`SELECT id, ${SCOPE}, accepted FROM batches`)
+  const jobs = await owner<JobFact>(
+    `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError" FROM jobs`,
+  )
+  const steps = await owner<Step>(
+    `SELECT id, state, fence, run_at AS "runAt", is_lapse AS "isLapse", at FROM job_trail ORDER BY seq`,
+  )
+  const events = await owner<EventFact>(`SELECT id, ${SCOPE}, type, data FROM events`)
+  const deliveries = await owner<DeliveryFact>(
+    `SELECT id, ${SCOPE}, event_id AS "eventId", endpoint_id AS "endpointId", status, attempts, job_id AS "jobId"
+     FROM deliveries`,
+  )
+  const others: Owned[] = []
+  for (const table of ['devices', 'root_cas', 'webhook_endpoints', 'api_keys']) {
+    others.push(...(await owner<{ id: string; scope: string }>(`SELECT id, ${SCOPE} FROM ${table}`)))
+  }
+  const keys = await owner<{ kid: string; environment: string; jwk: Record<string, unknown> }>(
+    `SELECT kid, environment, public_jwk AS jwk FROM signing_keys WHERE family = 'record'`,
+  )
+  return {
+    attestations,
+    claims,
+    media,
+    batches,
+    jobs,
+    steps,
+    events,
+    deliveries,
+    others,
+    signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
+    ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),
+  }
+}
+
+export const JOURNALS = ['clients.ndjson', 'receivers.ndjson', 'faults.ndjson'] as const
+
+type Journals = Pick<
+  Evidence,
+  'asked' | 'answered' | 'unanswered' | 'endpoints' | 'received' | 'acknowledged' | 'faults' | 'samples'
+>
+
+function sortEntries(entries: readonly Entry[]): Journals {
+  const sorted: Journals = {
+    asked: [],
+    answered: [],
+    unanswered: [],
+    endpoints: [],
+    received: [],
+    acknowledged: [],
+    faults: [],
+    samples: [],
+  }
+  for (const entry of entries) {
+    if (entry.kind === 'asked') sorted.asked.push(entry)
+    else if (entry.kind === 'answered') sorted.answered.push(entry)
+    else if (entry.kind === 'unanswered') sorted.unanswered.push(entry)
+    else if (entry.kind === 'endpoint') sorted.endpoints.push(entry)
+    else if (entry.kind === 'received') sorted.received.push(entry)
+    else if (entry.kind === 'acknowledged') sorted.acknowledged.push(entry)
+    else if (entry.kind === 'fault') sorted.faults.push(entry)
+    else sorted.samples.push(entry)
+  }
+  return sorted
+}

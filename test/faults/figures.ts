@@ -1,0 +1,199 @@
+// What a run measured, from the same evidence as the verdict. Times are milliseconds unless a name says otherwise.
+
+import { countDuplicates } from './check-deliveries.ts'
+import type { Evidence, Step } from './evidence.ts'
+import { groupBy } from './group.ts'
+import type { Answered, Injected } from './journal.ts'
+
+export interface Figures {
+  submitted: number
+  accepted: number
+  requests: number
+  repeats: number
+  unanswered: number
+  statuses: Record<string, number>
+  deliveries: number
+  duplicates: number
+  lapses: number
+  /** SIGKILL, or death at a fail point, to the job running again: each job. */
+  killToRunMs: number[]
+  /** Each time that Redis came back: to the first job that ran. */
+  redisToJobMs: number[]
+  /** Each FLUSHALL: until the last of the jobs that it held ran. */
+  flushToAllMs: number[]
+  redisDown: { calls: number; refused: number; p99Ms: number; calmP99Ms: number }
+  /** Each restart: from its beginning, and from the moment that Postgres served again, to the first 2xx. */
+  postgresToAcceptMs: { fromStartMs: number; fromServingMs: number }[]
+  unavailable: { answers: number; withoutRetryAfter: number; other5xx: number }
+  drains: { slowestMs: number; refused: number; processes: number; lapses: number }
+  oldestDueInteractiveP99Seconds: number
+  oldestDueP99Seconds: number
+  /** MB per hour of each process that lived for long enough, by its name. */
+  memorySlopes: { process: string; minutes: number; mbPerHour: number }[]
+}
+
+// A process's first minute is its warming up, and a slope of less than three more says nothing.
+const WARM_MS = 60_000
+const LONG_ENOUGH_MS = 180_000
+
+export function measure(evidence: Evidence): Figures {
+  const { asked, answered, unanswered, attestations, steps, faults, samples, received } = evidence
+  const statuses: Record<string, number> = {}
+  for (const { status } of answered) statuses[status] = (statuses[status] ?? 0) + 1
+  const captures = new Set(
+    asked.filter(({ count }) => count > 0).map(({ prefix, first, count }) => `${prefix} ${first} ${count}`),
+  )
+  const interactive = samples.map(({ oldestDueInteractive }) => oldestDueInteractive)
+  return {
+    submitted: [...captures].reduce((sum, one) => sum + Number(one.split(' ')[2]), 0),
+    accepted: attestations.length,
+    requests: asked.length,
+    repeats: answered.length + unanswered.length - asked.length,
+    unanswered: unanswered.length,
+    statuses,
+    deliveries: received.length,
+    duplicates: countDuplicates(evidence).duplicates,
+    lapses: steps.filter(({ isLapse }) => isLapse).length,
+    killToRunMs: recoveriesOf(evidence),
+    redisToJobMs: named(faults, 'redis-kill').flatMap(({ until }) => firstRunAfter(steps, until)),
+    flushToAllMs: named(faults, 'redis-flush').flatMap((fault) => allAgain(steps, fault)),
+    redisDown: whileRedisIsDown(evidence),
+    postgresToAcceptMs: named(faults, 'postgres-restart').flatMap((fault) => firstAccepted(evidence, fault)),
+    unavailable: {
+      answers: answered.filter(({ status }) => status === 503).length,
+      withoutRetryAfter: answered.filter(({ status, retryAfter }) => status === 503 && retryAfter === null).length,
+      other5xx: answered.filter(({ status }) => status >= 500 && status !== 503).length,
+    },
+    drains: drainsOf(evidence),
+    oldestDueInteractiveP99Seconds: percentile(interactive, 99),
+    oldestDueP99Seconds: percentile(
+      samples.map(({ oldestDue }) => oldestDue),
+      99,
+    ),
+    memorySlopes: slopesOf(evidence),
+  }
+}
+
+/** Nearest rank; NaN of nothing. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)] ?? Number.NaN
+}
+
+function named(faults: readonly Injected[], name: string): Injected[] {
+  return faults.filter((fault) => fault.name === name)
+}
+
+// The jobs that ran when a worker was killed and that nobody settled before they ran once more. A fail point's death is not
+// dated by whoever set it: there the lapse itself says which jobs, and the last claim when.
+function recoveriesOf({ steps, faults }: Evidence): number[] {
+  const kills = faults.filter(({ detail }) => /^kill (?:attest|deliver)/.test(detail))
+  const found: number[] = []
+  for (const trail of groupBy(steps, ({ id }) => id).values()) {
+    if (!trail.some(({ fence }) => fence > 1)) continue
+    for (const { at } of kills) {
+      const index = trail.findLastIndex((step) => step.at <= at)
+      const held = trail[index]
+      if (held?.state !== 'running') continue
+      const next = trail[index + 1]
+      const isOrphan = next !== undefined && (next.isLapse || next.state === 'running')
+      const again = trail.find((step) => step.at > at && step.state === 'running')
+      if (isOrphan && again !== undefined) found.push(again.at - at)
+    }
+  }
+  return found
+}
+
+function firstRunAfter(steps: readonly Step[], at: number): number[] {
+  const first = steps.find((step) => step.at > at && step.state === 'running')
+  return first === undefined ? [] : [first.at - at]
+}
+
+function allAgain(steps: readonly Step[], { at }: Injected): number[] {
+  const again: number[] = []
+  for (const trail of groupBy(steps, ({ id }) => id).values()) {
+    const held = trail.findLast((step) => step.at <= at)
+    if (held?.state !== 'dispatched') continue
+    const next = trail.find((step) => step.at > at && step.state === 'running')
+    again.push((next?.at ?? Number.POSITIVE_INFINITY) - at)
+  }
+  return again.length === 0 ? [] : [Math.max(...again)]
+}
+
+function whileRedisIsDown({ asked, answered, faults }: Evidence): Figures['redisDown'] {
+  // Those who wait for the result wait for Redis too; that is what they asked for.
+  const prompt = new Set(asked.filter(({ op, wait }) => op === 'attest' && wait === 0).map(({ n }) => n))
+  const calls = answered.filter(({ n }) => prompt.has(n))
+  const began = ({ at, ms }: Answered) => at - ms
+  const down = named(faults, 'redis-kill').flatMap((fault) =>
+    calls.filter((call) => began(call) > fault.at && call.at < fault.until),
+  )
+  const calm = calls.filter(
+    (call) => !faults.some(({ at, until }) => call.at > at - 1_000 && began(call) < until + 5_000),
+  )
+  const times = (some: readonly Answered[]) => some.map(({ ms }) => ms)
+  return {
+    calls: down.length,
+    refused: down.filter(({ status }) => status >= 300).length,
+    p99Ms: percentile(times(down), 99),
+    calmP99Ms: percentile(times(calm), 99),
+  }
+}
+
+function firstAccepted(
+  { asked, answered }: Evidence,
+  { at, until }: Injected,
+): { fromStartMs: number; fromServingMs: number }[] {
+  const submissions = new Set(asked.filter(({ op }) => op === 'attest' || op === 'batch').map(({ n }) => n))
+  const good = answered.filter(({ n, status }) => submissions.has(n) && status < 300)
+  // What was committed just before may still be answered: the first that was asked for after it began.
+  const first = good.filter((answer) => answer.at - answer.ms > at || answer.at > until).map((answer) => answer.at)
+  if (first.length === 0) return []
+  const earliest = Math.min(...first)
+  return [{ fromStartMs: earliest - at, fromServingMs: Math.max(0, earliest - until) }]
+}
+
+function drainsOf({ faults, steps }: Evidence): Figures['drains'] {
+  const rolls = named(faults, 'rolling')
+  const sum = (key: string) => rolls.reduce((total, { figures }) => total + (figures[key] ?? 0), 0)
+  return {
+    slowestMs: Math.max(0, ...rolls.map(({ figures }) => figures.slowestMs ?? 0)),
+    refused: sum('refused'),
+    processes: sum('processes'),
+    lapses: rolls.reduce(
+      (total, { at, until }) =>
+        total + steps.filter((step) => step.isLapse && step.at > at + 20_000 && step.at < until + 23_000).length,
+      0,
+    ),
+  }
+}
+
+function slopesOf({ samples }: Evidence): Figures['memorySlopes'] {
+  const series = new Map<string, { at: number; bytes: number }[]>()
+  for (const { at, rss } of samples) {
+    for (const [name, bytes] of Object.entries(rss)) {
+      if (bytes === 0) continue
+      const points = series.get(name) ?? []
+      points.push({ at, bytes })
+      series.set(name, points)
+    }
+  }
+  return [...series].flatMap(([name, points]) => {
+    const from = points[0]?.at ?? 0
+    const warm = points.filter(({ at }) => at > from + WARM_MS)
+    const livedMs = (points.at(-1)?.at ?? 0) - from
+    if (livedMs < WARM_MS + LONG_ENOUGH_MS) return []
+    return [{ process: name.split(' ')[0] ?? '', minutes: livedMs / 60_000, mbPerHour: slope(warm) }]
+  })
+}
+
+/** Least squares, in MB per hour. */
+function slope(points: readonly { at: number; bytes: number }[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const hours = points.map(({ at }) => (at - (points[0]?.at ?? 0)) / 3_600_000)
+  const mb = points.map(({ bytes }) => bytes / 1e6)
+  const [meanHours, meanMb] = [mean(hours), mean(mb)]
+  const over = hours.reduce((sum, hour, index) => sum + (hour - meanHours) * ((mb[index] ?? 0) - meanMb), 0)
+  const under = hours.reduce((sum, hour) => sum + (hour - meanHours) ** 2, 0)
+  return under === 0 ? 0 : over / under
+}

@@ -1,0 +1,140 @@
+// What clients, receivers and the one who breaks things wrote down while it happened: one JSON value per line. The checker
+// believes these files and Postgres, and nobody's memory.
+
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Environment } from '#src/platform/ids.ts'
+
+/** What a client asked for; written before the first try. */
+export interface Asked {
+  kind: 'asked'
+  n: number
+  at: number
+  accountId: string
+  environment: Environment
+  op: 'attest' | 'batch' | 'upload' | 'read' | 'foreign'
+  /** The captures that it submits: `<prefix><first>` to `<prefix><first + count - 1>`. Each names itself in its claim's line. */
+  prefix: string
+  first: number
+  count: number
+  /** Each capture carries its name as external_id too. */
+  isNamed: boolean
+  key: string | null
+  /** Seconds, of `Prefer`. */
+  wait: number | null
+  /** Hex, of an upload. */
+  sha256: string | null
+}
+
+/** What came back for one try. */
+export interface Answered {
+  kind: 'answered'
+  n: number
+  at: number
+  ms: number
+  status: number
+  /** Its Retry-After. */
+  retryAfter: string | null
+  code: string | null
+  isReplayed: boolean
+  attestationId: string | null
+  batchId: string | null
+  mediaId: string | null
+  accepted: number | null
+  /** Every id in the answer's body. */
+  ids: string[]
+}
+
+/** A try without an answer. */
+export interface Unanswered {
+  kind: 'unanswered'
+  n: number
+  at: number
+  ms: number
+  error: string
+}
+
+/** A webhook endpoint, with the secret of its creation. */
+export interface Endpoint {
+  kind: 'endpoint'
+  at: number
+  accountId: string
+  environment: Environment
+  endpointId: string
+  receiver: string
+  secret: string
+  eventTypes: string[]
+}
+
+/** A delivery as it came in. */
+export interface Received {
+  kind: 'received'
+  n: number
+  at: number
+  receiver: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** How a delivery was answered; written when the answer has left. */
+export interface Acknowledged {
+  kind: 'acknowledged'
+  n: number
+  at: number
+  status: number
+}
+
+/** A fault, when it began; `until` when it had ended. */
+export interface Injected {
+  kind: 'fault'
+  at: number
+  until: number
+  name: string
+  detail: string
+  figures: Record<string, number>
+}
+
+/** What a look at a running system saw. */
+export interface Sampled {
+  kind: 'sample'
+  at: number
+  /** Seconds that the oldest due job has waited: of any, and of single submissions. */
+  oldestDue: number
+  oldestDueInteractive: number
+  open: number
+  /** Bytes by process and its pid. */
+  rss: Record<string, number>
+}
+
+export type Entry = Asked | Answered | Unanswered | Endpoint | Received | Acknowledged | Injected | Sampled
+
+export interface Journal {
+  write(entry: Entry): void
+  close(): Promise<void>
+}
+
+export function openJournal(file: string): Journal {
+  const stream = createWriteStream(file, { flags: 'a' })
+  return {
+    write: (entry) => void stream.write(`${JSON.stringify(entry)}\n`),
+    close: () => new Promise((done) => stream.end(done)),
+  }
+}
+
+/** Milliseconds of Unix time with a fraction: the same clock as Postgres's, on one machine. */
+export function clock(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+export async function readJournal(file: string): Promise<Entry[]> {
+  if (!existsSync(file)) return []
+  const entries: Entry[] = []
+  for await (const line of createInterface({ input: createReadStream(file) })) entries.push(JSON.parse(line))
+  return entries
+}
+
+const ID = /\b(?:[a-z]{3}_(?:test|live)|acc)_[0-9a-hjkmnp-tv-z]{26}\b/g
+
+export function idsIn(text: string): string[] {
+  return [...new Set(text.match(ID) ?? [])]
+}

@@ -1,0 +1,29 @@
+// What became of every job, step by step: a trigger of the run's own writes each change of the jobs table to a second one,
+// in the same transaction. The service knows nothing of it.
+
+import type { PostgresServer } from './stores.ts'
+
+export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promise<void> {
+  await owner(`
+    CREATE TABLE job_trail (
+      seq bigint GENERATED ALWAYS AS IDENTITY,
+      id uuid NOT NULL,
+      state text NOT NULL,
+      fence integer NOT NULL,
+      attempts integer NOT NULL,
+      run_at double precision NOT NULL,
+      is_lapse boolean NOT NULL,
+      -- When the change was made, not when its transaction began.
+      at double precision NOT NULL DEFAULT extract(epoch FROM clock_timestamp()) * 1000
+    );
+    CREATE FUNCTION note_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
+    BEGIN
+      INSERT INTO job_trail (id, state, fence, attempts, run_at, is_lapse) VALUES (NEW.id, NEW.state, NEW.fence,
+        NEW.attempts, extract(epoch FROM NEW.run_at) * 1000,
+        CASE WHEN TG_OP = 'INSERT' THEN false
+             ELSE OLD.state = 'running' AND NEW.state = 'queued' AND NEW.last_error = 'the lease lapsed' END);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_job AFTER INSERT OR UPDATE OF state, fence ON jobs FOR EACH ROW EXECUTE FUNCTION note_job();
+  `)
+}
