@@ -4,6 +4,8 @@ import Router from '@koa/router'
 import type { Span } from '@opentelemetry/api'
 import Koa, { type Context } from 'koa'
 import { z } from 'zod'
+import { NOTES } from '#src/docs/notes/notes.ts'
+import { docsRoutes } from '#src/docs/routes.ts'
 import { Failure } from '#src/failure.ts'
 import { note, within } from '#src/platform/context.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
@@ -133,14 +135,15 @@ export function createApp(deps: AppDeps): Koa {
 
 /** The whole table, as mounted and as described: the features' routes and the public ones of the house. */
 export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
-  const all: Route[] = [...routes, healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => document)]
+  const house = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => document)]
+  const all: Route[] = [...routes, ...house, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {
     const name = `${method} ${path.replaceAll(/:[A-Za-z0-9_]+/g, ':')}`
     if (seen.has(name)) throw new Error(`two routes answer ${method} ${path}`)
     seen.add(name)
   }
-  const document: string = JSON.stringify(describeRoutes(all, { baseUrl }))
+  const document: string = JSON.stringify(describeRoutes(all, { baseUrl, notes: NOTES }))
   return all
 }
 
@@ -149,7 +152,7 @@ function healthRoute(): Route {
     {
       method: 'GET',
       path: '/health',
-      tag: 'service',
+      tag: 'Service',
       summary: 'Whether this process answers at all',
       public: 'Load balancers have no key',
       view: z.object({ status: z.literal('ok') }),
@@ -168,7 +171,7 @@ function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
       {
         method: 'GET',
         path,
-        tag: 'service',
+        tag: 'Service',
         summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
         public: 'Whoever holds a token or a result must be able to check it',
         view: z.object({ keys: z.array(key) }),
@@ -187,7 +190,7 @@ function openapiRoute(text: () => string): Route {
     {
       method: 'GET',
       path: '/v1/openapi.json',
-      tag: 'service',
+      tag: 'Service',
       summary: 'This interface as an OpenAPI 3.1 document',
       public: 'Client generators have no key',
       view: z.looseObject({ openapi: z.string() }),

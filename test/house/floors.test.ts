@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const FLOORS: Record<string, number> = { platform: 0, account: 1, agents: 1, attest: 2, trace: 2, authorize: 3 }
 const TOP = 4
 // Known by everybody, knowing nobody.
-const GROUND = new Set(['src/failure.ts'])
+const GROUND = new Set(['src/failure.ts', 'src/guidance.ts'])
 // Judgement: what decides, proven by vectors. Imports nothing that acts.
 const PURE = ['src/attest/factors/', 'src/platform/jobs/share.ts', 'src/account/webhooks/schedule.ts']
 

@@ -38,7 +38,16 @@ const SCOPES: Record<string, string> = {
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
-const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health', 'GET /v1/jwks', 'GET /v1/openapi.json']
+const PUBLIC = [
+  'GET /.well-known/jwks.json',
+  'GET /docs',
+  'GET /docs/assets/:name',
+  'GET /docs/errors',
+  'GET /docs/integrate',
+  'GET /health',
+  'GET /v1/jwks',
+  'GET /v1/openapi.json',
+]
 
 describe('the routes', () => {
   const config = readConfig({

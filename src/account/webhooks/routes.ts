@@ -44,7 +44,7 @@ const deliveryView = z.object({
   ),
 })
 
-const common = { tag: 'webhooks', scope: 'admin', needsAccountKey: true } as const
+const common = { tag: 'Webhooks', scope: 'admin', needsAccountKey: true } as const
 
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
@@ -141,7 +141,12 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
 type ListQuery = z.output<z.ZodObject<typeof listQuery>>
 
 function toRequest({ limit, cursor, include, created_gte, created_lt }: ListQuery) {
-  return { limit, cursor, include, createdGte: created_gte, createdLt: created_lt }
+  return { limit, cursor, include, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
+}
+
+// Postgres reads fewer years and offsets than ISO 8601 has; what is a time here is one there.
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
 }
 
 function viewPage<Row, View>(page: Counted<Row>, view: (row: Row) => View) {

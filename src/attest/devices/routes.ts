@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
-import { type JsonLimits, parseJson } from '#src/platform/crypto/canonical.ts'
+import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -15,8 +15,9 @@ import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootC
 const JSON_TYPE = 'application/json'
 const LINES_TYPE = 'application/x-ndjson'
 
-const JSON_LIMITS: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 8 }
-const LINE_LIMITS: JsonLimits = { maxBytes: 64 * 1024, maxDepth: 8 }
+const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
+// A line needs 10. The schema makes a finding of each value that is wrong, and an import has 10,000 lines.
+const LINE_LIMITS: JsonBodyLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxValues: 500 }
 export const MAX_IMPORT_LINES = 10_000
 /** For the publishable sandbox keys, which anyone may hold. */
 export const MAX_PUBLIC_IMPORT_LINES = 1_000
@@ -32,7 +33,7 @@ const name = z
   .max(200)
   .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
 
-const enrollRequest = z.strictObject({ name: name.optional(), certificate_chain: z.array(z.string()).min(1) })
+export const enrollRequest = z.strictObject({ name: name.optional(), certificate_chain: z.array(z.string()).min(1) })
 
 export function deviceRoutes(devices: Devices, rootCas: RootCas): Route[] {
   return [...registryRoutes(devices), ...rootCaRoutes(rootCas)]
@@ -197,7 +198,7 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
     }
     chunks.push(chunk)
   }
-  const parsed = parseWith(enrollRequest, parseJson(Buffer.concat(chunks), JSON_LIMITS), 'body')
+  const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
   return parsed.value as EnrollRequest // What the schema has just said.
 }
@@ -213,7 +214,7 @@ function parseLine(bytes: Buffer | undefined): { request: EnrollRequest } | { er
     return { errors: [{ pointer: '', code: 'too_large', detail: `has more than ${LINE_LIMITS.maxBytes} bytes` }] }
   }
   try {
-    const parsed = parseWith(enrollRequest, parseJson(bytes, LINE_LIMITS), 'body')
+    const parsed = parseWith(enrollRequest, parseJsonBody(bytes, LINE_LIMITS), 'body')
     if (!parsed.ok) return { errors: parsed.errors.slice(0, MAX_ERRORS_PER_LINE) }
     return { request: parsed.value as EnrollRequest } // What the schema has just said.
   } catch (error) {

@@ -22,7 +22,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'POST',
         path: '/v1/media',
-        tag: 'media',
+        tag: 'Media',
         summary: 'Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.',
         scope: 'attest',
         rawBody: { contentTypes: Object.keys(MEDIA_TYPES), isHashed: true },
@@ -50,7 +50,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'GET',
         path: '/v1/media/:id',
-        tag: 'media',
+        tag: 'Media',
         summary: 'Download the original bytes, or one range of them.',
         scope: 'verify',
         view: z.never(),
@@ -70,7 +70,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'GET',
         path: '/v1/media/:id/thumbnail',
-        tag: 'media',
+        tag: 'Media',
         summary: 'A small upright picture (WebP, 320 pixels at its longest side) without metadata.',
         scope: 'verify',
         view: z.never(),

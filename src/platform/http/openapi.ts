@@ -1,15 +1,66 @@
-// The OpenAPI 3.1 document, written from the route table: what it says of a route is what guards the route.
+// The OpenAPI 3.1 document, written from the route table: what it says of a route is what guards the route. Prose and
+// examples, which guard nothing, come from outside as notes.
 
-import { z } from 'zod'
-import { FAILURES, type FailureCode } from '#src/failure.ts'
+import type { z } from 'zod'
 import type { Route } from './endpoint.ts'
+import { problemReferences, problemResponses, problemSchema, problemStatuses } from './openapi-problems.ts'
+import { type Components, hoist, propertiesOf, type Schema, schemaOf } from './openapi-schema.ts'
 import { SERVICE_VERSION } from './respond.ts'
 
-type Schema = { [key: string]: unknown }
-type Components = Record<string, Schema>
+/** What a reader wants to know of an operation beyond what guards it. Texts are CommonMark, in which `{base_url}` stands
+ * for the public address. */
+export interface Note {
+  description: string
+  /** Request headers that the handler heeds. */
+  headers?: Record<string, string>
+  /** Named examples of the JSON body. */
+  examples?: Record<string, unknown>
+  /** What is in a raw body, by its content type. */
+  bodies?: Record<string, RawContent>
+  /** By status. */
+  answers?: Record<number, AnswerNote>
+  /** Statuses of problems that only the handler knows of. */
+  problems?: readonly number[]
+}
+
+/** `schema` is that of the value, or with `isLines` that of each line (NDJSON). */
+export interface RawContent {
+  schema: z.ZodType
+  isLines?: true
+  examples?: Record<string, unknown>
+}
+
+export interface AnswerNote {
+  description?: string
+  headers?: Record<string, string>
+  example?: unknown
+  /** What a streamed answer consists of. */
+  stream?: RawContent
+}
+
+export interface WebhookNote {
+  summary: string
+  description: string
+  tag: string
+  headers: Record<string, string>
+  body: z.ZodType
+  example: unknown
+  /** By status, or `default`. */
+  answers: Record<string, string>
+}
+
+export interface Notes {
+  description: string
+  tags: readonly { name: string; description: string }[]
+  /** By method and path, such as `GET /v1/media/:id`. */
+  operations: Record<string, Note>
+  webhooks: Record<string, WebhookNote>
+}
 
 const KEY_SECURITY = [{ bearer: [] }, { apiKey: [] }]
 const PARAMETER = /:([A-Za-z0-9_]+)/g
+const BASE_URL = '{base_url}'
+const TEXT = { schema: { type: 'string' } }
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -19,34 +70,50 @@ const IDEMPOTENCY_KEY = {
     'now, and is marked by Idempotent-Replayed: true.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
+const NO_NOTES: Notes = { description: '', tags: [], operations: {}, webhooks: {} }
 
 /** @param baseUrl Without a trailing slash. */
-export function describeRoutes(routes: readonly Route[], { baseUrl }: { baseUrl: string }) {
+export function describeRoutes(
+  routes: readonly Route[],
+  { baseUrl, notes = NO_NOTES }: { baseUrl: string; notes?: Notes },
+) {
   const schemas: Components = { Problem: problemSchema(baseUrl) }
   const paths: Record<string, Record<string, Schema>> = {}
+  const statuses: number[] = []
   for (const route of routes) {
     const path = route.path.replaceAll(PARAMETER, '{$1}')
     const operations = paths[path] ?? {}
-    operations[route.method.toLowerCase()] = describeRoute(route, schemas)
+    const note = notes.operations[`${route.method} ${route.path}`]
+    const problems = problemStatuses(route, note?.problems)
+    statuses.push(...problems)
+    operations[route.method.toLowerCase()] = describeRoute(route, { schemas, note, problems, baseUrl })
     paths[path] = operations
   }
+  const used = new Set(routes.map((route) => route.tag))
+  const told = notes.tags.filter(({ name }) => used.has(name))
+  const untold = [...used].filter((name) => !told.some((tag) => tag.name === name)).sort()
   return {
     openapi: '3.1.1',
     info: {
       title: 'Countersign',
       version: SERVICE_VERSION,
-      description: 'Checks signed captures for insurance claims and keeps the evidence.',
+      summary: 'Checks signed captures for insurance claims and keeps the evidence.',
+      description: notes.description.replaceAll(BASE_URL, baseUrl),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { description: 'A capture app in an hour', url: `${baseUrl}/docs/integrate` },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map((route) => route.tag))].sort().map((name) => ({ name })),
+    tags: [...told, ...untold.map((name) => ({ name }))],
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(notes.webhooks).map(([name, note]) => [name, { post: describeWebhook(name, note, schemas) }]),
+    ),
     components: {
       schemas,
-      responses: problemResponses(),
+      responses: problemResponses(statuses, baseUrl),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'X-API-Key: <API_KEY>' },
       },
     },
   }
@@ -59,12 +126,19 @@ export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>):
     .split(/[^A-Za-z0-9:]+/)
     .filter((word) => word !== '')
     .flatMap((word) => (word.startsWith(':') ? ['by', word.slice(1)] : [word]))
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return method.toLowerCase() + words.map(capitalized).join('')
 }
 
-function describeRoute(route: Route, schemas: Components): Schema {
+interface Place {
+  schemas: Components
+  note: Note | undefined
+  problems: readonly number[]
+  baseUrl: string
+}
+
+function describeRoute(route: Route, { schemas, note, problems, baseUrl }: Place): Schema {
   const operationId = operationIdOf(route)
-  const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
+  const name = capitalized(operationId)
   const access =
     route.public === undefined
       ? {
@@ -76,12 +150,26 @@ function describeRoute(route: Route, schemas: Components): Schema {
   return {
     operationId,
     summary: route.summary,
+    description: describeAccess(route, note?.description).replaceAll(BASE_URL, baseUrl),
     tags: [route.tag],
     ...access,
-    parameters: [...pathParameters(route), ...queryParameters(route), ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : [])],
-    ...requestBody(route, name, schemas),
-    responses: { ...successes(route, name, schemas), ...problems(route) },
+    parameters: [
+      ...pathParameters(route),
+      ...queryParameters(route),
+      ...headerParameters(note?.headers),
+      ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...requestBody(route, name, { schemas, note }),
+    responses: { ...successes(route, name, { schemas, note }), ...problemReferences(problems) },
   }
+}
+
+function describeAccess({ scope, needsAccountKey, public: reason }: Route, description: string | undefined): string {
+  const access =
+    reason === undefined
+      ? `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
+      : `No key is needed. ${reason}.`
+  return description === undefined ? access : `${description}\n\n${access}`
 }
 
 function pathParameters(route: Route): Schema[] {
@@ -108,133 +196,116 @@ function queryParameters(route: Route): Schema[] {
   }))
 }
 
-function requestBody(route: Route, name: string, schemas: Components): Schema {
+function headerParameters(headers: Record<string, string> = {}): Schema[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    ...TEXT,
+  }))
+}
+
+function requestBody(route: Route, name: string, { schemas, note }: Pick<Place, 'schemas' | 'note'>): Schema {
   if (route.rawBody !== undefined) {
-    const content = Object.fromEntries(route.rawBody.contentTypes.map((type) => [type, {}]))
+    const content = Object.fromEntries(
+      route.rawBody.contentTypes.map((type) => {
+        const raw = note?.bodies?.[type]
+        return [
+          type,
+          raw === undefined
+            ? {}
+            : describeRaw(raw, { name: `${name}${raw.isLines ? 'Line' : 'Body'}`, io: 'input', schemas }),
+        ]
+      }),
+    )
     return { requestBody: { required: true, content } }
   }
   if (route.body === undefined) return {}
   const schema = hoist(schemaOf(route.body, 'input'), `${name}Body`, schemas)
   const isRequired = !route.body.safeParse(undefined).success
-  return { requestBody: { required: isRequired, content: { 'application/json': { schema } } } }
+  const content = { 'application/json': { schema, ...describeExamples(note?.examples) } }
+  return { requestBody: { required: isRequired, content } }
 }
 
-function successes(route: Route, name: string, schemas: Components): Schema {
-  const content: Schema = {}
+// OpenAPI 3.1 knows no stream of values: a text, whose lines are described in words and by what one of them is.
+function describeRaw(
+  { schema, isLines, examples }: RawContent,
+  { name, io, schemas }: { name: string; io: 'input' | 'output'; schemas: Components },
+): Schema {
+  const value = hoist(schemaOf(schema, io), name, schemas)
+  if (isLines !== true) return { schema: value, ...describeExamples(examples) }
+  const description = `One JSON value per line, each as ${name}.`
+  const lines = { type: 'string', description, contentMediaType: 'application/json', contentSchema: value }
+  return { schema: lines, ...describeExamples(examples) }
+}
+
+function describeExamples(examples: Record<string, unknown> | undefined): Schema {
+  if (examples === undefined) return {}
+  return {
+    examples: Object.fromEntries(
+      Object.entries(examples).map(([summary, value]) => [slug(summary), { summary, value }]),
+    ),
+  }
+}
+
+function successes(route: Route, name: string, { schemas, note }: Pick<Place, 'schemas' | 'note'>): Schema {
   const view = schemaOf(route.view, 'output')
-  if (!('not' in view)) content['application/json'] = { schema: hoist(view, `${name}Result`, schemas) }
-  if (route.streams !== undefined) content[route.streams.contentType] = {}
-  const text = { schema: { type: 'string' } }
-  const headers = {
-    'Request-Id': text,
-    ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
-    ...(route.method === 'GET' && { ETag: text }),
-  }
-  const described = { description: route.summary, headers, content }
-  const unchanged = { description: 'What If-None-Match names is what there is.', headers: { ETag: text } }
-  return {
-    ...Object.fromEntries(route.status.map((status) => [String(status), described])),
-    ...(route.method === 'GET' && { 304: unchanged }),
-  }
-}
-
-function problems(route: Route): Schema {
-  const statuses = new Set([500, 503])
-  const hasBody = route.body !== undefined || route.rawBody !== undefined
-  if (route.public === undefined) for (const status of [400, 401, 403]) statuses.add(status)
-  if (route.query !== undefined) statuses.add(400)
-  if (route.path.includes(':')) statuses.add(404)
-  if (hasBody) for (const status of [400, 408, 413, 415]) statuses.add(status)
-  if (route.method !== 'GET' && route.public === undefined) statuses.add(409)
-  if (route.isIdempotent) statuses.add(422)
-  const sorted = [...statuses].sort((a, b) => a - b)
-  return Object.fromEntries(
-    sorted.map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
-  )
-}
-
-function problemResponses(): Components {
-  const codes = new Map<number, FailureCode[]>()
-  for (const code of Object.keys(FAILURES) as FailureCode[]) {
-    const { status } = FAILURES[code]
-    codes.set(status, [...(codes.get(status) ?? []), code])
-  }
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
-  return Object.fromEntries(
-    [...codes].map(([status, names]) => [responseName(status), { description: names.join(', '), content }]),
-  )
-}
-
-function responseName(status: number): string {
-  return `Problem${status}`
-}
-
-function problemSchema(baseUrl: string): Schema {
-  return {
-    type: 'object',
-    description: 'RFC 9457. `code` is stable for ever; some codes carry members of their own, such as required_scope.',
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-    properties: {
-      type: { type: 'string', format: 'uri', examples: [`${baseUrl}/docs/errors#not_found`] },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      code: { type: 'string', enum: Object.keys(FAILURES) },
-      detail: { type: 'string' },
-      request_id: { type: 'string' },
-      errors: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['pointer', 'code', 'detail'],
-          properties: {
-            pointer: {
-              type: 'string',
-              description: 'RFC 6901 into the body, `?name` of the query, or the name of a header.',
-            },
-            code: { type: 'string' },
-            detail: { type: 'string' },
-          },
-        },
-      },
-    },
-  }
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-    override({ jsonSchema }) {
-      // Answers may gain fields within v1, so that no client may be told to refuse them.
-      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-      // zod's pattern for times fills half a screen and says what the format says.
-      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-    },
+  const schema = 'not' in view ? undefined : hoist(view, `${name}Result`, schemas)
+  const described = route.status.map((status) => {
+    const answer = note?.answers?.[status]
+    const content: Schema = {}
+    if (schema !== undefined) {
+      content['application/json'] = { schema, ...(answer?.example === undefined ? {} : { example: answer.example }) }
+    }
+    if (route.streams !== undefined) {
+      content[route.streams.contentType] =
+        answer?.stream === undefined
+          ? {}
+          : describeRaw(answer.stream, { name: `${name}ResultLine`, io: 'output', schemas })
+    }
+    const headers = {
+      'Request-Id': TEXT,
+      ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
+      ...(route.method === 'GET' && { ETag: TEXT }),
+      ...describeHeaders(answer?.headers),
+    }
+    return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  return described
+  const unchanged = { description: 'What If-None-Match names is what there is.', headers: { ETag: TEXT } }
+  return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 
-function propertiesOf({ properties }: Schema): Components {
-  return typeof properties === 'object' && properties !== null ? (properties as Components) : {}
+function describeHeaders(headers: Record<string, string> = {}): Schema {
+  return Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, ...TEXT }]))
 }
 
-// zod writes references relative to its own document (`#`, `#/$defs/x`); inside of ours they must point to components.
-function hoist(described: Schema, name: string, schemas: Components): Schema {
-  const { $defs, ...root } = described
-  const rename = (ref: string) =>
-    ref === '#' ? `#/components/schemas/${name}` : ref.replace('#/$defs/', `#/components/schemas/${name}_`)
-  const walk = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(walk)
-    if (typeof node !== 'object' || node === null) return node
-    return Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [
-        key,
-        key === '$ref' && typeof value === 'string' ? rename(value) : walk(value),
-      ]),
-    )
+function describeWebhook(name: string, note: WebhookNote, schemas: Components): Schema {
+  const words = name.split(/[^A-Za-z0-9]+/).map(capitalized)
+  const operationId = `on${words.join('')}`
+  const schema = hoist(schemaOf(note.body, 'output'), `${capitalized(operationId)}Event`, schemas)
+  return {
+    operationId,
+    summary: note.summary,
+    description: note.description,
+    tags: [note.tag],
+    security: [],
+    parameters: headerParameters(note.headers).map((header) => ({ ...header, required: true })),
+    requestBody: { required: true, content: { 'application/json': { schema, example: note.example } } },
+    responses: Object.fromEntries(
+      Object.entries(note.answers).map(([status, description]) => [status, { description }]),
+    ),
   }
-  schemas[name] = walk(root) as Schema
-  for (const [key, value] of Object.entries($defs ?? {})) schemas[`${name}_${key}`] = walk(value) as Schema
-  return { $ref: `#/components/schemas/${name}` }
+}
+
+function defaultOf(status: number): string {
+  return status === 202 ? 'Accepted; the work goes on.' : 'Done.'
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function slug(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }

@@ -114,5 +114,5 @@ function encodeStream(stream: Readable, coding: Coding): Readable {
 }
 
 function listOf(...names: (string | undefined)[]): string {
-  return names.filter((name) => name !== undefined).join(', ')
+  return [...new Set(names.filter((name) => name !== undefined))].join(', ')
 }

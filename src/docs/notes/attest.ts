@@ -1,0 +1,222 @@
+// What a reader wants to know of captures, claims and batches beyond what guards their routes.
+
+import { z } from 'zod'
+import { resultEnd, resultLine } from '#src/attest/batches/views.ts'
+import { batchLine } from '#src/attest/claims/submission.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const PREFER =
+  '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer says in ' +
+  'Preference-Applied what was heeded.'
+const WAITED = { 'Preference-Applied': 'What was heeded of Prefer.' }
+const QUEUED = {
+  description: 'Accepted, and not evaluated yet. Ask at Location, after Retry-After seconds.',
+  headers: { Location: 'Where the result will be.', 'Retry-After': 'Seconds.' },
+}
+
+export const IDS = {
+  account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',
+  attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',
+  batch: 'bat_test_01m7x7jxdnfa19awf1mc39ezm8',
+  claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
+  delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
+  device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
+  endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
+  event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
+  media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
+} as const
+
+const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
+const capture = {
+  external_id: 'app-7/0001',
+  claim: {
+    reference: 'CLM-2026-001',
+    loss_location: { lat: 52.5163, lng: 13.3777 },
+    loss_at: '2026-11-20T14:00:00.000Z',
+    line: 'auto',
+  },
+  media_type: 'image',
+  media: { media_id: IDS.media },
+  bundle: {
+    version: 1,
+    captured_at: '2026-11-20T15:11:00.000Z',
+    sensor_hash: DIGEST,
+    gps: { lat: 52.5163, lng: 13.3777, accuracy_m: 4.7, mock: false },
+    biometric: { gated: true, method: 'face' },
+    device_id: IDS.device,
+    session_nonce: 'zWvO0m5X1o2cS6nE7q3kq8n1w2Yt4uVb5xR9aLd0PfM',
+  },
+  // The two base64 texts are shortened: no certificate and no signature is that small.
+  certificate_chain: ['MIIB'],
+  signature: { alg: 'ES256', value: 'MEUCIQ' },
+}
+
+const evaluated = {
+  attestation_id: IDS.attestation,
+  claim_id: IDS.claim,
+  status: 'evaluated',
+  external_id: 'app-7/0001',
+  batch_id: null,
+  media_id: IDS.media,
+  device_id: IDS.device,
+  accepted_at: '2026-11-20T15:11:04.120Z',
+  provenance_status: 'verified',
+  risk_status: 'review',
+  risk_score: 40,
+  factors: [
+    {
+      code: 'hardware_backing_absent',
+      points: 40,
+      evidence: { found: 'none', expected: 'tee or better', compared: 'hardware tier that the server verified' },
+    },
+  ],
+  advisory_factors: [{ code: 'exif_missing', evidence: { found: 'no EXIF metadata' } }],
+  observations: [],
+  hardware_tier: 'none',
+  evaluated_at: '2026-11-20T15:11:04.310Z',
+  rules_version: 'attest-rules/1',
+  result_jws: 'eyJhbGciOiJFUzI1NiIs...',
+}
+
+const { provenance_status: _p, risk_status: _r, risk_score: _s, ...rest } = evaluated
+const queued = {
+  ...Object.fromEntries(Object.entries(rest).filter(([name]) => /_id$|^accepted_at$/.test(name))),
+  status: 'queued',
+}
+
+const claim = {
+  claim_id: IDS.claim,
+  reference: 'CLM-2026-001',
+  line: 'auto',
+  loss_location: { lat: 52.5163, lng: 13.3777 },
+  loss_at: '2026-11-20T14:00:00.000Z',
+  risk_status: 'review',
+  risk_score: 40,
+  provenance_status: 'verified',
+  factor_codes: ['hardware_backing_absent'],
+  advisory_codes: ['exif_missing'],
+  created_at: '2026-11-20T15:11:04.120Z',
+  updated_at: '2026-11-20T15:11:04.310Z',
+  erased_at: null,
+}
+
+const batch = {
+  batch_id: IDS.batch,
+  accepted: 3,
+  rejected_count: 1,
+  repeated_count: 0,
+  created_at: '2026-11-20T15:20:00.000Z',
+  cancelled_at: null,
+  counts: { queued: 3, running: 0, evaluated: 0, failed: 0, cancelled: 0 },
+  settled: 0,
+  risk_histogram: { passed: 0, review: 0, failed: 0 },
+  rate_per_second: null,
+  estimated_finish_at: null,
+  rejected: [
+    { line: 4, errors: [{ pointer: '/media/media_id', code: 'not_found', detail: `There is no media ${IDS.media}.` }] },
+  ],
+}
+
+const ATTEST: Record<string, Note> = {
+  'POST /v1/claims/attest/sessions': {
+    description:
+      'A nonce in a bundle proves that the capture is younger than the nonce. It is good for one capture, taken from 5 ' +
+      'minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 days later. ' +
+      'Fetch a few while there is a network.',
+    examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
+    problems: [404],
+  },
+  'POST /v1/claims/attest': {
+    description:
+      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). What the ' +
+      'capture does wrong is no error: a bad signature or a used nonce is a factor of a result with status 200. The ' +
+      'same `external_id` with the same content is the same attestation, for ever.',
+    headers: { Prefer: PREFER },
+    examples: { 'A photo that was uploaded before': capture },
+    answers: {
+      200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
+      202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
+    },
+    problems: [404],
+  },
+  'GET /v1/attestations/:id': {
+    description: 'With `wait` the answer comes as soon as the evaluation has ended, or when the time is over.',
+    answers: {
+      200: { description: 'It has ended: `evaluated`, `failed` or `cancelled`.', example: evaluated },
+      202: { ...QUEUED, example: queued },
+    },
+  },
+  'POST /v1/attestations/:id/retry': {
+    description: 'For an attestation whose `status` is `failed`: `failure` says why. Others are 409.',
+    answers: { 202: { example: queued } },
+  },
+}
+
+const CLAIMS: Record<string, Note> = {
+  'GET /v1/claims': {
+    description:
+      'All captures with one `claim.reference` are one claim. It carries the highest score, the worst provenance and ' +
+      'all codes of them. Filters add up.',
+    answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
+  },
+  'GET /v1/claims/:id': {
+    description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
+  },
+  'DELETE /v1/claims/:id': {
+    description:
+      'Plain and final: media, thumbnails and positions are gone, hashes, factors and `result_jws` stay. Later captures ' +
+      'with the same reference are 409. A 503 says that not all bytes are gone yet: send it again.',
+    answers: { 200: { example: { ...claim, loss_location: null, erased_at: '2026-11-28T09:00:00.000Z' } } },
+  },
+}
+
+const line = { ...capture, external_id: 'app-7/0002' }
+const BATCHES: Record<string, Note> = {
+  'POST /v1/claims/batches': {
+    description:
+      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in all, ' +
+      '20 MiB as an array. A bad line costs the others nothing; a body that breaks off leaves nothing.',
+    bodies: {
+      'application/x-ndjson': {
+        schema: batchLine,
+        isLines: true,
+        examples: { 'Two captures': `${JSON.stringify(capture)}\n${JSON.stringify(line)}\n` },
+      },
+      'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
+    },
+    answers: {
+      202: { headers: { Location: 'Where to see how far it is.' }, example: batch },
+    },
+  },
+  'GET /v1/claims/batches': { description: 'Summaries; one batch shows its progress.' },
+  'GET /v1/claims/batches/:id': {
+    description: 'The batch is done when `settled` is `accepted`.',
+    answers: { 200: { example: batch } },
+  },
+  'GET /v1/claims/batches/:id/results': {
+    description:
+      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume after it. ' +
+      'The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the download is not whole.',
+    answers: {
+      200: {
+        stream: {
+          schema: z.union([resultLine, resultEnd]),
+          isLines: true,
+          examples: {
+            'One result and the end': [
+              JSON.stringify({ line: 1, cursor: 'AAE', is_repeat: false, ...evaluated, batch_id: IDS.batch }),
+              JSON.stringify({ object: 'cursor', next_cursor: null, is_complete: true }),
+              '',
+            ].join('\n'),
+          },
+        },
+      },
+    },
+  },
+  'POST /v1/claims/batches/:id/cancel': {
+    description: 'What runs already is finished. `cancelled` counts what this call has cancelled.',
+  },
+}
+
+export const ATTEST_NOTES: Record<string, Note> = { ...ATTEST, ...CLAIMS, ...BATCHES }

@@ -1,0 +1,81 @@
+// The webhooks of the OpenAPI document, from the catalogue of events: those that are sent today.
+
+import { z } from 'zod'
+import { EVENT_DATA, EVENT_TYPES } from '#src/platform/events.ts'
+import type { WebhookNote } from '#src/platform/http/openapi.ts'
+import { IDS } from './attest.ts'
+
+type Emitted = keyof typeof EVENT_DATA
+
+const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
+  'attestation.created': {
+    attestation_id: IDS.attestation,
+    claim_id: IDS.claim,
+    risk_score: 40,
+    risk_status: 'review',
+    provenance_status: 'verified',
+    factor_codes: ['hardware_backing_absent'],
+    advisory_codes: ['exif_missing'],
+  },
+  'claim.provenance_updated': {
+    claim_id: IDS.claim,
+    previous: { provenance_status: 'verified', risk_status: 'review', risk_score: 40 },
+    current: { provenance_status: 'broken', risk_status: 'failed', risk_score: 90 },
+    added_factors: ['sensor_hash_mismatch'],
+    removed_factors: [],
+  },
+  'claim.escalated': {
+    claim_id: IDS.claim,
+    risk_score: 90,
+    factor_codes: ['sensor_hash_mismatch', 'hardware_backing_absent'],
+  },
+  ping: { endpoint_id: IDS.endpoint },
+}
+
+const HEADERS = {
+  'Service-Signature':
+    '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret. During a ' +
+    'rotation there are several `v1`. Refuse a `t` more than 300 seconds away.',
+  'Service-Event-Id': 'As `event_id`: the same in each repeat.',
+  'Service-Event-Type': 'As `type`.',
+  'Service-Delivery-Id': 'Of this event to this endpoint.',
+  'Service-Delivery-Attempt': 'From 1 to 10.',
+  'Webhook-Id': 'Standard Webhooks: the event id.',
+  'Webhook-Timestamp': 'Standard Webhooks: unix seconds.',
+  'Webhook-Signature': 'Standard Webhooks: `v1,<base64>`.',
+}
+
+const DESCRIPTION =
+  'Verify the signature over the raw body before you parse it. The same event may come twice (`event_id` tells) and ' +
+  'events may come in another order than they happened in. Events hold ids and judgements, nothing personal.'
+
+const ANSWERS = {
+  '2XX': 'Taken. Answer within 15 seconds, and do the work afterwards.',
+  '410': 'The endpoint is disabled at once.',
+  default: 'It comes again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
+}
+
+export const WEBHOOK_NOTES: Record<string, WebhookNote> = Object.fromEntries(
+  (Object.keys(EVENT_DATA) as Emitted[]).map((type) => [type, describe(type)]),
+)
+
+function describe(type: Emitted): WebhookNote {
+  const { summary } = EVENT_TYPES[type]
+  const body = z.object({
+    event_id: z.string().describe('Stable across retries of one event.'),
+    type: z.literal(type),
+    created_at: z.iso.datetime(),
+    environment: z.enum(['sandbox', 'live']),
+    account_id: z.string(),
+    data: EVENT_DATA[type],
+  })
+  const example = {
+    event_id: IDS.event,
+    type,
+    created_at: '2026-11-20T15:11:04.310Z',
+    environment: 'sandbox',
+    account_id: IDS.account,
+    data: EXAMPLES[type],
+  }
+  return { summary, description: DESCRIPTION, tag: 'Webhooks', headers: HEADERS, body, example, answers: ANSWERS }
+}

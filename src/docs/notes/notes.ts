@@ -1,0 +1,35 @@
+// The prose of the OpenAPI document. It guards nothing, so that it stands here and not with the routes; the house tests
+// hold its names to the route table and its examples to the schemas.
+
+import type { Notes } from '#src/platform/http/openapi.ts'
+import { ACCOUNT_NOTES } from './account.ts'
+import { ATTEST_NOTES } from './attest.ts'
+import { WEBHOOK_NOTES } from './events.ts'
+
+const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
+found: a score of named risk factors, each with its evidence, in a result that is itself signed.
+
+**Keys.** \`Authorization: Bearer <API_KEY>\` or \`X-API-Key: <API_KEY>\`. \`svc_test_\` keys work in sandbox, \`svc_live_\` keys in
+live; the two never meet. Each operation wants one scope.
+
+**Errors** are RFC 9457 problems with a stable \`code\`: see [all of them]({base_url}/docs/errors). **Lists** are newest first;
+\`next_cursor\` leads to the next page. **Repeating** a POST or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
+Every answer has a \`Request-Id\`.
+
+The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
+
+export const NOTES: Notes = {
+  description: DESCRIPTION,
+  // In the order in which somebody meets them.
+  tags: [
+    { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
+    { name: 'Claims', description: 'What all captures of one claim say together, for adjusters.' },
+    { name: 'Batches', description: 'Thousands of captures at once.' },
+    { name: 'Media', description: 'Photos, uploaded by themselves.' },
+    { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
+    { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
+    { name: 'Service', description: 'Health, public keys, this document and its pages.' },
+  ],
+  operations: { ...ATTEST_NOTES, ...ACCOUNT_NOTES },
+  webhooks: WEBHOOK_NOTES,
+}
