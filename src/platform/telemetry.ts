@@ -29,12 +29,13 @@ const COMPLAIN_EVERY_MS = 60_000
 
 export async function startTelemetry({ endpoint, ratio, process, log }: TelemetryOptions): Promise<Telemetry> {
   if (endpoint === undefined) return { close: async () => {} }
-  const [{ diag, DiagLogLevel }, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace-node'),
-    import('@opentelemetry/exporter-trace-otlp-proto'),
-    import('@opentelemetry/resources'),
-  ])
+  const [{ context, diag, DiagLogLevel, trace }, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-proto'),
+      import('@opentelemetry/resources'),
+    ])
   const complain = createComplaints(log)
   const silent = () => {}
   diag.setLogger(
@@ -71,6 +72,8 @@ export async function startTelemetry({ endpoint, ratio, process, log }: Telemetr
     async close(deadlineMs) {
       const flushed = provider.shutdown().catch((error: unknown) => complain(String(error)))
       await Promise.race([flushed, new Promise((done) => setTimeout(done, deadlineMs).unref())])
+      for (const api of [trace, context, diag]) api.disable()
+      switchTracing(false)
     },
   }
 }

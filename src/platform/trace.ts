@@ -30,12 +30,13 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 }
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
-const tracer = trace.getTracer('countersign')
+let tracer = trace.getTracer('countersign')
 let isOn = false
 
-/** For telemetry.ts, once the implementation stands. */
+/** For telemetry.ts, once the implementation stands, or is gone. */
 export function switchTracing(on: boolean): void {
   isOn = on
+  tracer = trace.getTracer('countersign')
 }
 
 /** The span of a request, beneath the one that its W3C traceparent names. */

@@ -139,9 +139,12 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     expect(runs).toHaveLength(4)
   })
 
-  it('makes no trace that nobody asked for', () => {
+  it('makes no trace that nobody asked for, and none in the name of another', () => {
     const roots = collector.spans.filter(({ parentId }) => parentId === undefined)
     expect(roots.filter(({ name, links }) => links.length === 0 && !/^[A-Z]+ \//.test(name))).toEqual([])
+    // One poller asks for all callers who wait, and one transaction claims the jobs of many.
+    const shared = collector.spans.filter(({ name }) => /^transaction system: (wait|claim|renew|settle)/.test(name))
+    expect(shared).toEqual([])
   })
 
   it('has log lines that say whose they are', () => {
