@@ -61,7 +61,7 @@ async function main(): Promise<number> {
       pauseMs: 150,
       gapMs: 2_000,
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),
-      waitsForRecovery: true,
+      pace: 'settled',
       say,
       ...(options.captures === undefined ? {} : { maxCaptures: options.captures }),
     })

@@ -41,8 +41,8 @@ export interface RunOptions {
   gapMs: number
   /** Without any fault, before the first: what the others are compared with. */
   calmMs: number
-  /** The next fault comes when the system is itself again. */
-  waitsForRecovery: boolean
+  /** `settled`: the next fault comes when the system is itself again; `overlapping`: whatever still goes on. */
+  pace: 'settled' | 'overlapping'
   say(line: string): void
 }
 
@@ -137,17 +137,19 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
 }
 
 async function injectAll(scene: Scene, options: RunOptions, since: number): Promise<number> {
-  const { faults, minutes, gapMs, calmMs, waitsForRecovery, say } = options
+  const { faults, minutes, gapMs, calmMs, pace, say } = options
   await delay(calmMs)
-  let injected = 0
+  const injecting: Promise<void>[] = []
   for (const [turn, fault] of faults.entries()) {
     if (minutes !== undefined && clock() - since > minutes * 60_000) break
     say(`${((clock() - since) / 1_000).toFixed(0).padStart(5)} s  ${describeFault(fault)}`)
-    await inject(scene, fault, turn, waitsForRecovery)
-    injected += 1
+    const ending = inject(scene, fault, turn, pace === 'settled')
+    injecting.push(ending)
+    if (pace === 'settled') await ending
     await delay(gapMs)
   }
-  return injected
+  await Promise.all(injecting)
+  return injecting.length
 }
 
 async function settleTenants(

@@ -1,0 +1,168 @@
+// A small run in which everything went well, made by hand: what the checker's own tests break.
+
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { signDelivery } from '#src/account/webhooks/signature.ts'
+import { type Environment, newAccountId, newId, type ScopedType } from '#src/platform/ids.ts'
+import type { AttestationFact, EventFact, Evidence, Step } from './evidence.ts'
+import { idsIn } from './journal.ts'
+import { EXPECTED, kindOf } from './tenant.ts'
+
+const START = 1_800_000_000_000
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+/** Two accounts, two captures each (the second one fails), their events delivered to one endpoint per account. */
+export function sampleEvidence(): Evidence {
+  const evidence: Evidence = {
+    attestations: [],
+    claims: [],
+    media: [],
+    batches: [],
+    jobs: [],
+    steps: [],
+    events: [],
+    deliveries: [],
+    others: [],
+    signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
+    asked: [],
+    answered: [],
+    unanswered: [],
+    endpoints: [],
+    received: [],
+    acknowledged: [],
+    faults: [],
+    samples: [],
+  }
+  for (const number of [1, 2]) addAccount(evidence, number)
+  return evidence
+}
+
+function addAccount(evidence: Evidence, number: number): void {
+  const accountId = newAccountId('acc')
+  const environment: Environment = 'sandbox'
+  const scope = `${accountId} ${environment}`
+  const secret = `whsec_${randomBytes(32).toString('base64url')}`
+  const endpointId = id('whe')
+  const receiver = `${number}sandbox-all`
+  const eventTypes = ['attestation.created', 'claim.provenance_updated', 'claim.escalated']
+  const at = START
+  evidence.endpoints.push({ kind: 'endpoint', at, accountId, environment, endpointId, receiver, secret, eventTypes })
+  evidence.others.push({ id: endpointId, scope })
+  for (const n of [0, 3])
+    addCapture(evidence, { accountId, environment, scope, number, n, endpointId, receiver, secret })
+}
+
+interface Place {
+  accountId: string
+  environment: Environment
+  scope: string
+  number: number
+  n: number
+  endpointId: string
+  receiver: string
+  secret: string
+}
+
+function addCapture(evidence: Evidence, place: Place): void {
+  const { accountId, environment, scope, number, n } = place
+  const prefix = `${number}sandbox-`
+  const { riskScore, riskStatus, provenanceStatus } = EXPECTED[kindOf(n)]
+  const row: AttestationFact = {
+    id: id('att'),
+    scope,
+    name: `${prefix}${n}`,
+    claimId: id('clm'),
+    batchId: null,
+    externalId: `${prefix}${n}`,
+    mediaId: id('med'),
+    jobId: addJob(evidence, 'attest', scope),
+    status: 'evaluated',
+    riskStatus,
+    riskScore,
+    provenanceStatus,
+    acceptedAt: START,
+    evaluatedAt: START + 30,
+    resultJws: null,
+  }
+  evidence.attestations.push({ ...row, resultJws: signResult(row) })
+  evidence.claims.push({ id: row.claimId, scope, riskStatus, riskScore, provenanceStatus })
+  const base = { prefix, first: n, count: 1, isNamed: true, key: null, wait: 0, sha256: null }
+  const request = evidence.asked.length + 1
+  evidence.asked.push({ kind: 'asked', n: request, at: START, accountId, environment, op: 'attest', ...base })
+  const said = { retryAfter: null, code: null, isReplayed: false, batchId: null, mediaId: null, accepted: null }
+  const ids = [row.id, row.claimId, row.mediaId]
+  for (const status of [202, 200]) {
+    const answer = { n: request, at: START + 5, ms: 5, status, attestationId: row.id, ids }
+    evidence.answered.push({ kind: 'answered', ...answer, ...said })
+  }
+  const pending = { provenance_status: null, risk_status: 'pending', risk_score: null }
+  const current = { provenance_status: provenanceStatus, risk_status: riskStatus, risk_score: riskScore }
+  addEvent(evidence, place, 'attestation.created', { attestation_id: row.id, claim_id: row.claimId })
+  addEvent(evidence, place, 'claim.provenance_updated', { claim_id: row.claimId, previous: pending, current })
+  if (riskStatus === 'failed') addEvent(evidence, place, 'claim.escalated', { claim_id: row.claimId })
+}
+
+function addEvent(evidence: Evidence, place: Place, type: string, data: Record<string, unknown>): void {
+  const { scope, accountId, environment, endpointId, receiver, secret } = place
+  const event: EventFact = { id: id('evt'), scope, type, data }
+  evidence.events.push(event)
+  const deliveryId = id('whd')
+  const jobId = addJob(evidence, 'deliver', scope)
+  evidence.deliveries.push({
+    id: deliveryId,
+    scope,
+    eventId: event.id,
+    endpointId,
+    status: 'delivered',
+    attempts: 1,
+    jobId,
+  })
+  const body = JSON.stringify({ event_id: event.id, type, environment, account_id: accountId, data })
+  const n = evidence.received.length + 1
+  const headers = {
+    'service-event-id': event.id,
+    'service-delivery-id': deliveryId,
+    ...signDelivery({ rawBody: Buffer.from(body), eventId: event.id, secrets: [secret], nowSeconds: START / 1_000 }),
+  }
+  evidence.received.push({ kind: 'received', n, at: START + 100, receiver, headers, body })
+  evidence.acknowledged.push({ kind: 'acknowledged', n, at: START + 110, status: 204 })
+  if (idsIn(body).length === 0) throw new Error('a sample without ids would prove nothing')
+}
+
+function addJob(evidence: Evidence, queue: string, scope: string): string {
+  const job = crypto.randomUUID()
+  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, state: 'succeeded', fence: 1, lastError: null })
+  const states = [
+    ['queued', 0],
+    ['dispatched', 0],
+    ['running', 1],
+    ['succeeded', 1],
+  ] as const
+  for (const [index, [state, fence]] of states.entries()) {
+    const step: Step = { id: job, state, fence, runAt: START, isLapse: false, at: START + 10 * (index + 1) }
+    evidence.steps.push(step)
+  }
+  return job
+}
+
+/** As the service signs a result. */
+export function signResult(row: AttestationFact): string {
+  const [accountId, environment] = row.scope.split(' ')
+  const payload = {
+    account_id: accountId,
+    environment,
+    attestation_id: row.id,
+    claim_id: row.claimId,
+    evaluated_at: new Date(row.evaluatedAt ?? 0).toISOString(),
+    provenance_status: row.provenanceStatus,
+    risk_status: row.riskStatus,
+    risk_score: row.riskScore,
+  }
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${encode({ alg: 'ES256', kid: 'k1' })}.${encode(payload)}`
+  const signature = sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${text}.${signature.toString('base64url')}`
+}
+
+function id(type: ScopedType): string {
+  return newId(type, 'sandbox')
+}

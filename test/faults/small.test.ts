@@ -1,0 +1,67 @@
+// The small form: real processes, a kill of each kind, Redis killed, Postgres ended in the middle of everything, while three
+// insurers submit. The large one is `npm run faults`.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { check } from './check.ts'
+import { measure } from './figures.ts'
+import { planFaults, planSmall } from './plan.ts'
+import { runFaults } from './run.ts'
+import { hasRedis } from './stores.ts'
+
+const SEED = 1
+const engine = hasRedis() ? 'redis' : 'postgres'
+const directory = mkdtempSync(join(tmpdir(), 'countersign-faults-'))
+
+afterAll(() => {
+  if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
+})
+
+it('keeps every promise while each kind of process, Redis and Postgres die', { timeout: 400_000 }, async () => {
+  const faults = planSmall(SEED, engine)
+  const { evidence, injected, left } = await runFaults({
+    engine,
+    seed: SEED,
+    faults,
+    directory,
+    processes: { web: 1, dispatch: 1, attest: 2, deliver: 1, clock: 1 },
+    accounts: 3,
+    openTarget: 100,
+    batchSize: 40,
+    pauseMs: 300,
+    maxCaptures: 1_500,
+    gapMs: 1_500,
+    calmMs: 2_000,
+    pace: 'overlapping',
+    say: () => {},
+  })
+  expect(await check(evidence)).toEqual([])
+  expect({ injected, left }).toEqual({ injected: faults.length, left: 0 })
+
+  const figures = measure(evidence)
+  expect(figures.accepted).toBeGreaterThan(100)
+  expect(figures.deliveries).toBeGreaterThan(100)
+  // The faults were felt: nobody would have noticed nothing.
+  expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
+  expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })
+})
+
+it('plans the same faults for the same seed, and the ones that a bar names in any', () => {
+  const plan = (seed: number) => planFaults({ seed, minutes: 8, engine: 'redis' })
+  expect(plan(7)).toEqual(plan(7))
+  expect(plan(8)).not.toEqual(plan(7))
+  for (const seed of [1, 2, 3]) {
+    const names = planFaults({ seed, minutes: 3, engine: 'redis' }).map(({ name }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'kill',
+        'rolling',
+        'redis-kill',
+        'redis-flush',
+        'postgres-restart',
+      ] satisfies typeof names),
+    )
+  }
+})
