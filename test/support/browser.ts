@@ -56,9 +56,8 @@ export async function startBrowser(): Promise<Browser> {
   const portFile = join(directory, 'DevToolsActivePort')
   await until(() => existsSync(portFile) && readFileSync(portFile, 'utf8').includes('\n'), PATIENCE)
   const [port = ''] = readFileSync(portFile, 'utf8').split('\n')
-  const targets: { type: string; webSocketDebuggerUrl: string }[] = await (
-    await fetch(`http://127.0.0.1:${port}/json/list`)
-  ).json()
+  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
+  const targets = (await answer.json()) as { type: string; webSocketDebuggerUrl: string }[]
   const socket = new WebSocket(targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? '')
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve, { once: true })
