@@ -78,7 +78,7 @@ async function submit(options: Options): Promise<number> {
   let journal: Journal | undefined
   let plan: Plan | undefined
   try {
-    journal = await openJournal(options.state, digest([options.url, options.key ?? '']))
+    journal = await openJournal(options.state, digest(options.key ?? ''))
     await service.greet()
     await checkState(journal, service)
     plan = await createPlan(`${options.state}.plan`)
@@ -206,6 +206,10 @@ function endAtOnceWhenToldTwice(): void {
     if (toldAt === undefined) {
       toldAt = now
       process.stderr.write('\nStopping. Ctrl-C again ends at once.\n')
-    } else if (now - toldAt > ONE_KEYSTROKE_MS) process.exit(130)
+    } else if (now - toldAt > ONE_KEYSTROKE_MS) {
+      // Not process.exit, which waits for a read or write that hangs: the signal's own way to end.
+      process.removeAllListeners('SIGINT')
+      process.kill(process.pid, 'SIGINT')
+    }
   })
 }

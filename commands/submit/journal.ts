@@ -67,7 +67,7 @@ const sync = promisify(fdatasync)
 
 /**
  * @param path Made when it is not there.
- * @param to Names the service and the key: media ids of another are worth nothing here.
+ * @param to Names the key: media ids of another may be those of another account, and worth nothing here.
  * @throws {Error} when another run uses it, or when it is no journal.
  */
 export async function openJournal(path: string, to: string): Promise<Journal> {

@@ -1,0 +1,245 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { type System, startSystem } from '../support/system.ts'
+import { until } from '../support/until.ts'
+import { createMaker, type Maker } from './captures.ts'
+import { type Ended, type Fate, type Gate, makeFolder, readRows, start, startGate } from './submission.ts'
+
+const CAPTURES = 12
+const UPLOAD = 'POST /v1/media'
+const SUBMIT = 'POST /v1/claims/batches'
+const RESULTS = 'GET /v1/claims/batches/:id/results'
+
+// Each test starts the command several times.
+vi.setConfig({ testTimeout: 90_000 })
+
+let system: System
+let maker: Maker
+let work: ReturnType<typeof makeFolder>
+let folder: string
+let out: string
+let scope: Scope
+let key: string
+let gate: Gate | undefined
+
+beforeAll(async () => {
+  system = await startSystem({ engine: 'postgres' })
+  maker = await createMaker()
+})
+
+afterAll(() => system.close())
+
+beforeEach(async () => {
+  work = makeFolder()
+  folder = join(work.path, 'in')
+  out = join(work.path, 'out')
+  // An account of its own, so that its claims are those of this test.
+  const { database } = system
+  const account = await createAccounts({ db: database.db }).create({
+    id: newAccountId('acc'),
+    name: 'x',
+    plan: 'enterprise',
+  })
+  scope = { accountId: account.id, environment: 'sandbox' }
+  key = (await createKeys({ db: database.db }).create(scope, { name: 'x', scopes: ['attest', 'verify'] })).key
+  for (let index = 0; index < CAPTURES; index += 1)
+    maker.write(folder, `photo ${String(index).padStart(2, '0')}`, index)
+})
+
+afterEach(async () => {
+  await gate?.close()
+  gate = undefined
+  work.remove()
+})
+
+async function through(decide: Parameters<typeof startGate>[1]): Promise<Gate> {
+  await gate?.close()
+  gate = await startGate(system.baseUrl, decide)
+  return gate
+}
+
+function begin(url: string, ...args: string[]) {
+  return start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
+}
+
+async function claimCount(): Promise<number> {
+  const response = await fetch(`${system.baseUrl}/v1/claims?limit=1&include=total_count`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  return ((await response.json()) as { total_count: number }).total_count
+}
+
+async function expectWhole(ended: Ended): Promise<void> {
+  expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 })
+  const rows = readRows(out)
+  expect(rows.map(({ file, status }) => `${file} ${status}`)).toEqual(
+    Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg evaluated`),
+  )
+  expect(new Set(rows.map(({ claim_id }) => claim_id)).size).toBe(CAPTURES)
+  expect(await claimCount()).toBe(CAPTURES)
+}
+
+const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
+  ['in the first upload', UPLOAD, 1, 'cut'],
+  ['in the midst of the uploads', UPLOAD, 8, 'cut_answer'],
+  ['before its first batch arrives', SUBMIT, 1, 'cut'],
+  ['after its second batch was accepted, before it learns that', SUBMIT, 2, 'cut_answer'],
+  ['when it asks for results', RESULTS, 1, 'cut'],
+]
+
+test.each(POINTS)('goes on after it was killed %s, and submits nothing twice', (...point) =>
+  interrupt('SIGKILL', point),
+)
+test.each(POINTS.slice(1, 4))('goes on after Ctrl-C %s, and submits nothing twice', (...point) =>
+  interrupt('SIGINT', point),
+)
+
+async function interrupt(signal: 'SIGKILL' | 'SIGINT', [, call, count, fate]: (typeof POINTS)[number]): Promise<void> {
+  let isStruck = false
+  const { url, seen } = await through((asked, asks) => {
+    if (isStruck) return 'cut'
+    if (asked !== call || asks !== count) return 'pass'
+    isStruck = true
+    started.child.kill(signal)
+    return fate
+  })
+  const started = begin(url)
+  const first = await started.ended
+  expect(isStruck).toBe(true)
+  expect(signal === 'SIGKILL' ? first.signal : first.code).toBe(signal === 'SIGKILL' ? 'SIGKILL' : 130)
+  if (signal === 'SIGINT') expect(first.stderr).toContain('Run the same command again')
+  const uploaded = seen.filter((one) => one === UPLOAD).length
+
+  const second = await through(() => 'pass')
+  await expectWhole(await begin(second.url).ended)
+  // At most those that were under way are sent once more.
+  const again = second.seen.filter((one) => one === UPLOAD).length
+  expect(again).toBeLessThanOrEqual(CAPTURES - uploaded + 2)
+}
+
+test('ends at once on the second Ctrl-C', async () => {
+  let isReached = false
+  const { url } = await through((call) => {
+    if (call !== SUBMIT) return 'pass'
+    isReached = true
+    return { status: 503, headers: { 'retry-after': '60' } }
+  })
+  const started = begin(url)
+  let said = ''
+  started.child.stderr?.on('data', (data) => {
+    said += data
+  })
+  await until(() => isReached)
+  // Whoever writes into a pipe without a reader waits for ever: so does the orderly end.
+  execFileSync('mkfifo', [join(out, `results.csv.${started.child.pid}`)])
+  started.child.kill('SIGINT')
+  await until(() => said.includes('again ends at once'))
+  const told = setInterval(() => started.child.kill('SIGINT'), 200)
+  const { signal } = await started.ended
+  clearInterval(told)
+  expect({ signal, hasResults: existsSync(join(out, 'results.csv')) }).toEqual({ signal: 'SIGINT', hasResults: false })
+  await expectWhole(await begin(system.baseUrl).ended)
+})
+
+test('rides through a service that is busy, failing, cut off or gone for a while', async () => {
+  const { url, seen } = await through((call, count) => {
+    if (call === UPLOAD && count === 2) return { status: 429, headers: { 'retry-after': '1' } }
+    if (call === UPLOAD && count % 5 === 0) return count % 2 === 0 ? 'cut' : 'cut_answer'
+    if (call === SUBMIT && count === 1) return { status: 503, headers: { 'retry-after': new Date().toUTCString() } }
+    if (call === SUBMIT && count % 3 === 0) return 'cut_answer'
+    if (call === RESULTS && count % 2 === 1) return 'cut'
+    return 'pass'
+  })
+  await expectWhole(await begin(url).ended)
+  expect(seen.filter((one) => one === SUBMIT).length).toBeGreaterThan(3)
+})
+
+test('goes on while the service is killed and starts again', async () => {
+  const kill = () => system.supervisor.children.get('web')?.kill('SIGKILL')
+  const { url } = await through((call, count) => {
+    if ((call === UPLOAD && count === 4) || (call === SUBMIT && count === 2)) kill()
+    return 'pass'
+  })
+  await expectWhole(await begin(url).ended)
+})
+
+test('gives up with 3 when nobody is there for too long, and the same command goes on', async () => {
+  const gone = await through((call) => (call === SUBMIT ? 'cut' : 'pass'))
+  const first = await begin(gone.url, '--patience', '1').ended
+  expect(first).toMatchObject({ code: 3 })
+  expect(first.stderr).toContain('Run the same command again')
+  expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('pending'))
+  await expectWhole(await begin(system.baseUrl).ended)
+})
+
+test('sends smaller batches where a proxy allows no more', async () => {
+  const sizes: number[] = []
+  const { url } = await through((call, count) => {
+    if (call === SUBMIT) sizes.push(count)
+    return call === SUBMIT && count === 1 ? { status: 413, body: 'too large' } : 'pass'
+  })
+  await expectWhole(await begin(url, '--batch', '12').ended)
+  expect(sizes).toHaveLength(3)
+})
+
+test('a photo that breaks its connection each time costs the others nothing', async () => {
+  const broken = createHash('sha256').update(maker.photo(3)).digest('base64')
+  const { url } = await through((call, _, { headers }) =>
+    call === UPLOAD && headers['content-digest'] === `sha-256=:${broken}:` ? 'cut' : 'pass',
+  )
+  const { code } = await begin(url).ended
+  expect(code).toBe(1)
+  const rows = readRows(out)
+  expect(rows[3]).toMatchObject({ status: 'rejected', error_code: 'upload_failed' })
+  expect(rows.filter(({ status }) => status === 'evaluated')).toHaveLength(CAPTURES - 1)
+  await expectWhole(await begin(system.baseUrl).ended)
+})
+
+test('sends nothing when everything is done', async () => {
+  await expectWhole(await begin(system.baseUrl).ended)
+  const { url, seen } = await through(() => 'pass')
+  await expectWhole(await begin(url).ended)
+  expect(seen.filter((one) => one.startsWith('POST'))).toEqual([])
+})
+
+test('submits what was corrected, and only that', async () => {
+  writeFileSync(join(folder, 'photo 03.json'), '{"bundle": ')
+  const first = await begin(system.baseUrl).ended
+  expect({ code: first.code, claims: await claimCount() }).toEqual({ code: 1, claims: CAPTURES - 1 })
+  maker.write(folder, 'photo 03', 3)
+  const { url, seen } = await through(() => 'pass')
+  await expectWhole(await begin(url).ended)
+  expect(seen.filter((one) => one.startsWith('POST'))).toEqual([UPLOAD, SUBMIT])
+})
+
+test('takes off what a kill left of its last line, and refuses a state that is none or another account’s', async () => {
+  await expectWhole(await begin(system.baseUrl).ended)
+  const state = join(out, 'submit-state.ndjson')
+  const whole = readFileSync(state)
+  writeFileSync(state, whole.subarray(0, -20))
+  await expectWhole(await begin(system.baseUrl).ended)
+
+  const { key: other } = system
+  const strange = await start([folder, '--url', system.baseUrl, '--out', out], other).ended
+  expect(strange).toMatchObject({ code: 3, stderr: expect.stringContaining('Name another --out') })
+
+  writeFileSync(state, 'not a state\n')
+  expect((await begin(system.baseUrl).ended).code).toBe(3)
+})
+
+test('lets only one run use a state', async () => {
+  let isHeld = true
+  const { url } = await through((call) => (call === SUBMIT && isHeld ? { status: 503 } : 'pass'))
+  const first = begin(url)
+  await until(() => gate?.seen.includes(SUBMIT) === true)
+  const second = await begin(url).ended
+  expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(`Process ${first.child.pid}`) })
+  isHeld = false
+  await expectWhole(await first.ended)
+})
