@@ -83,6 +83,8 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
     await requireMigrated(services.db())
+    await services.clock().sync()
+    services.clock().keep()
     running = await start({
       config,
       services,

@@ -21,6 +21,7 @@ import type { Config } from './config.ts'
 import { detached } from './platform/context.ts'
 import { createSealer } from './platform/crypto/seal.ts'
 import { createSigningKeys } from './platform/crypto/signing-keys.ts'
+import { createClock } from './platform/db/clock.ts'
 import { createDatabase } from './platform/db/database.ts'
 import { createPager } from './platform/http/page.ts'
 import { createEngine } from './platform/jobs/bull.ts'
@@ -41,7 +42,7 @@ interface ServiceDeps {
 
 export function createServices({ config, log, registry = new Registry() }: ServiceDeps) {
   const stack = new AsyncDisposableStack()
-  const now = () => new Date()
+  const now = () => clock().now()
 
   const db = lazy(() => {
     const made = createDatabase({
@@ -51,6 +52,14 @@ export function createServices({ config, log, registry = new Registry() }: Servi
       onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
     })
     stack.defer(() => made.close())
+    return made
+  })
+  const clock = lazy(() => {
+    const made = createClock({
+      db: db(),
+      onOffset: (offsetMs) => log.warn({ offsetMs }, 'the clock of this machine is not that of Postgres, which counts'),
+    })
+    stack.defer(async () => made.close())
     return made
   })
   const engine = lazy(() => {
@@ -105,6 +114,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
 
   return {
     db,
+    clock,
     engine,
     dispatcher,
     store,
