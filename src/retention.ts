@@ -3,6 +3,7 @@
 import { forgetDeliveries, forgetEvents } from './account/webhooks/retention.ts'
 import { forgetBatches } from './attest/batches/retention.ts'
 import { forgetSessions } from './attest/captures/retention.ts'
+import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
 import { forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
 import type { Eraser } from './attest/media/erase.ts'
@@ -75,6 +76,7 @@ export function tenantRules({
     { what: 'erasures_of_media', days: 0, forget: (scope, _before, signal) => eraser.finishUnfinished(scope, signal) },
     { what: 'dead_jobs', days: null, forget: (scope, before) => forgetDeadJobs(db, scope, before) },
     rows('attestations', null, forgetAttestations),
+    rows('cases', null, forgetCases),
     rows('claims', null, forgetClaims),
     rows('batches', null, forgetBatches),
     { what: 'unreferenced_media', days: 7, forget: eraser.eraseUnreferenced },

@@ -66,6 +66,15 @@ export const EVENT_DATA = {
     factor_codes: codes,
     case_id: z.string().optional(),
   }),
+  'case.status_changed': z.strictObject({
+    case_id: z.string(),
+    claim_id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    reason_code: z.string().nullable(),
+    note_present: z.boolean(),
+    actor: z.string(),
+  }),
   ping: z.strictObject({ endpoint_id: z.string() }),
 } satisfies Partial<Record<EventType, z.ZodType>>
 

@@ -65,6 +65,10 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       submission: '{}',
       job_id: randomUUID(),
     })
+    const caseId = id('cas')
+    const due = new Date()
+    await insert('cases', { id: caseId, claim_id: claim, review_due_at: due, decision_due_at: due, due_at: due })
+    await insert('case_entries', { case_id: caseId, seq: 1, kind: 'opened', note: 'n' })
     await insert('events', { id: event, type: 'ping', data: '{}' })
     await insert('webhook_endpoints', {
       id: endpoint,

@@ -22,6 +22,7 @@ export const forgetClaims: Step = async (tx, { environment }, { before, limit })
     await tx.query(
       `SELECT id FROM claims WHERE id < $1 AND created_at < $2
          AND NOT EXISTS (SELECT FROM attestations WHERE attestations.claim_id = claims.id OFFSET 0)
+         AND NOT EXISTS (SELECT FROM cases WHERE cases.claim_id = claims.id OFFSET 0)
        ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
       [idsBefore('clm', environment, before), before, limit],
     ),

@@ -28,6 +28,16 @@ const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
     claim_id: IDS.claim,
     risk_score: 90,
     factor_codes: ['sensor_hash_mismatch', 'hardware_backing_absent'],
+    case_id: IDS.case,
+  },
+  'case.status_changed': {
+    case_id: IDS.case,
+    claim_id: IDS.claim,
+    from: 'in_review',
+    to: 'denied',
+    reason_code: 'suspected_fraud',
+    note_present: true,
+    actor: 'b.adjuster@example.com',
   },
   ping: { endpoint_id: IDS.endpoint },
 }
@@ -47,7 +57,8 @@ const HEADERS = {
 
 const DESCRIPTION =
   'Verify the signature over the raw body before you parse it. The same event may come twice (`event_id` tells) and ' +
-  'events may come in another order than they happened in. Events hold ids and judgements, nothing personal.'
+  'events may come in another order than they happened in. Events hold ids and judgements, and of people ' +
+  'only the `actor` of a case.'
 
 const ANSWERS = {
   '2XX': 'Taken. Answer within 15 seconds, and do the work afterwards.',

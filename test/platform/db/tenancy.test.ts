@@ -11,6 +11,8 @@ const TENANT_GRANTS: Record<string, string> = {
   api_keys: 'INSERT SELECT UPDATE',
   attestations: 'DELETE INSERT SELECT UPDATE',
   batches: 'DELETE INSERT SELECT UPDATE',
+  case_entries: 'INSERT SELECT UPDATE(note,note_erased_at)',
+  cases: 'DELETE INSERT SELECT UPDATE',
   capture_sessions: 'DELETE INSERT SELECT UPDATE',
   claims: 'DELETE INSERT SELECT UPDATE',
   deliveries: 'DELETE INSERT SELECT UPDATE',
