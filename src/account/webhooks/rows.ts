@@ -52,8 +52,8 @@ export interface PageOf {
 }
 
 export interface CreatedRange {
-  createdGte?: string | undefined
-  createdLt?: string | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
 }
 
 export interface DeliveryFilter extends CreatedRange {

@@ -39,8 +39,16 @@ export function expectTag(element: Element | undefined, tag: number): Element {
   return element
 }
 
-/** An OBJECT IDENTIFIER's content in dotted form. */
+// The longest in use have about 20 bytes. An arc of 16 KiB would take 0.3 s to write down in decimal.
+const MAX_OID_BYTES = 64
+
+/**
+ * An OBJECT IDENTIFIER's content in dotted form.
+ * @throws {RangeError} when it is longer than 64 bytes, or its last arc has no end.
+ */
 export function formatOid(content: Buffer): string {
+  if (content.length > MAX_OID_BYTES) throw new RangeError('an absurd object identifier')
+  if ((content.at(-1) ?? 0x80) >= 0x80) throw new RangeError('an unfinished object identifier')
   const arcs: bigint[] = []
   let arc = 0n
   for (const byte of content) {

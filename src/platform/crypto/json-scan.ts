@@ -239,7 +239,8 @@ function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): n
   throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, Buffer.byteLength(scan.text.slice(0, scan.at)))
 }
 
-// A hostile key may be a megabyte long: the pointer then ends at the nearest ancestor that fits.
+// A hostile key may be a megabyte long, or hold U+0000, which whoever keeps a finding may be unable to store: the pointer
+// then ends at the nearest ancestor.
 const MAX_POINTER_LENGTH = 512
 
 function pointerTo(path: readonly (string | number)[]): string {
@@ -247,7 +248,7 @@ function pointerTo(path: readonly (string | number)[]): string {
   for (const token of path) {
     const step = String(token).slice(0, MAX_POINTER_LENGTH + 1)
     const next = `${pointer}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (next.length > MAX_POINTER_LENGTH) break
+    if (next.length > MAX_POINTER_LENGTH || step.includes('\0')) break
     pointer = next
   }
   return pointer

@@ -18,7 +18,7 @@ export interface Certificate extends Readonly<CertificateFields> {
   /** For people: `CN=Device 1, O=Acme`. Compare `subjectDer` and `issuerDer`. */
   readonly subject: string
   readonly issuer: string
-  /** Lower case, no leading zeros: the form of revocation lists. */
+  /** Lower case, no leading zeros: the form of revocation lists. A negative one, which RFC 5280 forbids, begins with -. */
   readonly serialNumberHex: string
   /** SHA-256 of the SubjectPublicKeyInfo. A P-256 key has one encoding only, so this names the key. */
   readonly spkiDigest: Buffer

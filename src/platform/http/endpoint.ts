@@ -71,6 +71,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   body?: B
   /** Counts for JSON and for raw bodies. 1 MiB when absent. */
   maxBodyBytes?: number
+  /** Of a JSON body. 2,000 when absent. */
+  maxBodyValues?: number
   /** Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and tells its Idempotency-Key. */
   rawBody?: { contentTypes: string[]; isHashed?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */

@@ -8,7 +8,7 @@ import { Failure } from '#src/failure.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
-import { checkContentType, DEFAULT_BODY_BYTES, hasBody, openBody, readJson } from './body.ts'
+import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
 import { authorize } from './caller.ts'
 import {
   type Answer,
@@ -180,7 +180,12 @@ async function readBody(
   if (route.body === undefined) return { json: undefined, body: { ok: true, value: undefined }, heldBytes: 0 }
   if (!hasBody(req)) return { json: undefined, body: parseWith(route.body, undefined, 'body'), heldBytes: 0 }
   checkContentType(req, JSON_TYPES)
-  const { value, heldBytes } = await readJson(req, res, { maxBytes: maxBytesOf(route), pace, budget })
+  const { value, heldBytes } = await readJson(req, res, {
+    maxBytes: maxBytesOf(route),
+    maxValues: route.maxBodyValues ?? DEFAULT_BODY_VALUES,
+    pace,
+    budget,
+  })
   try {
     return { json: value, body: parseWith(route.body, value, 'body'), heldBytes }
   } catch (error) {

@@ -37,18 +37,24 @@ export async function listen(app: App, { port, host }: { port: number; host: str
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 5_000,
+    // Node would refuse it without a word; see below.
+    requireHostHeader: false,
   })
   server.setTimeout(SILENCE_MS)
 
   let isClosing = false
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (isClosing) res.setHeader('Connection', 'close')
-    answer(req, res)
+    // RFC 9112 3.2: the one header that HTTP/1.1 can't do without.
+    if (req.headers.host === undefined && req.httpVersionMinor >= 1) refuseHostless(res)
+    else answer(req, res)
   }
   server.on('request', onRequest)
   // Without this listener node would invite every body at once; whoever reads a body invites it (see body.ts), so that a
   // refused upload is never sent.
   server.on('checkContinue', onRequest)
+  // RFC 9110 10.1.1 lets an expectation that nobody knows pass; node's own answer would be no problem+json.
+  server.on('checkExpectation', onRequest)
   server.on('clientError', refuseMalformed)
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -93,6 +99,22 @@ function closeServer(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   })
 }
 
+function refuseHostless(res: ServerResponse): void {
+  const body = problem(false, 'The request has no Host header.')
+  const headers = { 'Content-Type': 'application/problem+json', 'Content-Length': Buffer.byteLength(body) }
+  res.writeHead(400, { ...headers, Connection: 'close' }).end(body)
+}
+
+function problem(isSlow: boolean, detail: string): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: isSlow ? 'Request too slow' : 'Invalid request',
+    status: isSlow ? 408 : 400,
+    code: isSlow ? 'request_timeout' : 'invalid_request',
+    detail,
+  })
+}
+
 // What is not HTTP has no route, no key and no request id; the answer is fixed text.
 function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
@@ -106,13 +128,7 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void
       : isSlow
         ? `The headers did not arrive within ${HEADERS_MS / 1000} seconds.`
         : 'This is not a well-formed HTTP/1.1 request.'
-  const body = JSON.stringify({
-    type: 'about:blank',
-    title: isSlow ? 'Request too slow' : 'Invalid request',
-    status: isSlow ? 408 : 400,
-    code: isSlow ? 'request_timeout' : 'invalid_request',
-    detail,
-  })
+  const body = problem(isSlow, detail)
   socket.end(
     `HTTP/1.1 ${isSlow ? '408 Request Timeout' : '400 Bad Request'}\r\nConnection: close\r\n` +
       `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

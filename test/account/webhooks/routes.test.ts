@@ -198,6 +198,9 @@ describe('listing endpoints', () => {
     expect(findings(await get('?cursor=abc'))).toEqual([400, 'invalid_request', [['?cursor', 'invalid_cursor']]])
     expect((await get('?status=enabled')).status).toBe(400)
     expect(listed(await get('?created_gte=2100-01-01T00:00:00Z'))).toEqual([])
+    // ISO 8601 has years and offsets that Postgres does not read.
+    expect(listed(await get('?created_gte=0000-01-01T00:00:00Z'))).toHaveLength(5)
+    expect(listed(await get('?created_lt=9999-12-31T23:59:59-23:59'))).toHaveLength(5)
   })
 })
 
@@ -281,6 +284,7 @@ describe('testing an endpoint and reading its log', () => {
     const idsOf = async (query: string) => listed(await get(`/${id}/deliveries${query}`)).map((row) => row.delivery_id)
     expect(await idsOf('')).toHaveLength(3)
     expect(await idsOf('?status=delivered')).toEqual([ping])
+    expect(await idsOf('?created_lt=0001-01-01T00:00:00%2B23:59')).toEqual([])
     expect(await idsOf('?event_type=ping')).toEqual([ping])
     expect(await idsOf('?event_type=claim.escalated&status=pending')).toHaveLength(2)
     expect(await idsOf('?event_type=trace.job_completed')).toEqual([])

@@ -73,7 +73,7 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
       '/__proto__',
       'unknown_field',
     ],
-    ['a NUL', goodLine(mediaId, { external_id: 'a\u0000b' }), '/external_id', 'invalid_value'],
+    ['a NUL', goodLine(mediaId, { external_id: 'a\u0000b' }), '/external_id', 'invalid_character'],
     [
       'inline media',
       { media_type: 'image', media: { content_type: 'image/jpeg', data: 'AAAA' } },
@@ -115,6 +115,9 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
     ],
     ['more than 64 KiB', goodLine(mediaId, { external_id: 'x'.repeat(64 * 1024) }), '', 'too_long'],
     ['thousands of values', `[${'1,'.repeat(5_000)}1]`, '', 'too_many_values'],
+    // What is said of a line is stored, and Postgres stores no U+0000.
+    ['a NUL in a name', '{"a\\u0000":1}', '', 'invalid_character'],
+    ['a NUL in a name that comes twice', '{"a":{"\\u0000":1,"\\u0000":2}}', '/a', 'duplicate_key'],
   ]
   const lines = bad.flatMap(([, line]) => ['', line, goodLine(mediaId)])
   const { status, json } = await service.submit(caller, lines)

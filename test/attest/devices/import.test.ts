@@ -120,6 +120,18 @@ describe('an import', () => {
     expect(await countDevices()).toBe(FLEET)
   })
 
+  it('makes no finding for each value of a hopeless line', async () => {
+    const { status, json } = await importLines([
+      JSON.stringify({ certificate_chain: Array(30_000).fill(1) }),
+      lineOf(leaf),
+    ])
+    expect(status).toBe(200)
+    expect(json).toMatchObject({
+      accepted: 1,
+      rejected: [{ line: 1, errors: [{ pointer: '', code: 'too_many_values' }] }],
+    })
+  })
+
   it('of nothing enrolls nothing', async () => {
     expect((await importLines([])).json).toEqual({ object: 'device_import', accepted: 0, rejected: [], devices: [] })
   })

@@ -109,12 +109,23 @@ describe('what is not HTTP', () => {
       400,
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n', 400],
+    ['a request without a host', 'GET /health HTTP/1.1\r\n\r\n', 400],
   ])('answers %s with a problem', async (_name, bytes, status) => {
     const app = await start([])
     const text = await callRaw(app, bytes)
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(text).toContain('application/problem+json')
     expect((await call(app, '/health')).json).toEqual({ status: 'ok' })
+  })
+
+  it('answers what HTTP lets pass: no host in HTTP/1.0, an expectation that nobody knows', async () => {
+    const app = await start([])
+    for (const request of [
+      'GET /health HTTP/1.0\r\n\r\n',
+      'GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+    ]) {
+      expect(await callRaw(app, request)).toMatch(/^HTTP\/1\.1 200 /)
+    }
   })
 })
 
