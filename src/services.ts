@@ -6,7 +6,7 @@ import { createAccounts } from './account/keys/accounts.ts'
 import { createKeys } from './account/keys/keys.ts'
 import { createDeliver } from './account/webhooks/deliver.ts'
 import { createWebhooks } from './account/webhooks/endpoints.ts'
-import { countAttempts } from './account/webhooks/metrics.ts'
+import { countAttempts, reportDisabled } from './account/webhooks/metrics.ts'
 import { createBatches } from './attest/batches/batches.ts'
 import { createCaptures } from './attest/captures/captures.ts'
 import { createClaims } from './attest/claims/claims.ts'
@@ -153,6 +153,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         now,
         random: Math.random,
         timeDivisor: config.WEBHOOK_TIME_DIVISOR,
+        onDisabled: reportDisabled(registry, log),
       }),
     ),
     close: () => stack.disposeAsync(),

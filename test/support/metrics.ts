@@ -1,9 +1,10 @@
 import type { Registry } from 'prom-client'
-import { countAttempts } from '#src/account/webhooks/metrics.ts'
+import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Engine } from '#src/platform/jobs/bull.ts'
 import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
 import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPool, createMetrics } from '#src/platform/metrics.ts'
 import { createRetentionMetrics } from '#src/retention-run.ts'
 
@@ -27,6 +28,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
+  reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))
 }
 

@@ -37,6 +37,8 @@ export interface DeliverDeps {
   random?: () => number
   /** Divides the waits between attempts, for tests. */
   timeDivisor?: number
+  /** An endpoint gets nothing any more: its receiver said `gone`, or kept `failing`. */
+  onDisabled?: (reason: string) => void
 }
 
 // Nothing of an answer's body is used. Reading a short one to its end keeps the connection for the next delivery.
@@ -50,6 +52,7 @@ export function createDeliver({
   now = () => new Date(),
   random = Math.random,
   timeDivisor = 1,
+  onDisabled = () => {},
 }: DeliverDeps): Work<'deliver'> {
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
@@ -170,6 +173,7 @@ export function createDeliver({
   async function disable(tx: Tx, endpointId: string, reason: string): Promise<void> {
     await disableEndpoint(tx, endpointId, reason)
     await cancelJobs(tx, await cancelPending(tx, endpointId))
+    onDisabled(reason)
   }
 
   return {

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Log } from '#src/platform/log.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 
 /** Counts calls to receivers by what became of them; which receiver it was is in the log of deliveries, not here. */
@@ -23,5 +24,19 @@ export function countAttempts<O extends Pick<Outbound, 'send'>>(outbound: O, reg
       times.observe(answer.durationMs / 1_000)
       return answer
     },
+  }
+}
+
+/** Says and counts that an endpoint was disabled; the log line has its id. */
+export function reportDisabled(registry: Registry, log: Log): (reason: string) => void {
+  const disabled = new Counter({
+    name: 'countersign_webhook_endpoints_disabled_total',
+    help: 'Endpoints that were disabled by reason: gone (410), failing (for days).',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  return (reason) => {
+    disabled.inc({ reason })
+    log.warn({ reason }, 'a webhook endpoint was disabled')
   }
 }
