@@ -10,7 +10,20 @@ export interface Scope {
 }
 
 /** Types whose ids carry the environment's word. */
-export type ScopedType = 'key' | 'clm' | 'cas' | 'att' | 'bat' | 'cap' | 'med' | 'dev' | 'rca' | 'whe' | 'whd' | 'evt'
+export type ScopedType =
+  | 'key'
+  | 'clm'
+  | 'cas'
+  | 'att'
+  | 'bat'
+  | 'cap'
+  | 'med'
+  | 'dev'
+  | 'chl'
+  | 'rca'
+  | 'whe'
+  | 'whd'
+  | 'evt'
 /** Account-level types, without the word. */
 export type AccountType = 'acc' | 'req'
 

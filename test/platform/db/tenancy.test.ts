@@ -9,6 +9,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   accounts: 'SELECT',
   api_keys: 'INSERT SELECT UPDATE',
+  assertion_counters: 'INSERT SELECT',
   attestations: 'DELETE INSERT SELECT UPDATE',
   batches: 'DELETE INSERT SELECT UPDATE',
   case_entries: 'INSERT SELECT UPDATE(note,note_erased_at)',
@@ -17,6 +18,7 @@ const TENANT_GRANTS: Record<string, string> = {
   claims: 'DELETE INSERT SELECT UPDATE',
   deliveries: 'DELETE INSERT SELECT UPDATE',
   delivery_attempts: 'DELETE INSERT SELECT UPDATE',
+  device_challenges: 'DELETE INSERT SELECT UPDATE',
   devices: 'DELETE INSERT SELECT UPDATE',
   events: 'DELETE INSERT SELECT',
   idempotency_keys: 'INSERT SELECT',
@@ -33,11 +35,20 @@ const SYSTEM_GRANTS: Record<string, string> = {
   jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   migrations: 'SELECT',
   queues: 'INSERT SELECT UPDATE',
+  revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Deployment-wide: no tenant owns a row of theirs, and the tenant door has no grant on them.
-const WITHOUT_TENANT = ['knex_migrations_lock', 'migrations', 'migrations_lock', 'queues', 'signing_keys', 'workers']
+const WITHOUT_TENANT = [
+  'knex_migrations_lock',
+  'migrations',
+  'migrations_lock',
+  'queues',
+  'revocation_lists',
+  'signing_keys',
+  'workers',
+]
 
 describe('the tenant boundary', () => {
   let database: TestDatabase
