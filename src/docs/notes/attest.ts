@@ -19,13 +19,11 @@ export const IDS = {
   attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',
   batch: 'bat_test_01m7x7jxdnfa19awf1mc39ezm8',
   case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
-  case: 'cas_test_01m7x7k8rve2p9d5m0w3h6tjyc',
   claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
   delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
-  key: 'key_test_01m7x7dq4ne8xr5s2v9b6g1kzt',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
 } as const
 

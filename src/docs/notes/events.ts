@@ -39,15 +39,6 @@ const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
     note_present: true,
     actor: 'b.adjuster@example.com',
   },
-  'case.status_changed': {
-    case_id: IDS.case,
-    claim_id: IDS.claim,
-    from: 'in_review',
-    to: 'approved',
-    reason_code: 'provenance_verified',
-    note_present: false,
-    actor: IDS.key,
-  },
   ping: { endpoint_id: IDS.endpoint },
 }
 
