@@ -5,7 +5,7 @@ import { forgetBatches } from './attest/batches/retention.ts'
 import { forgetSessions } from './attest/captures/retention.ts'
 import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
-import { forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
+import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
 import type { Eraser } from './attest/media/erase.ts'
 import type { Database } from './platform/db/database.ts'
 import { forgetIdempotencyKeys } from './platform/http/idempotency.ts'
@@ -20,6 +20,8 @@ const DAY_MS = 24 * HOUR_MS
 
 // A capture may arrive 30 days after its nonce expired, and one more is for clocks that disagree.
 const LATE_CAPTURE_DAYS = 31
+// After they expired: long enough to look into an enrollment that failed.
+const CHALLENGE_DAYS = 7
 // Until plans say more: three months are what a quarterly reconciliation looks back on.
 const DELIVERY_DAYS = 90
 /** Of accounts whose keys are published, the sandbox for newcomers: everything of it goes. */
@@ -82,6 +84,7 @@ export function tenantRules({
     { what: 'unreferenced_media', days: 7, forget: eraser.eraseUnreferenced },
     { what: 'erased_media', days: null, forget: eraser.forgetErased },
     rows('capture_sessions', LATE_CAPTURE_DAYS, forgetSessions),
+    rows('device_challenges', CHALLENGE_DAYS, forgetChallenges),
     rows('devices', null, forgetDevices),
     rows('root_cas', null, forgetRootCas),
     rows('deliveries', DELIVERY_DAYS, forgetDeliveries),

@@ -25,3 +25,15 @@ export const forgetRootCas: Step = async (tx, { environment }, { before, limit }
       limit,
     ]),
   )
+
+/** Challenges that expired before then, used or not: what they proved stands with the device. */
+export const forgetChallenges: Step = async (tx, { environment }, { before, limit }) =>
+  deleteRows(
+    tx,
+    'device_challenges',
+    await tx.query(`SELECT id FROM device_challenges WHERE id < $1 AND expires_at < $2 ORDER BY id LIMIT $3`, [
+      idsBefore('chl', environment, before),
+      before,
+      limit,
+    ]),
+  )
