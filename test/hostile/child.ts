@@ -1,0 +1,43 @@
+// Runs cases through parsers in a process of its own: what hangs or crashes here is seen from outside, and its memory is its
+// own. Each case is noted in a file before it begins.
+
+import { openSync, writeSync } from 'node:fs'
+import { bodyParsers } from './body-parsers.ts'
+import { mediaParsers } from './media-parsers.ts'
+import { type Cases, runCases } from './parser.ts'
+import { TEXT_PARSERS } from './text-parsers.ts'
+
+export type Order = Cases & { name: string }
+
+const [, , progressPath = ''] = process.argv
+const progress = openSync(progressPath, 'r+')
+const mark = Buffer.alloc(8)
+const media = await mediaParsers()
+const parsers = [...TEXT_PARSERS, ...bodyParsers(), ...media.parsers]
+
+// Half of the cases, so that what is loaded and compiled once, and caches that are full, do not count as growth.
+const WARM_PART = 2
+const SAMPLE_EVERY = 20
+
+process.on('message', async (order: Order) => {
+  const parser = parsers.find(({ name }) => name === order.name)
+  if (parser === undefined) throw new Error(`no parser ${order.name}`)
+  const warmAt = order.from + Math.ceil(order.count / WARM_PART)
+  let warm = 0
+  let peak = 0
+  const report = await runCases(parser, order, (index) => {
+    mark.writeDoubleLE(index)
+    writeSync(progress, mark, 0, 8, 0)
+    if (index === warmAt) warm = settledRss()
+    if (warm > 0 && index % SAMPLE_EVERY === 0) peak = Math.max(peak, process.memoryUsage.rss())
+  })
+  const growth = settledRss() - warm
+  process.send?.({ report, memory: { growth, peak: Math.max(0, peak - warm) } })
+})
+process.on('disconnect', () => process.exit())
+process.send?.({ names: parsers.map(({ name, source, limit }) => ({ name, source, limit })) })
+
+function settledRss(): number {
+  globalThis.gc?.()
+  return process.memoryUsage.rss()
+}

@@ -1,0 +1,137 @@
+// Hostile inputs for every parser of bytes from outside: 200 each here, as many as HOSTILE says in the large form (docs/hostile.md).
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type System, startSystem } from '../support/system.ts'
+import { until } from '../support/until.ts'
+import { diceOf } from './dice.ts'
+import { type Memory, type Nursery, startNursery } from './nursery.ts'
+import { describeFailures, note, type Parser, type Report, runCase } from './parser.ts'
+import { webParsers } from './web-parsers.ts'
+
+const isLarge = process.env.HOSTILE !== undefined
+const count = Number(process.env.HOSTILE ?? 200)
+const seed = Number(process.env.HOSTILE_SEED ?? 1)
+const from = Number(process.env.HOSTILE_FROM ?? 0)
+const only = process.env.HOSTILE_ONLY
+const reports = process.env.HOSTILE_REPORTS
+const isWanted = (name: string) => only === undefined || name.includes(only)
+const timeout = 60_000 + count * 200
+const MEGABYTE = 1024 * 1024
+// What a parser may keep after thousands of cases: caches that fill to their bounds, and a heap that V8 gives back late.
+const MAX_GROWTH = 96 * MEGABYTE
+// Requests at once, as many as two cores can serve.
+const AT_ONCE = 4
+const LOOK_EVERY = 50
+const MAX_FAILURES = 20
+
+describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
+  describe('straight at the parser', () => {
+    let nursery: Nursery
+    beforeAll(async () => {
+      nursery = await startNursery()
+    }, 60_000)
+    afterAll(() => nursery.close())
+
+    it('are refused with a known code or accepted for good reason, in time, and leave nothing behind', {
+      timeout: timeout * 30,
+    }, async () => {
+      const wrong: string[] = []
+      for (const { name, source, limit } of nursery.names.filter((one) => isWanted(one.name))) {
+        // In the large form a process each: what one leaves behind must not count for the next.
+        if (isLarge) {
+          nursery.close()
+          nursery = await startNursery()
+        }
+        const { report, memory } = await nursery.run({ name, seed, from, count })
+        tell(report, memory, { source, limit })
+        wrong.push(...describeFailures(report, seed))
+        if (isLarge && memory.growth > MAX_GROWTH)
+          wrong.push(`${name}: ${Math.round(memory.growth / MEGABYTE)} MB stay`)
+      }
+      expect(wrong).toEqual([])
+    })
+  })
+
+  describe('through the front door', () => {
+    let system: System
+    beforeAll(async () => {
+      system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
+    }, 120_000)
+    afterAll(() => system.close())
+
+    it('are refused with a known code or accepted, never with 5xx, in time, and the process lives', {
+      timeout: timeout * 20,
+    }, async () => {
+      const web = system.supervisor.children.get('web')
+      const wrong: string[] = []
+      for (const parser of (await webParsers(system)).filter(({ name }) => isWanted(name))) {
+        const { report, memory } = await runAtOnce(parser, web?.pid)
+        tell(report, memory, parser)
+        wrong.push(...describeFailures(report, seed))
+        if (isLarge && memory.growth > MAX_GROWTH) wrong.push(tooMuch(parser.name, memory))
+      }
+      expect(wrong).toEqual([])
+      expect(web?.exitCode).toBeNull()
+      expect(system.supervisor.children.get('web')).toBe(web)
+      expect(system.warnings).toEqual([])
+    })
+
+    it('are judged where they were accepted: no job dies of them', { timeout }, async () => {
+      const { database } = system
+      const left = () =>
+        database.owner<{ state: string; count: number }>(
+          `SELECT state, count(*)::int AS count FROM jobs WHERE queue = 'attest' AND state <> 'succeeded' GROUP BY state`,
+        )
+      await until(async () => (await left()).every(({ state }) => state === 'dead'), {
+        timeoutMs: timeout - 5_000,
+        everyMs: 200,
+      })
+      expect(await left()).toEqual([])
+      expect(await database.owner(`SELECT id FROM jobs WHERE attempts > 1 AND queue = 'attest'`)).toEqual([])
+      expect(system.warnings).toEqual([])
+    })
+  })
+})
+
+async function runAtOnce(parser: Parser, pid: number | undefined): Promise<{ report: Report; memory: Memory }> {
+  const report: Report = { name: parser.name, cases: 0, outcomes: {}, slowestMs: 0, slowestIndex: from, failures: [] }
+  let next = from
+  // Of the second half, as in the child: see there.
+  let start = 0
+  let peak = 0
+  const work = async () => {
+    while (next < from + count && report.failures.length < MAX_FAILURES) {
+      const index = next
+      next += 1
+      const input = parser.make(diceOf(seed, parser.name, index))
+      note(report, await runCase(parser, input), index, input)
+      if (index === from + Math.floor(count / 2)) start = residentBytes(pid)
+      if (start > 0 && index % LOOK_EVERY === 0) peak = Math.max(peak, residentBytes(pid))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const growth = residentBytes(pid) - start
+  return { report, memory: { growth, peak: Math.max(growth, peak - start) } }
+}
+
+function tooMuch(name: string, { growth }: Memory): string {
+  return `${name}: ${Math.round(growth / MEGABYTE)} MB stay`
+}
+
+/** Linux tells it of any process; elsewhere it is 0, and nothing is said of memory. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
+function tell(report: Report, memory: Memory, { source, limit }: Pick<Parser, 'source' | 'limit'>): void {
+  if (reports === undefined) return
+  mkdirSync(reports, { recursive: true })
+  const file = `${report.name.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.json`
+  writeFileSync(join(reports, file), JSON.stringify({ ...report, memory, source, limit, at: Date.now() }))
+}

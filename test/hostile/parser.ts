@@ -1,0 +1,109 @@
+// What every parser of the table says of itself, and how a number of cases is run through it.
+
+import { type Dice, diceOf } from './dice.ts'
+
+export interface Parser {
+  name: string
+  /** Where it stands. */
+  source: string
+  /**
+   * `thread`: processor time of one case on the thread that the API serves everybody with. `wall`: for what runs in another
+   * thread or process, from question to answer.
+   */
+  limit: { kind: 'thread' | 'wall'; ms: number }
+  /** A case. The same dice make the same. */
+  make(dice: Dice): Buffer
+  /**
+   * `accepted`, or the code of the refusal. Whatever it throws is a failure: a crash, an unknown code, or a property that
+   * does not hold.
+   */
+  run(input: Buffer): string | Promise<string>
+  /** Every code that a refusal may have. */
+  refusals: readonly string[]
+}
+
+export interface Failed {
+  index: number
+  why: string
+  /** The start of the input in base64, for a look without running it again. */
+  input: string
+}
+
+export interface Report {
+  name: string
+  cases: number
+  outcomes: Record<string, number>
+  slowestMs: number
+  slowestIndex: number
+  failures: Failed[]
+}
+
+export interface Cases {
+  seed: number
+  from: number
+  count: number
+}
+
+const SHOWN_BYTES = 1_500
+const MAX_FAILURES = 20
+
+/** @param onCase Called before each case, with its index. */
+export async function runCases(
+  parser: Parser,
+  { seed, from, count }: Cases,
+  onCase: (index: number) => void = () => {},
+): Promise<Report> {
+  const report: Report = { name: parser.name, cases: 0, outcomes: {}, slowestMs: 0, slowestIndex: from, failures: [] }
+  for (let index = from; index < from + count && report.failures.length < MAX_FAILURES; index += 1) {
+    onCase(index)
+    const input = parser.make(diceOf(seed, parser.name, index))
+    note(report, await runCase(parser, input), index, input)
+  }
+  return report
+}
+
+export interface Ran {
+  outcome: string | undefined
+  ms: number
+  why?: string
+}
+
+export async function runCase(parser: Parser, input: Buffer): Promise<Ran> {
+  const { limit, refusals } = parser
+  const clock = limit.kind === 'thread' ? threadMs : () => performance.now()
+  const startedAt = clock()
+  try {
+    const outcome = await parser.run(input)
+    const ms = clock() - startedAt
+    if (outcome !== 'accepted' && !refusals.includes(outcome)) {
+      return { outcome, ms, why: `an unknown refusal: ${outcome.slice(0, 300)}` }
+    }
+    if (ms > limit.ms)
+      return { outcome, ms, why: `took ${Math.round(ms)} ms, its limit is ${limit.ms} (${limit.kind})` }
+    return { outcome, ms }
+  } catch (error) {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { outcome: undefined, ms: clock() - startedAt, why: why.slice(0, 2_000) }
+  }
+}
+
+export function note(report: Report, { outcome, ms, why }: Ran, index: number, input: Buffer): void {
+  report.cases += 1
+  if (outcome !== undefined) report.outcomes[outcome] = (report.outcomes[outcome] ?? 0) + 1
+  if (ms > report.slowestMs) Object.assign(report, { slowestMs: ms, slowestIndex: index })
+  if (why !== undefined) report.failures.push({ index, why, input: input.subarray(0, SHOWN_BYTES).toString('base64') })
+}
+
+/** What a person needs to run the case again. */
+export function describeFailures({ name, failures }: Report, seed: number): string[] {
+  return failures.map(({ index, why, input }) => `${name}, seed ${seed}, index ${index}: ${why}\n  input: ${input}`)
+}
+
+export function hold(condition: boolean, property: string): asserts condition {
+  if (!condition) throw new Error(`does not hold: ${property}`)
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
