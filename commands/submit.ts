@@ -10,7 +10,7 @@ import { type Journal, openJournal } from './submit/journal.ts'
 import { readManifest } from './submit/manifest.ts'
 import { HELP, type Options, readOptions } from './submit/options.ts'
 import { createPlan, type Plan } from './submit/plan.ts'
-import { createProgress } from './submit/progress.ts'
+import { createProgress, type Progress } from './submit/progress.ts'
 import { RESULT_FILES, type Tally, writeResults } from './submit/results.ts'
 import { run, strangerOf } from './submit/run.ts'
 import { createService, isStopped, type Service, stopped } from './submit/service.ts'
@@ -82,7 +82,7 @@ async function submit(options: Options): Promise<number> {
     await service.greet()
     await checkState(journal, service)
     plan = await createPlan(`${options.state}.plan`)
-    const { total, done } = await fill(plan, journal, options)
+    const { total, done } = await fill(plan, journal, progress, options)
     progress.start(total, done)
     const signal = AbortSignal.any([end, stop.signal])
     const abort = () => stop.abort()
@@ -143,20 +143,26 @@ function judge(tally: Tally, { failOn }: Options): number {
 }
 
 /** Reads and checks the whole input before anything is sent. */
-async function fill(plan: Plan, journal: Journal, options: Options): Promise<{ total: number; done: number }> {
+async function fill(
+  plan: Plan,
+  journal: Journal,
+  progress: Progress,
+  options: Options,
+): Promise<{ total: number; done: number }> {
   let captures = 0
   let wrong = 0
   let done = 0
   const shown: string[] = []
   for await (const entry of readEntries(options)) {
     captures += 1
+    progress.checked(captures)
     const key = await plan.add(entry)
     if (entry.problems.length > 0) wrong += 1
     else if (journal.isDone(key)) done += 1
     if (shown.length < SHOWN_PROBLEMS) shown.push(...problemLines(entry))
   }
   if (captures === 0) throw nothingFound(options)
-  const note = (line: string) => void process.stderr.write(`${line}\n`)
+  const note = (line: string) => void process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${line}\n`)
   for (const line of shown.slice(0, SHOWN_PROBLEMS)) note(line)
   if (wrong > 0) note(`${wrong} of ${captures} captures have mistakes and are not sent; results.csv names them all.`)
   if (done > 0 && !options.isQuiet) note(`${done} of ${captures} were done before.`)

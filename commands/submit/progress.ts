@@ -3,6 +3,8 @@
 export type Step = 'uploaded' | 'sent' | 'settled'
 
 export interface Progress {
+  /** Captures that were looked at before anything is sent. */
+  checked(count: number): void
   /** @param done What earlier runs did. */
   start(total: number, done: number): void
   add(step: Step, count: number): void
@@ -29,6 +31,7 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
   let reason: string | undefined
   let last = ''
   let timer: NodeJS.Timeout | undefined
+  let checkedAt = now()
 
   function line(): string {
     const done = counts.uploaded + counts.settled
@@ -43,8 +46,7 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
     return `[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %  ${states}  ${reason ?? pace}`
   }
 
-  function draw(): void {
-    const text = line()
+  function draw(text = line()): void {
     if (text === last) return
     last = text
     const width = (screen.columns ?? 120) - 1
@@ -52,14 +54,18 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
   }
 
   return {
+    checked(count) {
+      if (isQuiet || now() - checkedAt < (screen.isTTY === true ? REDRAW_MS : PLAIN_MS)) return
+      checkedAt = now()
+      draw(`${count} captures checked`)
+    },
     start(all, done) {
       total = all
       atStart = done
       startedAt = now()
       for (const step of ['uploaded', 'sent', 'settled'] as const) counts[step] = done
       if (isQuiet) return
-      draw()
-      timer = setInterval(draw, screen.isTTY === true ? REDRAW_MS : PLAIN_MS)
+      timer = setInterval(() => draw(), screen.isTTY === true ? REDRAW_MS : PLAIN_MS)
     },
     add(step, count) {
       counts[step] += count
