@@ -6,6 +6,7 @@ import { type JobSummary, listJobs, pauseQueue, redrive, resumeQueue } from '#sr
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/platform/jobs/queues.ts'
 import type { Services } from '#src/services.ts'
 import { usageError } from '../sentence.ts'
+import { FAMILIES, listSigningKeys, rotateSigningKey } from './signing-keys.ts'
 
 const PLANS = ['developer', 'growth', 'enterprise'] as const
 const ENVIRONMENTS = ['sandbox', 'live'] as const
@@ -21,6 +22,8 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
   jobs redrive (JOB_ID | --queue QUEUE) [--yes]     runs dead jobs again
   queue pause QUEUE [--yes]
   queue resume QUEUE
+  signing-keys list
+  signing-keys rotate --environment ${ENVIRONMENTS.join('|')} --family ${FAMILIES.join('|')} [--yes]
 
   Scopes: ${SCOPES.join(', ')} (all: sandbox keys only)
   Queues: ${QUEUE_NAMES.join(', ')}
@@ -36,6 +39,7 @@ const OPTIONS = {
   environment: { type: 'string' },
   scopes: { type: 'string' },
   expires: { type: 'string' },
+  family: { type: 'string' },
   queue: { type: 'string' },
   state: { type: 'string' },
   limit: { type: 'string' },
@@ -80,6 +84,8 @@ const ENTRIES: Record<string, Entry> = {
   'jobs redrive': { options: ['queue', 'yes'], words: 1, read: readJobsRedrive },
   'queue pause': { options: ['yes'], words: 1, read: (_, word) => readQueueChange('pause', word) },
   'queue resume': { options: [], words: 1, read: (_, word) => readQueueChange('resume', word) },
+  'signing-keys list': { options: [], words: 0, read: () => listSigningKeys() },
+  'signing-keys rotate': { options: ['environment', 'family', 'yes'], words: 0, read: readSigningKeysRotate },
 }
 
 /** undefined: the help was asked for. @throws {Error} a usage error, naming what is wrong. */
@@ -192,6 +198,13 @@ function readQueueChange(change: 'pause' | 'resume', word: string | undefined): 
     log(`queue ${change}`, { queue })
     return { queue, state: change === 'pause' ? 'paused' : 'running' }
   }
+}
+
+function readSigningKeysRotate({ environment, family }: Values): Act {
+  return rotateSigningKey(
+    oneOf('--environment', required('--environment', environment), ENVIRONMENTS),
+    oneOf('--family', required('--family', family), FAMILIES),
+  )
 }
 
 function required(name: string, value: string | undefined): string {

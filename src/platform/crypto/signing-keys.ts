@@ -42,8 +42,21 @@ export interface SigningKeys {
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   /** What `/.well-known/jwks.json` shows: both environments, both families. At most a minute old. */
   jwks(): Promise<KeySet>
+  /** Every key that there is, oldest first. */
+  list(): Promise<SigningKeySummary[]>
   /** Publishes a new key, which takes over from the old one after 24 hours; answers its kid. */
   rotate(environment: Environment, family: KeyFamily): Promise<string>
+}
+
+export interface SigningKeySummary {
+  kid: string
+  environment: Environment
+  family: KeyFamily
+  /** announced: published, and signs from `activeFrom`. retired: signs no more; `isPublished` says whether it is still shown. */
+  state: 'announced' | 'active' | 'retired'
+  isPublished: boolean
+  activeFrom: Date
+  retiredAt: Date | null
 }
 
 interface SigningKeysDeps {
@@ -63,7 +76,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
   let cache: { until: number; keys: Promise<StoredKey[]> } | undefined
   const opened = new Map<string, KeyObject>()
 
-  return { ensure, signRecord, jwks, rotate }
+  return { ensure, signRecord, jwks, list, rotate }
 
   async function ensure(): Promise<void> {
     const missing = withoutKey(await load(), now())
@@ -94,6 +107,19 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     const at = now().getTime()
     const keys = await load()
     return { keys: keys.filter((key) => isPublished(key, at)).map(publish) }
+  }
+
+  async function list(): Promise<SigningKeySummary[]> {
+    const at = now()
+    return (await load()).map((key) => ({
+      kid: key.kid,
+      environment: key.environment,
+      family: key.family,
+      state: !isUsable(key, at) ? 'retired' : key.active_from > at ? 'announced' : 'active',
+      isPublished: isPublished(key, at.getTime()),
+      activeFrom: key.active_from,
+      retiredAt: key.retired_at,
+    }))
   }
 
   async function rotate(environment: Environment, family: KeyFamily): Promise<string> {
