@@ -10,7 +10,6 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { makeKey, parseKey } from './format.ts'
 import { createLookup } from './lookup.ts'
 import {
-  findByHashes,
   findIdByHash,
   findKeyById,
   findScopeOfKey,
@@ -19,11 +18,12 @@ import {
   type LookupRow,
   listKeys,
   revokeKey,
+  selectByHashes,
   touchKey,
 } from './rows.ts'
 
 interface KeysDeps {
-  db: Pick<Database, 'tenant' | 'system'>
+  db: Pick<Database, 'tenant' | 'system' | 'readSystem'>
   now?: () => Date
   /** Told when `last_used_at` could not be written; requests don't wait for it. */
   onError?: (error: unknown) => void
@@ -60,7 +60,7 @@ const TOUCH_AFTER_MS = 60_000
 export type Keys = ReturnType<typeof createKeys>
 
 export function createKeys({ db, now = () => new Date(), onError = () => {} }: KeysDeps) {
-  const lookUp = createLookup(db, findByHashes)
+  const lookUp = createLookup(db, selectByHashes)
   const touching = new Map<string, Promise<void>>()
 
   /**

@@ -2,7 +2,7 @@
 // look-ups that wait for a connection anyway travel together in one transaction. Nobody waits longer for it, and nobody
 // joins a read that has begun.
 
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Database, Statement } from '#src/platform/db/database.ts'
 import type { LookupRow } from './rows.ts'
 
 interface Batch {
@@ -11,10 +11,7 @@ interface Batch {
 }
 
 /** @param select Reads the rows of some hashes. */
-export function createLookup(
-  db: Pick<Database, 'system'>,
-  select: (tx: Tx, hashes: readonly Buffer[]) => Promise<LookupRow[]>,
-) {
+export function createLookup(db: Pick<Database, 'readSystem'>, select: (hashes: readonly Buffer[]) => Statement) {
   let boarding: Batch | undefined
 
   function depart(): Batch {
@@ -24,11 +21,11 @@ export function createLookup(
 
     async function read() {
       try {
-        return await db.system('key look-up', async (tx) => {
+        const rows = await db.readSystem<LookupRow>('key look-up', () => {
           close()
-          const rows = await select(tx, [...hashes.values()])
-          return new Map(rows.map((row) => [row.hash.toString('hex'), row]))
+          return select([...hashes.values()])
         })
+        return new Map(rows.map((row) => [row.hash.toString('hex'), row]))
       } finally {
         close()
       }

@@ -1,4 +1,4 @@
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { KeyScope, Plan } from '#src/platform/http/endpoint.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
@@ -81,14 +81,15 @@ export async function listAccounts(
 
 // System door: a request's key says whose it is, and nothing else does.
 
-export async function findByHashes(tx: Tx, hashes: readonly Buffer[]): Promise<LookupRow[]> {
-  return tx.query<LookupRow>(
-    `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, k.expires_at, k.revoked_at,
+/** Answers `LookupRow`s. */
+export function selectByHashes(hashes: readonly Buffer[]): Statement {
+  return {
+    text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, k.expires_at, k.revoked_at,
        k.last_used_at
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
-    [hashes],
-  )
+    values: [hashes],
+  }
 }
 
 export async function touchKey(

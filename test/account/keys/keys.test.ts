@@ -118,9 +118,11 @@ describe('finding a key', () => {
 
   it('finds nothing for what is no key, without asking the database', async () => {
     const asked: string[] = []
-    const db: Pick<Database, 'tenant' | 'system'> = {
-      tenant: () => Promise.reject(new Error('asked')),
-      system: (reason) => Promise.reject(new Error(asked.push(reason).toString())),
+    const refuse = (reason: string) => Promise.reject(new Error(asked.push(reason).toString()))
+    const db: Pick<Database, 'tenant' | 'system' | 'readSystem'> = {
+      tenant: () => refuse('tenant'),
+      system: refuse,
+      readSystem: refuse,
     }
     const blind = createKeys({ db })
     for (const raw of ['', 'x', 'svc_live_', "' OR 1=1 --", 'svc_test_\0', 'a'.repeat(100_000)])
@@ -139,10 +141,10 @@ describe('finding a key', () => {
     let transactions = 0
     const counting = createKeys({
       db: {
-        tenant: test.db.tenant,
-        system: (reason, work, options) => {
-          if (reason === 'key look-up') transactions += 1
-          return test.db.system(reason, work, options)
+        ...test.db,
+        readSystem: (reason, statement) => {
+          transactions += 1
+          return test.db.readSystem(reason, statement)
         },
       },
       now,
@@ -162,10 +164,10 @@ describe('finding a key', () => {
     const { key, id } = await keys.create(sandbox, { name: 'x', scopes: ['verify'] })
     const shaky = createKeys({
       db: {
-        tenant: test.db.tenant,
-        system: (reason, work, options) => {
+        ...test.db,
+        readSystem: (reason, statement) => {
           if (isBroken) throw new Error('no connection')
-          return test.db.system(reason, work, options)
+          return test.db.readSystem(reason, statement)
         },
       },
       now,
@@ -228,7 +230,7 @@ describe('last use', () => {
     const told: unknown[] = []
     const shaky = createKeys({
       db: {
-        tenant: test.db.tenant,
+        ...test.db,
         system: (reason, work, options) =>
           reason === 'key use' ? Promise.reject(new Error('down')) : test.db.system(reason, work, options),
       },
