@@ -127,7 +127,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         db: db(),
         storeInline: media().storeInline,
         dispatchSoon: (jobId) =>
-          void dispatcher()
+          dispatcher()
             .dispatchOne('attest', jobId)
             .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher')),
         waiters: waiters(),

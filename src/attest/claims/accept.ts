@@ -3,7 +3,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { FieldError } from '#src/failure.ts'
-import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
@@ -11,7 +10,14 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
 import { holdMedia, type Media } from '../media/rows.ts'
 import { type NewClaim, upsertClaims } from './claim-rows.ts'
-import { findByExternalIds, insertAttestations, type KnownSubmission, type NewAttestation } from './rows.ts'
+import {
+  type AttestationRow,
+  findByExternalIds,
+  insertAttestations,
+  type KnownSubmission,
+  type NewAttestation,
+  queuedRow,
+} from './rows.ts'
 import { type BatchLine, contentOf, toSubmission } from './submission.ts'
 
 export interface Accepted {
@@ -20,6 +26,8 @@ export interface Accepted {
   jobId: string
   /** It was there already: nothing was written. */
   isRepeat: boolean
+  /** What was written. */
+  row?: AttestationRow
 }
 
 /** In the order of the submissions: accepted, or the reasons why not. */
@@ -49,24 +57,16 @@ export async function acceptSubmissions(
   source: Source,
 ): Promise<Verdict[]> {
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
-  // Asked together: the connection sends one after the other without waiting for answers. One submission alone is as a
-  // rule new: it looks only when it finds that its name was taken.
-  const [found, known] = await Promise.all([
-    holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))]),
-    bodies.length > 1 ? knownSubmissions(tx, prepared) : new Map(),
-  ])
-  const media = new Map(found.map((row) => [row.id, row]))
-  const verdicts: Verdicts = prepared.map(({ body }) => refusalOfMedia(body, media.get(body.media.media_id)))
-  settleKnown(prepared, known, verdicts)
-
-  const fresh = await insertFresh(tx, scope, prepared, verdicts)
-  if (fresh.length > 0) {
-    const jobs = fresh.map(({ attestation: { id, jobId } }) => ({
-      id: jobId,
-      payload: { attestationId: id },
-      priority: source.priority,
-    }))
-    await Promise.all([enqueue(tx, 'attest', scope, jobs), consumeNonces(tx, fresh.flatMap(nonceUse), source.now)])
+  const held = holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
+  const verdicts: Verdicts = prepared.map(() => undefined)
+  if (bodies.length === 1) await insertFresh(tx, scope, prepared, verdicts, source, held)
+  else {
+    // Asked together: the connection sends one after the other without waiting for answers. One submission alone is as a
+    // rule new: it looks only when it finds that its name was taken.
+    const [media, known] = await Promise.all([held, knownSubmissions(tx, prepared)])
+    refuseWrongMedia(prepared, media, verdicts)
+    settleKnown(prepared, known, verdicts)
+    await insertFresh(tx, scope, prepared, verdicts, source)
   }
   return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
 }
@@ -80,25 +80,54 @@ async function insertFresh(
   scope: Scope,
   prepared: readonly Prepared[],
   verdicts: Verdicts,
-): Promise<Prepared[]> {
+  source: Source,
+  held?: Promise<Media[]>,
+): Promise<void> {
   for (;;) {
     const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
-    if (fresh.length === 0) return []
-    const isNamed = fresh.some(({ body }) => body.external_id !== undefined)
-    await Promise.all([isNamed && tx.adhoc('SAVEPOINT unplaced'), placeInClaims(tx, scope, fresh)])
+    if (fresh.length === 0) return
+    const canGoBack = held !== undefined || fresh.some(({ body }) => body.external_id !== undefined)
+    const [media] = await Promise.all([
+      held,
+      canGoBack && tx.adhoc('SAVEPOINT unplaced'),
+      placeInClaims(tx, scope, fresh),
+    ])
+    if (media !== undefined) {
+      refuseWrongMedia(prepared, media, verdicts)
+      if (verdicts[0] !== undefined) return void (await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced'))
+    }
     prepared.forEach(({ attestation }, index) => {
       if (verdicts[index] === undefined && attestation.claimId === '') verdicts[index] = refuseClosed()
     })
     const placed = fresh.filter(({ attestation }) => attestation.claimId !== '')
-    const inserted = await insertAttestations(
-      tx,
-      scope,
-      sortBy(placed, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
-    )
-    if (inserted === placed.length) return placed
+    const [inserted] = await Promise.all([
+      insertAttestations(
+        tx,
+        scope,
+        sortBy(placed, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
+      ),
+      enqueue(tx, 'attest', scope, placed.map(jobOf(source))),
+      consumeNonces(tx, placed.flatMap(nonceUse), source.now),
+    ])
+    if (inserted.length === placed.length) {
+      const times = new Map(inserted.map(({ id, acceptedAt }) => [id, acceptedAt]))
+      for (const { attestation } of placed) attestation.acceptedAt = times.get(attestation.id)
+      return
+    }
     await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
     settleKnown(prepared, await knownSubmissions(tx, prepared), verdicts)
   }
+}
+
+function jobOf({ priority }: Source) {
+  return ({ attestation: { id, jobId } }: Prepared) => ({ id: jobId, payload: { attestationId: id }, priority })
+}
+
+function refuseWrongMedia(prepared: readonly Prepared[], media: readonly Media[], verdicts: Verdicts): void {
+  const found = new Map(media.map((row) => [row.id, row]))
+  prepared.forEach(({ body }, index) => {
+    verdicts[index] ??= refusalOfMedia(body, found.get(body.media.media_id))
+  })
 }
 
 function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Verdict | undefined {
@@ -114,7 +143,7 @@ function nonceUse({ body, attestation }: Prepared): { nonce: string; attestation
 }
 
 function prepare(body: BatchLine, scope: Scope, source: Source, index: number): Prepared {
-  const digest = sha256(canonicalize(contentOf(body, body.media.media_id)))
+  const digest = sha256(contentOf(body, body.media.media_id))
   return {
     body,
     digest,
@@ -203,7 +232,7 @@ function refuse(pointer: string, code: string, detail: string): Verdict {
 function acceptedOf(prepared: Prepared | undefined): Verdict {
   if (prepared === undefined) throw new Error('a verdict without a submission')
   const { id: attestationId, claimId, jobId } = prepared.attestation
-  return { accepted: { attestationId, claimId, jobId, isRepeat: false } }
+  return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(prepared.attestation) } }
 }
 
 // Rows are locked in one order by everyone: two batches that share references or external ids wait, they don't deadlock.

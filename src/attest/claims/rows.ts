@@ -17,6 +17,8 @@ export interface NewAttestation {
   deviceId: string | null
   submission: Submission
   jobId: string
+  /** Known once it is inserted. */
+  acceptedAt?: Date | undefined
 }
 
 /** What is known of a submission that was accepted, before or after its evaluation. */
@@ -52,15 +54,19 @@ const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_lin
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
-/** Inserts what is not there yet by external id, and answers how many. Sorted by external id, so that two batches can't deadlock. */
-export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly NewAttestation[]): Promise<number> {
-  const inserted = await tx.query<{ id: string }>(
+/** Inserts what is not there yet by external id, and answers what was inserted. Sorted by external id, so that two batches can't deadlock. */
+export async function insertAttestations(
+  tx: Tx,
+  scope: Scope,
+  rows: readonly NewAttestation[],
+): Promise<{ id: string; acceptedAt: Date }[]> {
+  return tx.query(
     `INSERT INTO attestations (account_id, environment, id, claim_id, batch_id, batch_line, external_id, content_digest,
        media_id, device_id, submission, job_id)
      SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bytea[], $9::text[],
        $10::text[], $11::jsonb[], $12::uuid[])
      ON CONFLICT (account_id, environment, external_id) DO NOTHING
-     RETURNING id`,
+     RETURNING id, accepted_at AS "acceptedAt"`,
     [
       scope.accountId,
       scope.environment,
@@ -76,8 +82,33 @@ export async function insertAttestations(tx: Tx, scope: Scope, rows: readonly Ne
       rows.map((row) => row.jobId),
     ],
   )
-  return inserted.length
 }
+
+/** The row of an attestation that was inserted a moment ago, as a look at it would show it. */
+export function queuedRow({
+  acceptedAt = new Date(),
+  contentDigest,
+  submission,
+  ...row
+}: NewAttestation): AttestationRow {
+  return { ...row, ...UNJUDGED, acceptedAt }
+}
+
+const UNJUDGED = {
+  status: 'queued',
+  evaluatedAt: null,
+  riskStatus: null,
+  riskScore: null,
+  provenanceStatus: null,
+  hardwareTier: null,
+  rulesVersion: null,
+  factors: null,
+  advisoryFactors: null,
+  observations: null,
+  resultJws: null,
+  failure: null,
+  erasedAt: null,
+} as const
 
 export interface KnownSubmission {
   id: string

@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 
@@ -107,9 +106,12 @@ export function toSubmission(body: AttestRequest | BatchLine): Submission {
   return { claim, media_type, bundle, assertion, certificate_chain, signature }
 }
 
-/** The body as it counts for `external_id`: media by its id, so that inline and uploaded are the same content. */
-export function contentOf(body: AttestRequest | BatchLine, mediaId: string): Json {
-  return JSON.parse(JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: mediaId }))
+/**
+ * The body as it counts for `external_id`: media by its id, so that inline and uploaded are the same content. One text for
+ * one content, in whatever order its members came: the schemas above write theirs in their own order.
+ */
+export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string {
+  return JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: mediaId })
 }
 
 /** Findings that a schema can't express; empty when the submission can be accepted. */

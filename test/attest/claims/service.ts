@@ -118,7 +118,7 @@ export async function startService({ through = (db) => db }: ServiceOptions = {}
     dispatchSoon(jobId) {
       const task = dispatcher.dispatchOne('attest', jobId).catch(() => {})
       dispatching.add(task)
-      void task.then(() => dispatching.delete(task))
+      return task.finally(() => dispatching.delete(task))
     },
     waiters,
     pager,
