@@ -6,6 +6,7 @@ import { note } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { cancelJobs, STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
@@ -59,16 +60,18 @@ export function createDeliver({
     if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
 
     note({ endpoint: begun.endpointId })
+    // The receiver has answered. Forgetting that because Postgres restarts would mean to call it again.
+    const record = <R>(work: () => Promise<R>) => retryWhileAway(work, job.signal)
     const answer = await send(begun, job.signal)
     // Whoever has the job now calls again; this attempt stays without an end.
     if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }
     // A status that came in time counts, whatever became of the body behind it: nobody needs that.
     const { status, durationMs } = answer
     if (status === undefined || status < 200 || status >= 300) {
-      return db.tenant(job.scope, (tx) => fail(tx, begun, answer, job))
+      return record(() => db.tenant(job.scope, (tx) => fail(tx, begun, answer, job)))
     }
     failpoint('deliver:settling')
-    if (!(await succeed({ job, begun, responseStatus: status, durationMs }))) throw STALE_JOB
+    if (!(await record(() => succeed({ job, begun, responseStatus: status, durationMs })))) throw STALE_JOB
     return { kind: 'settled' }
   }
 

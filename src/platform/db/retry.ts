@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isUnavailable } from '#src/platform/unavailable.ts'
+
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
 const TRIES = 3
@@ -10,6 +13,25 @@ export async function retryDeadlocks<R>(transaction: () => Promise<R>): Promise<
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
       if (attempt === TRIES || (code !== DEADLOCK && code !== SERIALIZATION)) throw error
+    }
+  }
+}
+
+// Postgres is back within seconds of a restart; a job's lease outlasts dozens of tries.
+const AWAY_PAUSE_MS = 500
+
+/**
+ * Runs a transaction again while Postgres is away, until `signal` aborts: for what must not be forgotten, such as the answer
+ * of a call that can't be made twice. The transaction may have been committed although its answer was lost.
+ */
+export async function retryWhileAway<R>(transaction: () => Promise<R>, signal: AbortSignal): Promise<R> {
+  for (;;) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (signal.aborted || !isUnavailable(error)) throw error
+      // Aborted in the pause: one more try says why it can't be done.
+      await delay(AWAY_PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
     }
   }
 }

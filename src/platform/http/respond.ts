@@ -2,6 +2,7 @@
 // causes and stacks stay in the log.
 
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
+import { isUnavailable } from '#src/platform/unavailable.ts'
 
 export const SERVICE_VERSION = '2026-11-01'
 
@@ -69,40 +70,4 @@ export function commonHeaders(requestId: string, path: string): Record<string, s
   }
   if (path.startsWith('/v1/')) headers['Cache-Control'] = 'no-store'
   return headers
-}
-
-// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x operator
-// intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006 a standby
-// that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
-const SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|57014|55P03|25006|25P03|40001|40P01)$/
-const ERRNO = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  // Of this machine rather than of a peer, and as temporary: disk full, out of descriptors.
-  'ENOSPC',
-  'EDQUOT',
-  'EMFILE',
-  'ENFILE',
-])
-// pg and pg-pool give these no code.
-const PG_MESSAGE =
-  /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
-// A feature may have added meaning around the driver's error; deeper chains are nobody's.
-const MAX_CAUSES = 4
-
-function isUnavailable(error: unknown): boolean {
-  let current = error
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    const code = 'code' in current ? current.code : undefined
-    if (typeof code === 'string' && (SQLSTATE.test(code) || ERRNO.has(code))) return true
-    if (PG_MESSAGE.test(current.message)) return true
-    current = current.cause
-  }
-  return false
 }
