@@ -192,7 +192,7 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       { method: 'POST', path: '/v1/claims/batches', headers: [auth, NDJSON, ['Transfer-Encoding', 'chunked']] },
       Buffer.from(`${batchBody.length.toString(16)};a=b\r\n${batchBody}\r\n0\r\nX-T: 1\r\n\r\n`),
     ),
-    requestBytes({ method: 'HEAD', path: 'http://hostile.test/v1/claims?limit=1', headers: [auth] }),
+    requestBytes({ method: 'HEAD', path: 'http://[::1]:80/v1/claims?limit=1', headers: [auth] }),
     requestBytes({ method: 'OPTIONS', path: '*' }),
   ]
 
@@ -218,7 +218,19 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       const method = dice.pick(['GET', 'GET', 'GET', 'HEAD', 'PUT', 'POST', 'TRACE'])
       return requestBytes({
         method,
-        path: targetOf(mutateText([...paths, ...ids.map((id) => `/v1/media/${id}`), 'http://a/v1/jwks'], dice, 8_000)),
+        path: targetOf(
+          mutateText(
+            [
+              ...paths,
+              ...ids.map((id) => `/v1/media/${id}`),
+              'http://a/v1/jwks',
+              'http://[::1]:80/v1/jwks',
+              'https://user@a/health',
+            ],
+            dice,
+            8_000,
+          ),
+        ),
         headers: [auth],
       })
     }),

@@ -45,6 +45,7 @@ export async function listen(app: App, { port, host }: { port: number; host: str
   let isClosing = false
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (isClosing) res.setHeader('Connection', 'close')
+    req.url = originForm(req.url ?? '/')
     // RFC 9112 3.2: the one header that HTTP/1.1 can't do without.
     if (req.headers.host === undefined && req.httpVersionMinor >= 1) refuseHostless(res)
     else answer(req, res)
@@ -97,6 +98,15 @@ function closeServer(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
     })
     closeIdle()
   })
+}
+
+// RFC 9112 3.2.2: also proxies' form is answered, whatever host it names; a host that can't be parsed throws in the parser
+// that Koa uses.
+function originForm(target: string): string {
+  const [absolute] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target) ?? []
+  if (absolute === undefined) return target
+  const rest = target.slice(absolute.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 function refuseHostless(res: ServerResponse): void {

@@ -118,6 +118,20 @@ describe('what is not HTTP', () => {
     expect((await call(app, '/health')).json).toEqual({ status: 'ok' })
   })
 
+  it.each([
+    ['http://example.com/health', 200],
+    ['HTTP://example.com:99999/health?', 200],
+    ['http://[x/health', 200],
+    ['http://[::1', 404],
+    ['http://[::1?a', 404],
+    ['//[x/health', 404],
+    ['*', 404],
+  ])('answers the target %s with %i', async (target, status) => {
+    const app = await start([])
+    const text = await callRaw(app, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*application/(?:problem\\+)?json`))
+  })
+
   it('answers what HTTP lets pass: no host in HTTP/1.0, an expectation that nobody knows', async () => {
     const app = await start([])
     for (const request of [
