@@ -49,7 +49,8 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
   function draw(text = line()): void {
     if (text === last) return
     last = text
-    const width = (screen.columns ?? 120) - 1
+    // Some terminals say 0.
+    const width = (screen.columns || 120) - 1
     screen.write(screen.isTTY === true ? `\r${text.slice(0, width)}\x1b[K` : `${text}\n`)
   }
 

@@ -179,7 +179,8 @@ export async function run(deps: RunDeps): Promise<void> {
         else open.push(batch)
       }
       if (arrived > 0) await journal.sync()
-      pauseMs = arrived > 0 ? FIRST_POLL_MS : Math.min(pauseMs * 1.5, LONGEST_POLL_MS)
+      const isSlow = arrived === 0 && open.length > 0
+      pauseMs = isSlow ? Math.min(pauseMs * 1.5, LONGEST_POLL_MS) : FIRST_POLL_MS
       if (!isAllSent || open.length > 0) await sleep(pauseMs, undefined, { signal })
     }
   }
