@@ -18,6 +18,7 @@ export function checkIntake(evidence: Evidence): Finding[] {
       asked.set(name, request)
       wrong.push(...checkCapture(name, request, successes, rows.get(name) ?? []))
     }
+    wrong.push(...checkRefusals(request, answers.get(String(request.n)) ?? []))
     if (request.op === 'batch') wrong.push(...checkBatch(request, successes, evidence))
     if (request.op === 'upload') wrong.push(...checkUpload(request, successes, evidence))
   }
@@ -30,6 +31,14 @@ export function checkIntake(evidence: Evidence): Finding[] {
   }
   wrong.push(...checkPhantoms(evidence, answers))
   return wrong.map((what) => ({ invariant: 'I1', what }))
+}
+
+// Everything that clients send is right: whoever is refused was refused by mistake.
+function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[] {
+  if (op === 'foreign') return []
+  return answers
+    .filter(({ status, code }) => status >= 300 && status < 500 && code !== 'idempotency_in_progress')
+    .map(({ status, code }) => `request ${n} (${op}) was refused with ${status} ${code}`)
 }
 
 function checkCapture(

@@ -8,7 +8,7 @@ import { checkResults } from './check-results.ts'
 import type { Evidence } from './evidence.ts'
 
 export const INVARIANTS = {
-  I1: 'every 2xx has exactly one row; none lost, none phantom, repeats included',
+  I1: 'every 2xx has exactly one row; none lost, none phantom, repeats included; nothing refused that is right',
   I2: 'every job reaches one terminal state; one result, fence monotone',
   I3: 'no effect without a committed row; no due row passed over for longer than 30 s',
   I4: 'every (event, live endpoint) attempted at least once; the first 2xx ends it',

@@ -58,6 +58,11 @@ const SABOTAGES: Sabotage[] = [
     does: ({ asked }) => void asked.shift(),
   },
   {
+    what: 'a capture that was refused although it is right',
+    finds: 'I1',
+    does: ({ answered }) => void answered.push({ ...first(answered), status: 400, code: 'invalid_request' }),
+  },
+  {
     what: 'a batch that took fewer lines than it says',
     finds: 'I1',
     does: ({ asked, answered, batches }) => {

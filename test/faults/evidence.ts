@@ -14,6 +14,7 @@ import type {
 } from './journal.ts'
 import { readJournal } from './journal.ts'
 import type { PostgresServer } from './stores.ts'
+import { readTrail } from './trail.ts'
 
 /** Account and environment, as `<account> <environment>`. */
 export type ScopeName = string
@@ -137,9 +138,6 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
   const jobs = await owner<JobFact>(
     `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError" FROM jobs`,
   )
-  const steps = await owner<Step>(
-    `SELECT id, state, fence, run_at AS "runAt", is_lapse AS "isLapse", at FROM job_trail ORDER BY seq`,
-  )
   const events = await owner<EventFact>(`SELECT id, ${SCOPE}, type, data FROM events`)
   const deliveries = await owner<DeliveryFact>(
     `SELECT id, ${SCOPE}, event_id AS "eventId", endpoint_id AS "endpointId", status, attempts, job_id AS "jobId"
@@ -158,7 +156,7 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
     media,
     batches,
     jobs,
-    steps,
+    steps: await readTrail({ owner }),
     events,
     deliveries,
     others,

@@ -78,6 +78,7 @@ const LOGIN = 'countersign'
 /** As durable as in production: what is lost here must be lost by the service. */
 export async function startPostgresServer(directory: string): Promise<PostgresServer> {
   const start = () => startEmbeddedPostgres({ directory, database: 'countersign' })
+  await keepCommitTimes(await start())
   const held: EmbeddedPostgres[] = [await start()]
   let ownerUrl = held[0]?.ownerUrl ?? ''
   await migrate({ ownerUrl, loginUrl: loginOf(ownerUrl), migrateEngine })
@@ -118,6 +119,15 @@ export async function startPostgresServer(directory: string): Promise<PostgresSe
       for (const one of held) await one.release()
     },
   }
+}
+
+// The trail is read by them. Only a start takes this setting up.
+async function keepCommitTimes({ ownerUrl, release }: EmbeddedPostgres): Promise<void> {
+  const client = new pg.Client({ connectionString: ownerUrl })
+  await client.connect()
+  await client.query('ALTER SYSTEM SET track_commit_timestamp = on')
+  await client.end()
+  await release()
 }
 
 function ownerPool(connectionString: string): pg.Pool {

@@ -1,6 +1,7 @@
 // What became of every job, step by step: a trigger of the run's own writes each change of the jobs table to a second one,
 // in the same transaction. The service knows nothing of it.
 
+import type { Step } from './evidence.ts'
 import type { PostgresServer } from './stores.ts'
 
 export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promise<void> {
@@ -12,9 +13,7 @@ export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promis
       fence integer NOT NULL,
       attempts integer NOT NULL,
       run_at double precision NOT NULL,
-      is_lapse boolean NOT NULL,
-      -- When the change was made, not when its transaction began.
-      at double precision NOT NULL DEFAULT extract(epoch FROM clock_timestamp()) * 1000
+      is_lapse boolean NOT NULL
     );
     CREATE FUNCTION note_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
     BEGIN
@@ -26,4 +25,13 @@ export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promis
     END $$;
     CREATE TRIGGER note_job AFTER INSERT OR UPDATE OF state, fence ON jobs FOR EACH ROW EXECUTE FUNCTION note_job();
   `)
+}
+
+/** In the order in which they were made; each is dated by its commit, for before that nobody else sees it. */
+export function readTrail({ owner }: Pick<PostgresServer, 'owner'>): Promise<Step[]> {
+  return owner<Step & Record<string, unknown>>(
+    `SELECT id, state, fence, run_at AS "runAt", is_lapse AS "isLapse",
+       (extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000)::float8 AS at
+     FROM job_trail ORDER BY seq`,
+  )
 }
