@@ -91,8 +91,10 @@ function change(holder: Element, dice: Dice, seeds: readonly Buffer[]): void {
     case 8: {
       // An identifier that is as long as a certificate may be.
       const identifiers = all.flatMap(({ children = [] }) => children).filter(({ tag }) => tag === 0x06)
-      if (identifiers.length > 0)
-        dice.pick(identifiers).content = Buffer.alloc(dice.pick([0, 65, 12_000, 15_000]), dice.pick([0x81, 0x01, 0xff]))
+      // Its last arc ends, or one has to be read to the end of the bytes.
+      const content = Buffer.alloc(dice.pick([0, 1, 65, 15_000]), dice.pick([0x81, 0x01, 0xff]))
+      if (content.length > 0 && !dice.once(3)) content[content.length - 1] = 1
+      if (identifiers.length > 0) dice.pick(identifiers).content = content
       return
     }
     default:

@@ -11,8 +11,8 @@ export const DEFAULT_BODY_BYTES = 1024 * 1024
 /** RFC 8259 9 lets a parser limit depth. No shape of ours comes near; a recursive reader would fall at some thousands. */
 const MAX_DEPTH = 32
 
-/** Commas in a body, a bound on its values. A schema reports every one that is wrong, at 10 to 30 microseconds each on the
- * thread that serves everybody: a megabyte of `[1,1,1,...]` would hold it for seconds. */
+/** Commas in a body, a bound on its values. A schema reports every one that is wrong, and the thread that serves
+ * everybody makes half a million findings (a megabyte of `[1,1,1,...]`) in 0.8 s. */
 export const DEFAULT_BODY_VALUES = 2_000
 
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
