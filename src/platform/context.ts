@@ -14,6 +14,7 @@ export interface Subject {
   attempt?: number
   account?: string
   claim?: string
+  case?: string
   attestation?: string
   batch?: string
   delivery?: string

@@ -10,6 +10,7 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
+import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
 import type { ExifFacts } from '../media/exif.ts'
@@ -25,6 +26,8 @@ export interface VerifyDeps {
   /** A compact JWS over `payload`, by the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
+  /** What a claim that becomes failed gets; nothing when absent. */
+  openCase?: OpenCase | undefined
 }
 
 // Decided defaults until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches.
@@ -34,7 +37,7 @@ const POLICY: Facts['policy'] = { geofenceMetres: 1_000, thresholds: { review: 2
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
 /** The handler of the attest queue. */
-export function createVerify({ db, store, inspector, signRecord, now }: VerifyDeps): Work<'attest'> {
+export function createVerify({ db, store, inspector, signRecord, now, openCase }: VerifyDeps): Work<'attest'> {
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
     const gathered = await db.tenant(job.scope, async (tx) => {
       const submitted = await findSubmitted(tx, attestationId)
@@ -60,7 +63,7 @@ export function createVerify({ db, store, inspector, signRecord, now }: VerifyDe
         job.settle(tx),
         insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws, signerId }),
       ])
-      if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement })
+      if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement, openCase })
     })
     return { kind: 'settled' }
   }
@@ -104,7 +107,11 @@ async function updateClaim(
   tx: Tx,
   scope: Scope,
   before: ClaimRow,
-  { attestationId, judgement }: { attestationId: string; judgement: Judgement },
+  {
+    attestationId,
+    judgement,
+    openCase,
+  }: { attestationId: string; judgement: Judgement; openCase: OpenCase | undefined },
 ): Promise<void> {
   const claimId = before.id
   const after = aggregate([...standingsOf(before), judgement])
@@ -138,9 +145,15 @@ async function updateClaim(
     })
   }
   if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
+    const caseId = await openCase?.(tx, scope, claimId)
     events.push({
       type: 'claim.escalated',
-      data: { claim_id: claimId, risk_score: after.riskScore, factor_codes: after.factorCodes },
+      data: {
+        claim_id: claimId,
+        risk_score: after.riskScore,
+        factor_codes: after.factorCodes,
+        ...(caseId === undefined ? {} : { case_id: caseId }),
+      },
     })
   }
   const isStandingNew = hasChanged || !sameCodes(before, after)

@@ -1,0 +1,319 @@
+// Cases as adjusters work on them. What may become of one is in machine.ts, by when in sla.ts; here each change is one
+// transaction: the case, the entry of its history that says who and why, and the event.
+
+import { Failure, invalidField } from '#src/failure.ts'
+import { note as noteForLog } from '#src/platform/context.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { emit } from '#src/platform/events.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import {
+  allowedFrom,
+  type CaseState,
+  fraudActorAfter,
+  isTerminal,
+  judgeTransition,
+  type ReasonCode,
+} from './machine.ts'
+import { refusalOf } from './refusals.ts'
+import {
+  type CaseFilter,
+  type CaseRow,
+  type Change,
+  type ClaimFacts,
+  countCases,
+  type EntryRow,
+  findCase,
+  findCases,
+  findEntries,
+  findOpenCase,
+  insertCase,
+  lockCase,
+  lockClaim,
+  type Priority,
+  saveCase,
+} from './rows.ts'
+import type { CaseSettings } from './settings.ts'
+import { dueOf, setDue, startClock, turnClock } from './sla.ts'
+
+export interface CasesDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now: () => Date
+  settings: CaseSettings
+}
+
+/** Who the caller says is acting. */
+interface Acting {
+  actor: string
+  /** The version of the case that this was decided on; without it the case is taken as it is. */
+  version?: number | undefined
+}
+
+export interface Opening {
+  claimId: string
+  actor: string
+  assignee: string | null
+  priority: Priority
+  note: string | null
+}
+
+export interface TransitionRequest extends Acting {
+  to: CaseState
+  reasonCode: ReasonCode | null
+  note: string | null
+  /** Taken over as the case's own. */
+  assignee?: string | undefined
+}
+
+export interface CaseChanges extends Acting {
+  assignee?: string | null | undefined
+  priority?: Priority | undefined
+  dueAt?: Date | undefined
+}
+
+export type Cases = ReturnType<typeof createCases>
+
+export function createCases({ db, pager, now, settings }: CasesDeps) {
+  async function get(scope: Scope, id: string): Promise<CaseRow> {
+    checkId(id, 'cas', scope.environment)
+    const row = await db.tenant(scope, (tx) => findCase(tx, id))
+    if (row === undefined) throw notFound(id)
+    return row
+  }
+
+  /** Does `work` on the locked case, once per key. */
+  async function change<R>(
+    caller: Caller,
+    id: string,
+    key: IdempotencyKey | undefined,
+    work: (tx: Tx, found: { row: CaseRow; claim: ClaimFacts }) => Promise<R>,
+  ): Promise<R> {
+    checkId(id, 'cas', caller.environment)
+    noteForLog({ case: id })
+    const locked = async (tx: Tx) => {
+      const found = await lockCase(tx, id)
+      if (found === undefined) throw notFound(id)
+      return work(tx, found)
+    }
+    return db.tenant(caller, (tx) => once(tx, key, locked, () => id))
+  }
+
+  return {
+    get,
+
+    /**
+     * Opens a case for a claim that has no open one.
+     * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `conflict` (member `case_id`) when one is open,
+     * and when the claim was erased.
+     */
+    async open(caller: Caller, request: Opening, key?: IdempotencyKey): Promise<CaseRow> {
+      const { claimId, actor, assignee, priority, note } = request
+      checkId(claimId, 'clm', caller.environment)
+      const openedAt = now()
+      const id = newId('cas', caller.environment, openedAt.getTime())
+      noteForLog({ case: id, claim: claimId })
+      const insert = async (tx: Tx) => {
+        const claim = await lockClaim(tx, claimId)
+        if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
+        if (claim.isClosed) throw erased('/claim_id')
+        await refuseSecond(tx, claimId)
+        const row = { id, claimId, assignee, priority, openedAt, ...startClock(openedAt, settings) }
+        await insertCase(tx, caller, row, { kind: 'opened', actor, keyId: caller.keyId, to: 'open', note })
+        const made = await findCase(tx, id)
+        if (made === undefined) throw new Error('a case that was just opened is gone')
+        return made
+      }
+      return db.tenant(caller, (tx) => once(tx, key, insert, () => id))
+    },
+
+    /** A case, and its history, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
+    async read(
+      scope: Scope,
+      id: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<{ row: CaseRow; history: Page<EntryRow> }> {
+      checkId(id, 'cas', scope.environment)
+      const binding = { route: 'GET /v1/cases/:id', scope, query: { id } }
+      const cursor = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const before = cursor === undefined ? undefined : Number(cursor)
+        const [row, entries] = await Promise.all([
+          findCase(tx, id),
+          findEntries(tx, id, { before, limit: query.limit + 1 }),
+        ])
+        if (row === undefined) throw notFound(id)
+        return { row, history: pager.page(entries, query.limit, ({ seq }) => String(seq), binding) }
+      })
+    },
+
+    async list(
+      scope: Scope,
+      filter: CaseFilter,
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<Page<CaseRow> & { totalCount: number | undefined }> {
+      const binding = { route: 'GET /v1/cases', scope, query: { ...filter } }
+      const before = pager.decode(query.cursor, binding)
+      const at = now()
+      return db.tenant(scope, async (tx) => {
+        const [rows, totalCount] = await Promise.all([
+          findCases(tx, filter, at, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countCases(tx, filter, at),
+        ])
+        return { ...pager.page(rows, query.limit, ({ id }) => id, binding), totalCount }
+      })
+    },
+
+    /**
+     * Moves a case on. `isProposed`: it takes a second adjuster, and the case stays where it is until then.
+     * @throws {Failure} `invalid_state_transition` with what is allowed; `conflict` when the claim has another open case,
+     * or was erased and a note is given; `insufficient_role`, `environment_mismatch`, `not_found`.
+     */
+    async transition(
+      caller: Caller,
+      id: string,
+      request: TransitionRequest,
+      key?: IdempotencyKey,
+    ): Promise<{ row: CaseRow; isProposed: boolean }> {
+      const { to, reasonCode, note, actor } = request
+      return change(caller, id, key, async (tx, { row, claim }) => {
+        const at = now()
+        refuseStale(row, request.version, 'invalid_state_transition')
+        const assignee = request.assignee ?? row.assignee
+        // Specification, users: API keys act with owner authority.
+        const wish = { to, reasonCode, note, actor, role: 'owner' as const }
+        const ruling = judgeTransition({ ...row, assignee }, wish, { claim, isFourEyes: settings.fourEyes })
+        if (ruling.kind === 'refused') throw refusalOf(ruling, row.state)
+        if (note !== null && claim.isClosed) throw erased('/note')
+        const isReopened = isTerminal(row.state)
+        if (isReopened) await refuseSecond(tx, row.claimId)
+
+        const isProposed = ruling.kind === 'proposed'
+        const said = { actor, keyId: caller.keyId, from: row.state, to, reasonCode, note }
+        const common = {
+          ...row,
+          fraudActor: fraudActorAfter(wish, ruling.kind),
+          version: row.version + 1,
+          updatedAt: at,
+        }
+        if (isProposed) {
+          await saveCase(tx, caller, common, { kind: 'proposed', ...said })
+          return { row: common, isProposed }
+        }
+        const moved: CaseRow = {
+          ...common,
+          ...turnClock(row, { from: row.state, to, isReopened }, at, settings),
+          state: to,
+          reasonCode,
+          assignee,
+          closedAt: isTerminal(to) ? at : null,
+        }
+        const changes = assignee === row.assignee ? {} : { changes: [changeOf('assignee', row.assignee, assignee)] }
+        await saveCase(tx, caller, moved, { kind: 'transitioned', ...said, ...changes })
+        await emit(tx, caller, {
+          type: 'case.status_changed',
+          dedupKey: `case.status_changed:${id}:${moved.version}`,
+          data: {
+            case_id: id,
+            claim_id: row.claimId,
+            from: row.state,
+            to,
+            reason_code: reasonCode,
+            note_present: note !== null,
+            actor,
+          },
+        })
+        return { row: moved, isProposed }
+      })
+    },
+
+    /** Adds a note, to a closed case too. @throws {Failure} `conflict` when the claim was erased; `not_found`. */
+    async addNote(
+      caller: Caller,
+      id: string,
+      { actor, note }: { actor: string; note: string },
+      key?: IdempotencyKey,
+    ): Promise<CaseRow> {
+      return change(caller, id, key, async (tx, { row, claim }) => {
+        if (claim.isClosed) throw erased('/note')
+        const noted = { ...row, version: row.version + 1, updatedAt: now() }
+        await saveCase(tx, caller, noted, { kind: 'noted', actor, keyId: caller.keyId, note })
+        return noted
+      })
+    },
+
+    /**
+     * Changes who has it, how urgent it is, or by when. What is the same already makes no entry.
+     * @throws {Failure} `invalid_request` for a date that has passed; `invalid_state_transition` for a closed case;
+     * `conflict` for a version that has passed, and for taking the assignee out of a review; `not_found`.
+     */
+    async update(caller: Caller, id: string, request: CaseChanges, key?: IdempotencyKey): Promise<CaseRow> {
+      return change(caller, id, key, async (tx, { row }) => {
+        const at = now()
+        refuseStale(row, request.version, 'conflict')
+        if (row.closedAt !== null) throw closed(row)
+        if (request.assignee === null && row.state !== 'open') throw inReview(row)
+        const { assignee = row.assignee, priority = row.priority, dueAt } = request
+        if (dueAt !== undefined && dueAt <= at) throw invalidField('/due_at', 'in_the_past', 'must be later than now')
+        const due = dueOf(row, row.state, false, at)
+        const changes: Change[] = []
+        if (assignee !== row.assignee) changes.push(changeOf('assignee', row.assignee, assignee))
+        if (priority !== row.priority) changes.push(changeOf('priority', row.priority, priority))
+        const isDueNew = dueAt !== undefined && dueAt.getTime() !== due?.getTime()
+        if (isDueNew) changes.push(changeOf('due_at', due?.toISOString() ?? null, dueAt.toISOString()))
+        if (changes.length === 0) return row
+        const clock = isDueNew ? setDue(row, row.state, dueAt, at) : row
+        const changed = { ...row, ...clock, assignee, priority, version: row.version + 1, updatedAt: at }
+        await saveCase(tx, caller, changed, { kind: 'changed', actor: request.actor, keyId: caller.keyId, changes })
+        return changed
+      })
+    },
+  }
+}
+
+// The claim is locked, and so is everybody else who would open one: the unique index only says it once more.
+async function refuseSecond(tx: Tx, claimId: string): Promise<void> {
+  const openId = await findOpenCase(tx, claimId)
+  if (openId === undefined) return
+  throw new Failure('conflict', {
+    detail: `${claimId} has an open case, ${openId}.`,
+    errors: [{ pointer: '/claim_id', code: 'case_open', detail: `has an open case, ${openId}` }],
+    members: { case_id: openId },
+  })
+}
+
+function refuseStale(row: CaseRow, version: number | undefined, code: 'conflict' | 'invalid_state_transition'): void {
+  if (version === undefined || version === row.version) return
+  throw new Failure(code, {
+    detail: `The case is at version ${row.version} and ${row.state} by now: read it again.`,
+    errors: [{ pointer: '/version', code: 'stale', detail: `is ${row.version} by now` }],
+    members: { allowed: allowedFrom(row.state), version: row.version },
+  })
+}
+
+function closed({ state }: CaseRow): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `The case is ${state}: reopen it before you change it.`,
+    members: { allowed: allowedFrom(state) },
+  })
+}
+
+function inReview({ state }: CaseRow): Failure {
+  const detail = `a case that is ${state} needs somebody: name another`
+  return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
+}
+
+function erased(pointer: string): Failure {
+  const detail = 'the claim was erased: nothing more is written about it'
+  return new Failure('conflict', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
+}
+
+function changeOf(field: string, from: string | null, to: string | null): Change {
+  return { field, from, to }
+}
+
+function notFound(id: string): Failure {
+  return new Failure('not_found', `There is no case ${id}.`)
+}

@@ -1,0 +1,39 @@
+// A claim that becomes failed gets a case, in the transaction that makes it so: neither is ever there without the other.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { type SlaSettings, startClock } from './sla.ts'
+
+/**
+ * Opens a case for the claim, whose row the transaction has locked, and answers the case's id. A claim that has one gets
+ * an entry in its history instead: in the open one, or in the last that was closed, which stays closed: to reopen is an
+ * adjuster's decision.
+ */
+export type OpenCase = (tx: Tx, scope: Scope, claimId: string) => Promise<string>
+
+export function createOpenCase({ now, settings }: { now: () => Date; settings: SlaSettings }): OpenCase {
+  return async (tx, scope, claimId) => {
+    const openedAt = now()
+    const { reviewDueAt, decisionDueAt } = startClock(openedAt, settings)
+    const id = newId('cas', scope.environment, openedAt.getTime())
+    // One statement: it is on the way of every result that fails a claim.
+    const [entry] = await tx.query<{ caseId: string }>(
+      `WITH known AS MATERIALIZED (
+         SELECT id FROM cases WHERE claim_id = $3 ORDER BY closed_at IS NULL DESC, id DESC LIMIT 1
+       ), noted AS (
+         UPDATE cases SET version = version + 1, updated_at = $5 WHERE id = (SELECT id FROM known) RETURNING id, version
+       ), opened AS (
+         INSERT INTO cases (account_id, environment, id, claim_id, review_due_at, decision_due_at, due_at, created_at, updated_at)
+         SELECT $1, $2, $4, $3, $6, $7, $6, $5, $5 WHERE NOT EXISTS (SELECT FROM known)
+         RETURNING id, version
+       )
+       INSERT INTO case_entries (account_id, environment, case_id, seq, kind, to_state, at)
+       SELECT $1, $2, id, version, 'opened', 'open', clock_timestamp() FROM opened
+       UNION ALL SELECT $1, $2, id, version, 'escalated', NULL, clock_timestamp() FROM noted
+       RETURNING case_id AS "caseId"`,
+      [scope.accountId, scope.environment, claimId, id, openedAt, reviewDueAt, decisionDueAt],
+    )
+    if (entry === undefined) throw new Error('a claim that escalates has no case')
+    return entry.caseId
+  }
+}

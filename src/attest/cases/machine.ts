@@ -1,0 +1,168 @@
+// What may become of a case. Pure: the one table of transitions, and what each of them asks for. A terminal state is
+// reached with a reason only, and a reason must be true.
+
+export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
+export const TERMINAL_STATES = ['approved', 'denied', 'withdrawn', 'closed_undecided'] as const
+export const STATES = [...OPEN_STATES, ...TERMINAL_STATES] as const
+export type CaseState = (typeof STATES)[number]
+
+/** Specification, reason codes: those of cases. */
+export const REASON_CODES = [
+  'provenance_verified',
+  'risk_accepted',
+  'signature_invalid',
+  'suspected_fraud',
+  'insufficient_evidence',
+  'policyholder_withdrew',
+  'other',
+] as const
+export type ReasonCode = (typeof REASON_CODES)[number]
+
+export type Role = 'owner' | 'admin' | 'approver' | 'analyst' | 'developer'
+
+/** Of the note that explains `other`. */
+export const MIN_NOTE_LENGTH = 10
+
+interface Transition {
+  from: readonly CaseState[]
+  to: CaseState
+  /** Empty: none may be given. */
+  reasons: readonly ReasonCode[]
+  needs?: 'assignee' | 'note'
+  /** Whom it takes; anybody otherwise. */
+  roles?: readonly Role[]
+}
+
+const JUDGING = ['in_review', 'escalated'] as const
+
+const TRANSITIONS: readonly Transition[] = [
+  { from: ['open'], to: 'in_review', reasons: [], needs: 'assignee' },
+  { from: ['in_review'], to: 'info_requested', reasons: [], needs: 'note' },
+  { from: ['info_requested'], to: 'in_review', reasons: [] },
+  {
+    from: ['in_review', 'info_requested'],
+    to: 'escalated',
+    reasons: ['suspected_fraud', 'signature_invalid', 'insufficient_evidence', 'other'],
+  },
+  { from: JUDGING, to: 'approved', reasons: ['provenance_verified', 'risk_accepted', 'other'] },
+  {
+    from: JUDGING,
+    to: 'denied',
+    reasons: ['signature_invalid', 'suspected_fraud', 'insufficient_evidence', 'other'],
+  },
+  { from: OPEN_STATES, to: 'withdrawn', reasons: ['policyholder_withdrew'] },
+  { from: JUDGING, to: 'closed_undecided', reasons: ['insufficient_evidence'] },
+  { from: TERMINAL_STATES, to: 'in_review', reasons: ['other'], roles: ['owner', 'admin'] },
+]
+
+/** The case, as far as a transition depends on it. */
+export interface Subject {
+  state: CaseState
+  assignee: string | null
+  /** Who was the first to name a suspected fraud: the denial for it takes somebody else. */
+  fraudActor: string | null
+}
+
+export interface Wish {
+  to: CaseState
+  reasonCode: ReasonCode | null
+  /** Trimmed. */
+  note: string | null
+  actor: string
+  role: Role
+}
+
+export interface Surroundings {
+  claim: { provenanceStatus: string | null; riskStatus: string }
+  /** A denial for suspected fraud takes two. */
+  isFourEyes: boolean
+}
+
+export type Refusal =
+  | 'transition_not_allowed'
+  | 'reason_not_allowed'
+  | 'note_required'
+  | 'role_not_allowed'
+  | 'assignee_required'
+  | 'provenance_not_verified'
+  | 'risk_not_flagged'
+  | 'second_adjuster_required'
+
+/** `proposed`: the first of two adjusters has said it, the state stays. */
+export type Ruling = { kind: 'applied' } | { kind: 'proposed' } | { kind: 'refused'; code: Refusal; detail: string }
+
+export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEyes }: Surroundings): Ruling {
+  const { to, reasonCode, actor, role } = wish
+  const transition = TRANSITIONS.find((one) => one.to === to && one.from.includes(subject.state))
+  if (transition === undefined)
+    return refuse('transition_not_allowed', `A case that is ${subject.state} can't become ${to}.`)
+  const { reasons, needs, roles } = transition
+  if (!isReasonOf(reasons, reasonCode)) return refuse('reason_not_allowed', describeReasons(to, reasons))
+  if (isNoteMissing(wish, needs === 'note')) {
+    return refuse('note_required', reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`)
+  }
+  if (roles !== undefined && !roles.includes(role)) {
+    return refuse('role_not_allowed', `It takes one who is ${roles.join(' or ')}.`)
+  }
+  if (needs === 'assignee' && subject.assignee === null) {
+    return refuse('assignee_required', 'Somebody must have the case before it is reviewed.')
+  }
+  if (reasonCode === 'provenance_verified' && claim.provenanceStatus !== 'verified') {
+    return refuse('provenance_not_verified', `The claim's provenance is ${claim.provenanceStatus ?? 'not known yet'}.`)
+  }
+  if (reasonCode === 'risk_accepted' && claim.riskStatus !== 'review' && claim.riskStatus !== 'failed') {
+    return refuse('risk_not_flagged', `The claim's risk status is ${claim.riskStatus}: there is no risk to accept.`)
+  }
+  if (to === 'denied' && reasonCode === 'suspected_fraud' && isFourEyes) {
+    if (subject.fraudActor === null) return { kind: 'proposed' }
+    if (subject.fraudActor === actor) {
+      return refuse('second_adjuster_required', `${actor} has named the fraud: the denial takes somebody else.`)
+    }
+  }
+  return { kind: 'applied' }
+}
+
+/** Who is the first of the two from now on, after what was ruled. Anything else than naming a fraud starts over. */
+export function fraudActorAfter(
+  { to, reasonCode, actor }: Pick<Wish, 'to' | 'reasonCode' | 'actor'>,
+  kind: 'applied' | 'proposed',
+): string | null {
+  const hasNamed = kind === 'proposed' || (to === 'escalated' && reasonCode === 'suspected_fraud')
+  return hasNamed ? actor : null
+}
+
+/** What a case in this state can become. */
+export function allowedFrom(state: CaseState): CaseState[] {
+  return STATES.filter((to) => TRANSITIONS.some((one) => one.to === to && one.from.includes(state)))
+}
+
+export function isTerminal(state: CaseState): boolean {
+  return TERMINAL_STATES.some((one) => one === state)
+}
+
+/** Whether the note falls short of what the wish needs whatever the case is. */
+export function isNoteTooShort({ to, reasonCode, note }: Pick<Wish, 'to' | 'reasonCode' | 'note'>): boolean {
+  return isNoteMissing({ reasonCode, note }, to === 'info_requested')
+}
+
+export const OTHER_NEEDS_NOTE = `The reason other needs a note of at least ${MIN_NOTE_LENGTH} characters.`
+
+function isNoteMissing({ reasonCode, note }: Pick<Wish, 'reasonCode' | 'note'>, isNeeded: boolean): boolean {
+  // Code points: what a person would count.
+  const length = [...(note ?? '')].length
+  return reasonCode === 'other' ? length < MIN_NOTE_LENGTH : isNeeded && length === 0
+}
+
+function isReasonOf(reasons: readonly ReasonCode[], reasonCode: ReasonCode | null): boolean {
+  return reasonCode === null ? reasons.length === 0 : reasons.includes(reasonCode)
+}
+
+function describeReasons(to: CaseState, reasons: readonly ReasonCode[]): string {
+  return reasons.length === 0
+    ? `To become ${to} it takes no reason.`
+    : `To become ${to} it takes ${reasons.join(', ')}.`
+}
+
+function refuse(code: Refusal, detail: string): Ruling {
+  return { kind: 'refused', code, detail }
+}

@@ -1,0 +1,21 @@
+import { Failure } from '#src/failure.ts'
+import { allowedFrom, type CaseState, type Refusal, type Ruling } from './machine.ts'
+
+const POINTERS: Record<Refusal, string> = {
+  transition_not_allowed: '/to',
+  reason_not_allowed: '/reason_code',
+  note_required: '/note',
+  role_not_allowed: '/actor',
+  assignee_required: '/assignee',
+  provenance_not_verified: '/reason_code',
+  risk_not_flagged: '/reason_code',
+  second_adjuster_required: '/actor',
+}
+
+/** What a caller hears of a transition that is not made: always what the case can become instead. */
+export function refusalOf({ code, detail }: Extract<Ruling, { kind: 'refused' }>, state: CaseState): Failure {
+  const errors = [{ pointer: POINTERS[code], code, detail }]
+  if (code === 'note_required') return new Failure('invalid_request', { detail, errors })
+  if (code === 'role_not_allowed') return new Failure('insufficient_role', detail)
+  return new Failure('invalid_state_transition', { detail, errors, members: { allowed: allowedFrom(state), state } })
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { Failure, invalidField } from '#src/failure.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { Cases } from './cases.ts'
+import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, REASON_CODES, STATES } from './machine.ts'
+import { type CaseFilter, PRIORITIES } from './rows.ts'
+import { caseView, entryView, toCaseView, toEntryView } from './views.ts'
+
+// Lower case: two spellings of one address are one pair of eyes.
+const person = z.email().max(254).toLowerCase()
+const note = z.string().trim().min(1).max(5_000)
+const version = z
+  .number()
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+const time = z.iso.datetime({ offset: true })
+
+const openRequest = z.strictObject({
+  claim_id: z.string().max(64),
+  actor: person,
+  assignee: person.optional(),
+  priority: z.enum(PRIORITIES).default('normal'),
+  note: note.optional(),
+})
+const transitionRequest = z
+  .strictObject({
+    to: z.enum(STATES),
+    reason_code: z.enum(REASON_CODES).nullish(),
+    note: note.optional(),
+    actor: person,
+    assignee: person.optional(),
+    version: version.optional(),
+  })
+  .superRefine((wish, context) => {
+    const { to, reason_code: reasonCode = null, note: said = null } = wish
+    if (!isNoteTooShort({ to, reasonCode, note: said })) return
+    const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`
+    context.addIssue({ code: 'custom', path: ['note'], message, params: { minimum: MIN_NOTE_LENGTH } })
+  })
+const noteRequest = z.strictObject({ actor: person, note })
+const changeRequest = z
+  .strictObject({
+    actor: person,
+    version: version.optional(),
+    assignee: person.nullable().optional(),
+    priority: z.enum(PRIORITIES).optional(),
+    due_at: time.optional(),
+  })
+  .refine(
+    ({ assignee, priority, due_at }) => assignee !== undefined || priority !== undefined || due_at !== undefined,
+    'must change assignee, priority or due_at',
+  )
+
+const common = { tag: 'Cases', scope: 'escalate' } as const
+
+export function caseRoutes(cases: Cases, now: () => Date): Route[] {
+  const current = async (scope: Scope, id: string) => toCaseView(await cases.get(scope, id), now())
+
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/cases',
+        summary: 'Open a case for a claim that has no open one',
+        body: openRequest,
+        view: caseView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const { claim_id: claimId, actor, assignee = null, priority, note: said = null } = body
+        const opening = { claimId, actor, assignee, priority, note: said }
+        return toCaseView(await cases.open(caller, opening, idempotencyKey), now())
+      },
+      ({ caller }, id) => current(caller, id),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/cases',
+        summary: 'Cases, newest first',
+        query: z.object({
+          ...listQuery,
+          assignee: person.optional(),
+          state: z.enum(STATES).optional(),
+          claim_id: z.string().max(64).optional(),
+          due_before: time.optional(),
+          overdue: z.enum(['true', 'false']).optional(),
+        }),
+        view: listOf(caseView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        checkClaimFilter(query.claim_id, caller)
+        const filter: CaseFilter = {
+          assignee: query.assignee,
+          state: query.state,
+          claimId: query.claim_id,
+          dueBefore: timeOf(query.due_before),
+          isOverdue: query.overdue === undefined ? undefined : query.overdue === 'true',
+          createdFrom: timeOf(query.created_gte),
+          createdBefore: timeOf(query.created_lt),
+        }
+        const { data, totalCount, ...page } = await cases.list(caller, filter, query)
+        const at = now()
+        return {
+          ...page,
+          data: data.map((row) => toCaseView(row, at)),
+          ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/cases/:id',
+        summary: 'One case with its history, newest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: caseView.extend({ history: listOf(entryView) }),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { row, history } = await cases.read(caller, params.id, query)
+        return { ...toCaseView(row, now()), history: { ...history, data: history.data.map(toEntryView) } }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/cases/:id/transitions',
+        summary: 'Move a case on',
+        body: transitionRequest,
+        view: caseView,
+        // 202: the first of two adjusters has said it, and the case stays where it is.
+        status: [200, 202],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const { to, reason_code, note: said = null, actor, assignee, version: decidedOn } = body
+        const wish = { to, reasonCode: reason_code ?? null, note: said, actor, assignee, version: decidedOn }
+        const { row, isProposed } = await cases.transition(caller, params.id, wish, idempotencyKey)
+        return reply(isProposed ? 202 : 200, toCaseView(row, now()))
+      },
+      ({ caller }, id) => current(caller, id),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/cases/:id/notes',
+        summary: 'Add a note to the history of a case',
+        body: noteRequest,
+        view: caseView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toCaseView(await cases.addNote(caller, params.id, body, idempotencyKey), now()),
+      ({ caller }, id) => current(caller, id),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'PATCH',
+        path: '/v1/cases/:id',
+        summary: 'Change who has a case, how urgent it is, or by when it is due',
+        body: changeRequest,
+        view: caseView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const { actor, assignee, priority, version: decidedOn } = body
+        const changes = { actor, assignee, priority, dueAt: timeOf(body.due_at), version: decidedOn }
+        return toCaseView(await cases.update(caller, params.id, changes, idempotencyKey), now())
+      },
+      ({ caller }, id) => current(caller, id),
+    ),
+  ]
+}
+
+// An id that can't be one would be found nowhere, and its typing error with it.
+function checkClaimFilter(id: string | undefined, { environment }: Scope): void {
+  try {
+    if (id !== undefined) checkId(id, 'clm', environment)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+    throw invalidField('?claim_id', 'invalid_id', error.message)
+  }
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}

@@ -1,0 +1,265 @@
+// Whoever locks both takes the claim before its case, as the settling of an attestation does.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { CaseState, ReasonCode } from './machine.ts'
+import type { Clock } from './sla.ts'
+
+export const PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const
+export type Priority = (typeof PRIORITIES)[number]
+
+export interface CaseRow extends Clock {
+  id: string
+  claimId: string
+  state: CaseState
+  reasonCode: ReasonCode | null
+  assignee: string | null
+  priority: Priority
+  /** Counts the entries of the history. */
+  version: number
+  fraudActor: string | null
+  createdAt: Date
+  updatedAt: Date
+  closedAt: Date | null
+}
+
+export type EntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
+
+export interface Change {
+  field: string
+  from: string | null
+  to: string | null
+}
+
+export interface NewEntry {
+  kind: EntryKind
+  /** null: the service itself. */
+  actor: string | null
+  keyId: string | null
+  from?: CaseState
+  to?: CaseState
+  reasonCode?: ReasonCode | null
+  note?: string | null
+  changes?: readonly Change[]
+}
+
+export interface EntryRow {
+  seq: number
+  kind: EntryKind
+  actor: string | null
+  keyId: string | null
+  from: CaseState | null
+  to: CaseState | null
+  reasonCode: ReasonCode | null
+  note: string | null
+  noteErasedAt: Date | null
+  changes: Change[] | null
+  at: Date
+}
+
+/** What of a claim its cases depend on. */
+export interface ClaimFacts {
+  id: string
+  riskStatus: string
+  provenanceStatus: string | null
+  /** Erased, or about to be. */
+  isClosed: boolean
+}
+
+const CASE = `id, claim_id AS "claimId", state, reason_code AS "reasonCode", assignee, priority, version,
+  fraud_actor AS "fraudActor", review_due_at AS "reviewDueAt", decision_due_at AS "decisionDueAt", paused_at AS "pausedAt",
+  created_at AS "createdAt", updated_at AS "updatedAt", closed_at AS "closedAt"`
+
+const CLAIM_FACTS = `id, risk_status AS "riskStatus", provenance_status AS "provenanceStatus",
+  erasing_since IS NOT NULL AS "isClosed"`
+
+export async function findCase(tx: Tx, id: string): Promise<CaseRow | undefined> {
+  const [row] = await tx.query<CaseRow>(`SELECT ${CASE} FROM cases WHERE id = $1`, [id])
+  return row
+}
+
+export async function lockClaim(tx: Tx, id: string): Promise<ClaimFacts | undefined> {
+  const [row] = await tx.query<ClaimFacts>(`SELECT ${CLAIM_FACTS} FROM claims WHERE id = $1 FOR NO KEY UPDATE`, [id])
+  return row
+}
+
+/** A case and its claim, locked until the transaction ends: of two adjusters the second sees what the first has done. */
+export async function lockCase(tx: Tx, id: string): Promise<{ row: CaseRow; claim: ClaimFacts } | undefined> {
+  const [[claim], [row]] = await Promise.all([
+    tx.query<ClaimFacts>(
+      `SELECT ${CLAIM_FACTS} FROM claims WHERE id = (SELECT claim_id FROM cases WHERE id = $1) FOR NO KEY UPDATE`,
+      [id],
+    ),
+    tx.query<CaseRow>(`SELECT ${CASE} FROM cases WHERE id = $1 FOR NO KEY UPDATE`, [id]),
+  ])
+  return row === undefined || claim === undefined ? undefined : { row, claim }
+}
+
+export async function findOpenCase(tx: Tx, claimId: string): Promise<string | undefined> {
+  const [row] = await tx.query<{ id: string }>('SELECT id FROM cases WHERE claim_id = $1 AND closed_at IS NULL', [
+    claimId,
+  ])
+  return row?.id
+}
+
+export type NewCase = Pick<CaseRow, 'id' | 'claimId' | 'assignee' | 'priority'> & Clock & { openedAt: Date }
+
+/** @throws unique_violation when the claim has an open case. */
+export async function insertCase(tx: Tx, scope: Scope, row: NewCase, entry: NewEntry): Promise<void> {
+  const { reviewDueAt, decisionDueAt, openedAt } = row
+  await Promise.all([
+    tx.query(
+      `INSERT INTO cases (account_id, environment, id, claim_id, assignee, priority, review_due_at, decision_due_at, due_at,
+         created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7, $9, $9)`,
+      [
+        scope.accountId,
+        scope.environment,
+        row.id,
+        row.claimId,
+        row.assignee,
+        row.priority,
+        reviewDueAt,
+        decisionDueAt,
+        openedAt,
+      ],
+    ),
+    insertEntry(tx, scope, { caseId: row.id, seq: 1 }, entry),
+  ])
+}
+
+/** Writes the case as it is now, with the entry that says why. `row.version` is the entry's number. */
+export async function saveCase(tx: Tx, scope: Scope, row: CaseRow, entry: NewEntry): Promise<void> {
+  await Promise.all([
+    tx.query(
+      `UPDATE cases SET state = $2, reason_code = $3, assignee = $4, priority = $5, version = $6, fraud_actor = $7,
+         review_due_at = $8, decision_due_at = $9, paused_at = $10, closed_at = $11, updated_at = $12,
+         due_at = CASE WHEN $11::timestamptz IS NOT NULL THEN NULL WHEN $2 = 'open' THEN $8::timestamptz
+           ELSE $9::timestamptz END
+       WHERE id = $1`,
+      [
+        row.id,
+        row.state,
+        row.reasonCode,
+        row.assignee,
+        row.priority,
+        row.version,
+        row.fraudActor,
+        row.reviewDueAt,
+        row.decisionDueAt,
+        row.pausedAt,
+        row.closedAt,
+        row.updatedAt,
+      ],
+    ),
+    insertEntry(tx, scope, { caseId: row.id, seq: row.version }, entry),
+  ])
+}
+
+async function insertEntry(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { caseId, seq }: { caseId: string; seq: number },
+  entry: NewEntry,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO case_entries (account_id, environment, case_id, seq, kind, actor, key_id, from_state, to_state,
+       reason_code, note, changes, at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp())`,
+    [
+      accountId,
+      environment,
+      caseId,
+      seq,
+      entry.kind,
+      entry.actor,
+      entry.keyId,
+      entry.from ?? null,
+      entry.to ?? null,
+      entry.reasonCode ?? null,
+      entry.note ?? null,
+      entry.changes === undefined ? null : JSON.stringify(entry.changes),
+    ],
+  )
+}
+
+/** Newest first. */
+export async function findEntries(
+  tx: Tx,
+  caseId: string,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<EntryRow[]> {
+  return tx.query<EntryRow>(
+    `SELECT seq, kind, actor, key_id AS "keyId", from_state AS "from", to_state AS "to", reason_code AS "reasonCode", note,
+       note_erased_at AS "noteErasedAt", changes, at
+     FROM case_entries WHERE case_id = $1 AND ($2::int IS NULL OR seq < $2) ORDER BY seq DESC LIMIT $3`,
+    [caseId, before ?? null, limit],
+  )
+}
+
+/** Takes the notes of a claim's cases away; that there was one, by whom and when, stays. */
+export async function eraseNotes(tx: Tx, claimId: string): Promise<void> {
+  await tx.query(
+    `UPDATE case_entries SET note = NULL, note_erased_at = now()
+     WHERE note IS NOT NULL AND case_id = ANY(ARRAY(SELECT id FROM cases WHERE claim_id = $1))`,
+    [claimId],
+  )
+}
+
+export interface CaseFilter {
+  assignee?: string | undefined
+  state?: CaseState | undefined
+  claimId?: string | undefined
+  dueBefore?: Date | undefined
+  isOverdue?: boolean | undefined
+  createdFrom?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
+/** Newest first. */
+export async function findCases(
+  tx: Tx,
+  filter: CaseFilter,
+  now: Date,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<CaseRow[]> {
+  const { where, values } = conditionsOf(filter, now)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<CaseRow>(
+    `SELECT ${CASE} FROM cases WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countCases(tx: Tx, filter: CaseFilter, now: Date): Promise<number> {
+  const { where, values } = conditionsOf(filter, now)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM cases WHERE ${where.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function conditionsOf(filter: CaseFilter, now: Date): { where: string[]; values: unknown[] } {
+  const values: unknown[] = []
+  const where = ['true']
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
+  }
+  add((p) => `assignee = ${p}`, filter.assignee)
+  add((p) => `state = ${p}`, filter.state)
+  add((p) => `claim_id = ${p}`, filter.claimId)
+  add((p) => `created_at >= ${p}`, filter.createdFrom)
+  add((p) => `created_at < ${p}`, filter.createdBefore)
+  if (filter.dueBefore !== undefined) {
+    const due = `$${values.push(filter.dueBefore)}::timestamptz`
+    const at = `$${values.push(now)}::timestamptz`
+    // sla.ts: a pause moves the date on for as long as it lasts.
+    where.push(`due_at < ${due} AND (paused_at IS NULL OR due_at + greatest(${at} - paused_at, interval '0') < ${due})`)
+  }
+  if (filter.isOverdue !== undefined) {
+    const at = `$${values.push(now)}::timestamptz`
+    where.push(`coalesce(due_at < coalesce(least(paused_at, ${at}), ${at}), false) = ${filter.isOverdue}`)
+  }
+  return { where, values }
+}

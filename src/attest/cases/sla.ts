@@ -1,0 +1,75 @@
+// The clocks of a case. Pure: a review that should begin and a decision that should be there, by when. While information is
+// awaited from outside, the decision's clock stands still: what is due moves on by as long as that took.
+
+import type { CaseState } from './machine.ts'
+
+export interface SlaSettings {
+  /** From opening to the beginning of the review. Monday to Friday in UTC; holidays differ by place and don't count. */
+  reviewBusinessDays: number
+  /** From opening, or reopening, to the decision. Calendar days: what prompt-payment rules count in. */
+  decisionDays: number
+}
+
+export interface Clock {
+  reviewDueAt: Date
+  decisionDueAt: Date
+  /** Since when the decision's clock stands still. */
+  pausedAt: Date | null
+}
+
+const DAY_MS = 24 * 3_600_000
+
+export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaSettings): Clock {
+  return {
+    reviewDueAt: addBusinessDays(now, reviewBusinessDays),
+    decisionDueAt: addDays(now, decisionDays),
+    pausedAt: null,
+  }
+}
+
+/** What a transition makes of the clock: it pauses, goes on, or starts again when a case is reopened. */
+export function turnClock(
+  clock: Clock,
+  { from, to, isReopened }: { from: CaseState; to: CaseState; isReopened: boolean },
+  now: Date,
+  settings: SlaSettings,
+): Clock {
+  if (isReopened) return { ...clock, decisionDueAt: addDays(now, settings.decisionDays), pausedAt: null }
+  if (to === 'info_requested') return { ...clock, pausedAt: now }
+  if (from !== 'info_requested') return clock
+  return { ...clock, decisionDueAt: shifted(clock, now), pausedAt: null }
+}
+
+/** Somebody says by when. In a pause that is where it goes on from. */
+export function setDue(clock: Clock, state: CaseState, dueAt: Date, now: Date): Clock {
+  if (state === 'open') return { ...clock, reviewDueAt: dueAt }
+  return { ...clock, decisionDueAt: dueAt, pausedAt: clock.pausedAt === null ? null : now }
+}
+
+/** When the decision is due, or would be if the pause ended now. */
+export function shifted({ decisionDueAt, pausedAt }: Clock, now: Date): Date {
+  if (pausedAt === null) return decisionDueAt
+  // Processes' clocks differ: a pause is never negative.
+  return new Date(decisionDueAt.getTime() + Math.max(0, now.getTime() - pausedAt.getTime()))
+}
+
+/** What is due next; null once the case is closed. */
+export function dueOf(clock: Clock, state: CaseState, isClosed: boolean, now: Date): Date | null {
+  if (isClosed) return null
+  return state === 'open' ? clock.reviewDueAt : shifted(clock, now)
+}
+
+/** The same time of day, so many weekdays later. */
+export function addBusinessDays(from: Date, days: number): Date {
+  let at = from
+  for (let left = days; left > 0; ) {
+    at = addDays(at, 1)
+    const weekday = at.getUTCDay()
+    if (weekday !== 0 && weekday !== 6) left -= 1
+  }
+  return at
+}
+
+function addDays(from: Date, days: number): Date {
+  return new Date(from.getTime() + days * DAY_MS)
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { allowedFrom, REASON_CODES, STATES } from './machine.ts'
+import { type CaseRow, type EntryRow, PRIORITIES } from './rows.ts'
+import { dueOf, shifted } from './sla.ts'
+
+const iso = z.iso.datetime()
+const state = z.enum(STATES)
+const reason = z.enum(REASON_CODES)
+
+export const caseView = z.object({
+  case_id: z.string(),
+  claim_id: z.string(),
+  state,
+  reason_code: reason.nullable().describe('Of the last transition.'),
+  assignee: z.string().nullable(),
+  priority: z.enum(PRIORITIES),
+  due_at: iso
+    .nullable()
+    .describe('Of the review while the case is open, then of the decision; null once it is closed.'),
+  overdue: z.boolean(),
+  sla: z.object({
+    review_due_at: iso,
+    decision_due_at: iso.describe('In a pause: when it would be due if the pause ended now.'),
+    paused_at: iso.nullable(),
+  }),
+  fraud_suspected_by: z
+    .string()
+    .nullable()
+    .describe('The first who named suspected_fraud. With four eyes the denial for it takes somebody else.'),
+  allowed: z.array(state).describe('What the case can become.'),
+  version: z.number().int().describe('One more with each entry of the history.'),
+  created_at: iso,
+  updated_at: iso,
+  closed_at: iso.nullable(),
+})
+
+export type CaseView = z.infer<typeof caseView>
+
+export const entryView = z.object({
+  version: z.number().int().describe('Of the case, which this entry made.'),
+  kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']),
+  at: iso,
+  via: z.enum(['api_key', 'system']),
+  actor: z.string().nullable().describe('As the caller named it; null for the service itself.'),
+  key_id: z.string().nullable(),
+  from: state.nullable(),
+  to: state.nullable(),
+  reason_code: reason.nullable(),
+  note: z.string().nullable(),
+  note_erased_at: iso.nullable().describe('Since when the note is gone, with its claim.'),
+  changes: z.array(z.object({ field: z.string(), from: z.string().nullable(), to: z.string().nullable() })),
+})
+
+export function toCaseView(row: CaseRow, now: Date): CaseView {
+  const isClosed = row.closedAt !== null
+  const dueAt = dueOf(row, row.state, isClosed, now)
+  return {
+    case_id: row.id,
+    claim_id: row.claimId,
+    state: row.state,
+    reason_code: row.reasonCode,
+    assignee: row.assignee,
+    priority: row.priority,
+    due_at: dueAt?.toISOString() ?? null,
+    overdue: dueAt !== null && dueAt < now,
+    sla: {
+      review_due_at: row.reviewDueAt.toISOString(),
+      decision_due_at: shifted(row, now).toISOString(),
+      paused_at: row.pausedAt?.toISOString() ?? null,
+    },
+    fraud_suspected_by: row.fraudActor,
+    allowed: allowedFrom(row.state),
+    version: row.version,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    closed_at: row.closedAt?.toISOString() ?? null,
+  }
+}
+
+export function toEntryView(row: EntryRow): z.infer<typeof entryView> {
+  return {
+    version: row.seq,
+    kind: row.kind,
+    at: row.at.toISOString(),
+    via: row.keyId === null ? 'system' : 'api_key',
+    actor: row.actor,
+    key_id: row.keyId,
+    from: row.from,
+    to: row.to,
+    reason_code: row.reasonCode,
+    note: row.note,
+    note_erased_at: row.noteErasedAt?.toISOString() ?? null,
+    changes: row.changes ?? [],
+  }
+}
