@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../support/until.ts'
+import { groupBy } from './group.ts'
 import { clock, type Journal } from './journal.ts'
 import { describeFault, type Fault, type Kind } from './plan.ts'
 import { type Instance, skewedBy } from './processes.ts'
@@ -75,15 +76,17 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     return { reached: isDead ? 1 : 0 }
   },
 
+  // As a deployment rolls: of each kind one after the other, while the rest of that kind serves.
   async rolling({ instances }) {
-    let slowestMs = 0
-    let refused = 0
-    for (const instance of instances) {
-      const { code, endedInMs } = await instance.replace('SIGTERM')
-      slowestMs = Math.max(slowestMs, endedInMs)
-      if (code !== 0) refused += 1
+    const ends: { code: number | null; endedInMs: number }[] = []
+    for (const some of groupBy(instances, ({ name }) => name.split('-')[1] ?? '').values()) {
+      ends.push(...(await Promise.all(some.map((instance) => instance.replace('SIGTERM')))))
     }
-    return { slowestMs, refused, processes: instances.length }
+    return {
+      slowestMs: Math.max(...ends.map(({ endedInMs }) => endedInMs)),
+      refused: ends.filter(({ code }) => code !== 0).length,
+      processes: ends.length,
+    }
   },
 
   async skew(scene, { process, minutes, ms }, turn) {

@@ -15,7 +15,7 @@ export type Fault =
   | { name: 'freeze'; process: Kind; ms: number }
   /** One is started again so that it dies (or hangs) at a named step. */
   | { name: 'failpoint'; process: Kind; point: string; ms: number }
-  /** SIGTERM of all, one after the other. */
+  /** SIGTERM of all, of each kind one after the other. */
   | { name: 'rolling' }
   /** The clock of one process is off. */
   | { name: 'skew'; process: Kind; minutes: number; ms: number }
