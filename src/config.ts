@@ -31,6 +31,7 @@ const blobStore = z.string().superRefine((text, context) => {
     context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not an address' })
   }
 })
+const onOff = z.enum(['on', 'off'], 'must be on or off').default('on')
 const rawKey = z.string().regex(/^svc_test_[0-9A-Za-z]{32}$/, 'must be svc_test_ and 32 base62 characters')
 
 const settings = z.object({
@@ -73,6 +74,8 @@ const settings = z.object({
   SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),
   SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),
   WEBHOOK_TIME_DIVISOR: count(1).describe('Divides the webhook retry delays, for tests. Development only.'),
+  CASES_ON_ESCALATION: onOff.describe('Whether a claim that becomes failed gets a case.'),
+  CASES_FOUR_EYES: onOff.describe('Whether denying a case for suspected fraud takes two adjusters.'),
   STUCK_AFTER_SECONDS: count(60).describe('A worker with waiting jobs and no progress for this long exits.'),
   SHUTDOWN_NOTICE_SECONDS: number
     .min(0, 'must be 0 to 600')

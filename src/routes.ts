@@ -1,6 +1,7 @@
 import { webhookRoutes } from './account/webhooks/routes.ts'
 import { batchRoutes } from './attest/batches/routes.ts'
 import { captureRoutes } from './attest/captures/routes.ts'
+import { caseRoutes } from './attest/cases/routes.ts'
 import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
 import { claimRoutes } from './attest/claims/routes.ts'
 import { deviceRoutes } from './attest/devices/routes.ts'
@@ -14,6 +15,7 @@ export function featureRoutes(services: Services): Route[] {
     ...mediaRoutes(services.media()),
     ...claimRoutes(services.claims()),
     ...claimErasureRoutes(services.claimErasure()),
+    ...caseRoutes(services.cases()),
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),
     ...deviceRoutes(services.devices(), services.rootCas()),

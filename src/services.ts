@@ -9,6 +9,9 @@ import { createWebhooks } from './account/webhooks/endpoints.ts'
 import { countAttempts, reportDisabled } from './account/webhooks/metrics.ts'
 import { createBatches } from './attest/batches/batches.ts'
 import { createCaptures } from './attest/captures/captures.ts'
+import { createCases } from './attest/cases/cases.ts'
+import { createOpenCase } from './attest/cases/escalation.ts'
+import { CASE_SETTINGS } from './attest/cases/settings.ts'
 import { createClaims } from './attest/claims/claims.ts'
 import { createClaimErasure } from './attest/claims/erase.ts'
 import { createVerify } from './attest/claims/verify.ts'
@@ -103,6 +106,8 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     return made
   })
   const pager = lazy(() => createPager({ key: config.MASTER_KEY }))
+  const caseSettings = { ...CASE_SETTINGS, fourEyes: config.CASES_FOUR_EYES === 'on' }
+  const openCase = config.CASES_ON_ESCALATION === 'on' ? createOpenCase({ now, settings: caseSettings }) : undefined
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
   const eraser = lazy(() => createEraser({ db: db(), store: store() }))
   const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
@@ -135,6 +140,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         now,
       }),
     ),
+    cases: lazy(() => createCases({ db: db(), pager: pager(), now, settings: caseSettings })),
     eraser,
     claimErasure: lazy(() => createClaimErasure({ db: db(), eraser: eraser(), log })),
     batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),
@@ -143,7 +149,14 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
     webhooks: lazy(() => createWebhooks({ db: db(), sealer: sealer(), outbound: outbound(), pager: pager(), now })),
     verify: lazy(() =>
-      createVerify({ db: db(), store: store(), inspector: inspector(), signRecord: signingKeys().signRecord, now }),
+      createVerify({
+        db: db(),
+        store: store(),
+        inspector: inspector(),
+        signRecord: signingKeys().signRecord,
+        now,
+        openCase,
+      }),
     ),
     deliver: lazy(() =>
       createDeliver({

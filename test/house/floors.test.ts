@@ -10,7 +10,13 @@ const TOP = 4
 // Known by everybody, knowing nobody.
 const GROUND = new Set(['src/failure.ts', 'src/guidance.ts'])
 // Judgement: what decides, proven by vectors. Imports nothing that acts.
-const PURE = ['src/attest/factors/', 'src/platform/jobs/share.ts', 'src/account/webhooks/schedule.ts']
+const PURE = [
+  'src/attest/factors/',
+  'src/attest/cases/machine.ts',
+  'src/attest/cases/sla.ts',
+  'src/platform/jobs/share.ts',
+  'src/account/webhooks/schedule.ts',
+]
 
 const sources = walk('src').concat(walk('workers'))
 

@@ -104,6 +104,9 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
   return {
     get,
 
+    /** What the clocks of cases are read against. */
+    now,
+
     /**
      * Opens a case for a claim that has no open one.
      * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `conflict` (member `case_id`) when one is open,

@@ -56,7 +56,8 @@ const changeRequest = z
 
 const common = { tag: 'Cases', scope: 'escalate' } as const
 
-export function caseRoutes(cases: Cases, now: () => Date): Route[] {
+export function caseRoutes(cases: Cases): Route[] {
+  const { now } = cases
   const current = async (scope: Scope, id: string) => toCaseView(await cases.get(scope, id), now())
 
   return [

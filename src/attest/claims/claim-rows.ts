@@ -36,6 +36,14 @@ export const CLAIM = `id, reference, line, loss_lat AS "lossLat", loss_lng AS "l
   factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt",
   erased_at AS "erasedAt"`
 
+/** A claim as callers see it. */
+export interface ListedClaim extends ClaimRow {
+  openCaseId: string | null
+}
+
+const LISTED = `${CLAIM},
+  (SELECT cases.id FROM cases WHERE cases.claim_id = claims.id AND cases.closed_at IS NULL) AS "openCaseId"`
+
 /**
  * Makes the claims that are new and finds those whose reference exists; what a claim already states stays, what it did
  * not state is added. One that was erased, or is about to be, is closed: it is not among the answers. References must differ
@@ -83,8 +91,8 @@ export async function updateStanding(tx: Tx, claimId: string, standing: ClaimSta
   )
 }
 
-export async function findClaim(tx: Tx, id: string): Promise<ClaimRow | undefined> {
-  const [row] = await tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = $1`, [id])
+export async function findClaim(tx: Tx, id: string): Promise<ListedClaim | undefined> {
+  const [row] = await tx.query<ListedClaim>(`SELECT ${LISTED} FROM claims WHERE id = $1`, [id])
   return row
 }
 
@@ -105,11 +113,11 @@ export async function findClaims(
   tx: Tx,
   filter: ClaimFilter,
   { before, limit }: { before: string | undefined; limit: number },
-): Promise<ClaimRow[]> {
+): Promise<ListedClaim[]> {
   const { where, values } = claimConditions(filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
-  return tx.adhoc<ClaimRow>(
-    `SELECT ${CLAIM} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+  return tx.adhoc<ListedClaim>(
+    `SELECT ${LISTED} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
 }

@@ -12,7 +12,7 @@ import { revive } from '#src/platform/jobs/backlog.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import type { Media } from '../media/rows.ts'
 import { acceptSubmissions } from './accept.ts'
-import { type ClaimFilter, type ClaimRow, countClaims, findClaim, findClaims } from './claim-rows.ts'
+import { type ClaimFilter, countClaims, findClaim, findClaims, type ListedClaim } from './claim-rows.ts'
 import { type AttestationRow, findAttestation, findAttestationsOfClaim, markQueued } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
 
@@ -120,7 +120,7 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<{ claim: ClaimRow; attestations: Page<Evidence> }> {
+    ): Promise<{ claim: ListedClaim; attestations: Page<Evidence> }> {
       checkId(id, 'clm', scope.environment)
       const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
@@ -138,7 +138,7 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
       scope: Scope,
       filter: ClaimFilter,
       query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<ClaimRow> & { totalCount: number | undefined }> {
+    ): Promise<Page<ListedClaim> & { totalCount: number | undefined }> {
       const binding = { route: 'GET /v1/claims', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {

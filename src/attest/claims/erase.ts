@@ -8,9 +8,10 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
+import { eraseNotes } from '../cases/rows.ts'
 import type { Eraser } from '../media/erase.ts'
 import { type Doomed, isErasing, takeUnfinished } from '../media/erase-rows.ts'
-import { type ClaimRow, findClaim } from './claim-rows.ts'
+import { findClaim, type ListedClaim } from './claim-rows.ts'
 import { withoutCoordinates } from './coordinates.ts'
 import {
   closeClaim,
@@ -49,7 +50,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
    * @throws {Failure} `environment_mismatch`, `not_found`; `service_unavailable` when the rest takes longer: then the claim
    * is closed and its bytes are on their way out, and the same request finishes it, or clock does.
    */
-  async function erase(scope: Scope, id: string, request: ErasureRequest): Promise<ClaimRow> {
+  async function erase(scope: Scope, id: string, request: ErasureRequest): Promise<ListedClaim> {
     checkId(id, 'clm', scope.environment)
     const { keyId, requestId, idempotencyKey } = request
     const isOpen = await db.tenant(scope, (tx) =>
@@ -67,7 +68,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     return find(scope, id)
   }
 
-  async function find(scope: Scope, id: string): Promise<ClaimRow> {
+  async function find(scope: Scope, id: string): Promise<ListedClaim> {
     const claim = await db.tenant(scope, (tx) => findClaim(tx, id))
     if (claim === undefined) throw notFound(id)
     return claim
@@ -88,6 +89,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     await eraser.eraseTaken(scope, left)
     await db.tenant(scope, async (tx) => {
       if (await isErasing(tx, mediaIds)) throw underWay(claimId)
+      await eraseNotes(tx, claimId)
       await markErased(tx, claimId)
     })
     return { ...done, media: done.media + left.length }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ClaimRow } from './claim-rows.ts'
+import type { ListedClaim } from './claim-rows.ts'
 import type { AttestationRow } from './rows.ts'
 import type { Submission } from './submission.ts'
 
@@ -77,6 +77,7 @@ export const claimView = z.object({
   provenance_status: provenanceStatus.nullable(),
   factor_codes: z.array(z.string()),
   advisory_codes: z.array(z.string()),
+  case_id: z.string().nullable().describe('Its open case.'),
   created_at: iso,
   updated_at: iso,
   erased_at: iso.nullable(),
@@ -84,7 +85,7 @@ export const claimView = z.object({
 
 export type ClaimView = z.infer<typeof claimView>
 
-export function toClaimView(row: ClaimRow): ClaimView {
+export function toClaimView(row: ListedClaim): ClaimView {
   return {
     claim_id: row.id,
     reference: row.reference,
@@ -96,6 +97,7 @@ export function toClaimView(row: ClaimRow): ClaimView {
     provenance_status: row.provenanceStatus,
     factor_codes: row.factorCodes,
     advisory_codes: row.advisoryCodes,
+    case_id: row.openCaseId,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     erased_at: row.erasedAt?.toISOString() ?? null,

@@ -97,6 +97,7 @@ const claim = {
   provenance_status: 'verified',
   factor_codes: ['hardware_backing_absent'],
   advisory_codes: ['exif_missing'],
+  case_id: null,
   created_at: '2026-11-20T15:11:04.120Z',
   updated_at: '2026-11-20T15:11:04.310Z',
   erased_at: null,

@@ -4,6 +4,7 @@
 import type { Notes } from '#src/platform/http/openapi.ts'
 import { ACCOUNT_NOTES } from './account.ts'
 import { ATTEST_NOTES } from './attest.ts'
+import { CASE_NOTES } from './cases.ts'
 import { WEBHOOK_NOTES } from './events.ts'
 
 const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -24,12 +25,13 @@ export const NOTES: Notes = {
   tags: [
     { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
     { name: 'Claims', description: 'What all captures of one claim say together, for adjusters.' },
+    { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
     { name: 'Batches', description: 'Thousands of captures at once.' },
     { name: 'Media', description: 'Photos, uploaded by themselves.' },
     { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
     { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
     { name: 'Service', description: 'Health, public keys, this document and its pages.' },
   ],
-  operations: { ...ATTEST_NOTES, ...ACCOUNT_NOTES },
+  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...ACCOUNT_NOTES },
   webhooks: WEBHOOK_NOTES,
 }

@@ -1,0 +1,126 @@
+// What a reader wants to know of cases beyond what guards their routes.
+
+import type { Note } from '#src/platform/http/openapi.ts'
+import { IDS } from './attest.ts'
+
+const opened = {
+  case_id: IDS.case,
+  claim_id: IDS.claim,
+  state: 'open',
+  reason_code: null,
+  assignee: null,
+  priority: 'normal',
+  due_at: '2026-11-24T15:11:04.310Z',
+  overdue: false,
+  sla: {
+    review_due_at: '2026-11-24T15:11:04.310Z',
+    decision_due_at: '2026-12-20T15:11:04.310Z',
+    paused_at: null,
+  },
+  fraud_suspected_by: null,
+  allowed: ['in_review', 'withdrawn'],
+  version: 1,
+  created_at: '2026-11-20T15:11:04.310Z',
+  updated_at: '2026-11-20T15:11:04.310Z',
+  closed_at: null,
+}
+
+const reviewed = {
+  ...opened,
+  state: 'in_review',
+  assignee: 'a.adjuster@example.com',
+  due_at: opened.sla.decision_due_at,
+  allowed: ['info_requested', 'escalated', 'approved', 'denied', 'withdrawn', 'closed_undecided'],
+  version: 2,
+  updated_at: '2026-11-21T08:00:00.000Z',
+}
+
+const proposed = {
+  ...reviewed,
+  fraud_suspected_by: 'a.adjuster@example.com',
+  version: 3,
+  updated_at: '2026-11-21T09:30:00.000Z',
+}
+
+const entry = {
+  version: 1,
+  kind: 'opened',
+  at: '2026-11-20T15:11:04.310Z',
+  via: 'system',
+  actor: null,
+  key_id: null,
+  from: null,
+  to: 'open',
+  reason_code: null,
+  note: null,
+  note_erased_at: null,
+  changes: [],
+}
+
+export const CASE_NOTES: Record<string, Note> = {
+  'POST /v1/cases': {
+    description:
+      'A claim that becomes `failed` gets a case by itself; this is for the others. A claim has one open case at most: ' +
+      'a second is 409 with `case_id`.',
+    examples: {
+      'For a claim in review': {
+        claim_id: IDS.claim,
+        actor: 'a.adjuster@example.com',
+        priority: 'high',
+        note: 'Two look alike.',
+      },
+    },
+    answers: { 200: { example: opened } },
+  },
+  'GET /v1/cases': {
+    description:
+      'Filters add up. `overdue=true`: what should be done by now. `due_before`: what will be; a case in a pause counts ' +
+      'with the date that it would have if the pause ended now.',
+    answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
+  },
+  'GET /v1/cases/:id': {
+    description: 'Each change is one entry of the history, which only grows.',
+    answers: {
+      200: {
+        example: { ...opened, history: { object: 'list', data: [entry], has_more: false, next_cursor: null } },
+      },
+    },
+  },
+  'POST /v1/cases/:id/transitions': {
+    description:
+      'A transition that is not in the table, or whose reason is not true, is 409 `invalid_state_transition` with what ' +
+      'is `allowed`. Send the `version` that you read: if somebody was quicker it is 409 too. A denial for ' +
+      '`suspected_fraud` takes two: the first is answered 202 and changes no state, the second, by another `actor`, denies.',
+    examples: {
+      'Take a case': {
+        to: 'in_review',
+        actor: 'a.adjuster@example.com',
+        assignee: 'a.adjuster@example.com',
+        version: 1,
+      },
+      'Ask for information': { to: 'info_requested', actor: 'a.adjuster@example.com', note: 'Photo of the plate?' },
+      'Deny it': {
+        to: 'denied',
+        reason_code: 'suspected_fraud',
+        actor: 'a.adjuster@example.com',
+        note: 'The same dent as in an earlier claim.',
+        version: 2,
+      },
+    },
+    answers: { 200: { example: reviewed }, 202: { example: proposed } },
+  },
+  'POST /v1/cases/:id/notes': {
+    description:
+      'To a closed case too. Notes go with the media when the claim is erased, and none is taken afterwards.',
+    examples: { 'What was said': { actor: 'a.adjuster@example.com', note: 'Called back, will send the invoice.' } },
+    answers: { 200: { example: { ...reviewed, version: 3 } } },
+  },
+  'PATCH /v1/cases/:id': {
+    description: 'What is the same already changes nothing. A closed case is 409.',
+    examples: {
+      'Hand it over': { actor: 'a.adjuster@example.com', assignee: 'b.adjuster@example.com', priority: 'high' },
+      'Give it a day': { actor: 'a.adjuster@example.com', due_at: '2026-12-21T15:00:00Z', version: 2 },
+    },
+    answers: { 200: { example: { ...reviewed, assignee: 'b.adjuster@example.com', priority: 'high', version: 3 } } },
+  },
+}
