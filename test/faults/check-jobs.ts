@@ -107,20 +107,23 @@ function checkOrder({ jobs, steps, faults }: Evidence): string[] {
 
 interface Wait {
   id: string
+  /** What orders the lane. */
+  runAt: number
+  /** Since when it could be handed over: due, and seen by others. */
   dueAt: number
   takenAt: number
 }
 
 /** Each time that a job was due until it was handed over. */
 function waitsOf(steps: readonly Step[]): Wait[] {
-  const due = new Map<string, number>()
+  const due = new Map<string, { runAt: number; dueAt: number }>()
   const waits: Wait[] = []
   for (const { id, state, runAt, at } of steps) {
-    if (state === 'queued') due.set(id, Math.max(runAt, at))
-    const dueAt = due.get(id)
-    if (state === 'dispatched' && dueAt !== undefined) {
+    if (state === 'queued') due.set(id, { runAt, dueAt: Math.max(runAt, at) })
+    const own = due.get(id)
+    if (state === 'dispatched' && own !== undefined) {
       due.delete(id)
-      waits.push({ id, dueAt, takenAt: at })
+      waits.push({ id, ...own, takenAt: at })
     }
   }
   return waits
@@ -133,7 +136,7 @@ function firstThatPassed(waits: readonly Wait[], index: number): number | undefi
   for (let before = index - 1; before >= 0; before -= 1) {
     const other = waits[before]
     if (own === undefined || other === undefined || other.takenAt < own.dueAt) break
-    if (other.dueAt > own.dueAt + SAME_MS) at = other.takenAt
+    if (other.runAt > own.runAt + SAME_MS) at = other.takenAt
   }
   return at
 }

@@ -160,12 +160,22 @@ function drainsOf({ faults, steps }: Evidence): Figures['drains'] {
     slowestMs: Math.max(0, ...rolls.map(({ figures }) => figures.slowestMs ?? 0)),
     refused: sum('refused'),
     processes: sum('processes'),
-    lapses: rolls.reduce(
-      (total, { at, until }) =>
-        total + steps.filter((step) => step.isLapse && step.at > at + 20_000 && step.at < until + 23_000).length,
-      0,
-    ),
+    lapses: lapsesOf(steps, faults, rolls),
   }
+}
+
+/** Leases that lapsed although nothing but a rolling deployment came between the claim and the lapse. */
+function lapsesOf(steps: readonly Step[], faults: readonly Injected[], rolls: readonly Injected[]): number {
+  let lapses = 0
+  for (const trail of groupBy(steps, ({ id }) => id).values()) {
+    for (const [index, step] of trail.entries()) {
+      const claimed = trail[index - 1]
+      if (!step.isLapse || claimed === undefined) continue
+      const between = faults.filter(({ at, until }) => at < step.at && until > claimed.at)
+      if (between.length > 0 && between.every((fault) => rolls.includes(fault))) lapses += 1
+    }
+  }
+  return lapses
 }
 
 function slopesOf({ samples }: Evidence): Figures['memorySlopes'] {
