@@ -61,10 +61,14 @@ export async function checkFound(found: Found, options: CheckOptions): Promise<E
       detail: 'there is no signed bundle; --allow-unsigned submits it as it is, with the finding no_manifest',
     })
   }
-  const isNamed = photo === undefined && media !== undefined
+  const isNamed = found.photo === undefined && media !== undefined && inlineData(media) === undefined
   const body = isNamed ? { ...given, media } : given
   // Without its file, what else is wrong is still told.
-  if (found.body !== undefined) problems.push(...judgeBody(body, found.columns, options.environment ?? 'sandbox'))
+  if (found.body !== undefined) {
+    const told = new Set(problems.map(({ pointer }) => pointer))
+    const judged = judgeBody(body, found.columns, options.environment ?? 'sandbox')
+    problems.push(...judged.filter(({ pointer }) => !told.has(pointer)))
+  }
   const facts = photo === undefined || isFinding(photo) ? undefined : photo
   const key = digest([file, facts?.size ?? null, facts?.modified ?? null, body])
   return { source, file, key, body, problems, ...(facts === undefined ? {} : { photo: facts }) }

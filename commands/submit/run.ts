@@ -29,6 +29,8 @@ interface Line {
   text: string
 }
 
+// The first batches are small, so that the service has work while photos are still on their way.
+const FIRST_LINES = 50
 // Two of these are held at a time: one on its way, one being made.
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024
 const POLLED_AT_ONCE = 4
@@ -76,6 +78,7 @@ export async function run(deps: RunDeps): Promise<void> {
   async function* chunks(): AsyncGenerator<Entry[], void> {
     let chunk: Entry[] = []
     let bytes = 0
+    let most = Math.min(FIRST_LINES, deps.batchLines)
     for await (const entry of plan.entries()) {
       if (entry.problems.length > 0 || journal.isDone(entry.key)) continue
       if (sent.has(entry.key)) {
@@ -84,8 +87,9 @@ export async function run(deps: RunDeps): Promise<void> {
         continue
       }
       const size = JSON.stringify(entry.body).length
-      if (chunk.length > 0 && (chunk.length >= deps.batchLines || bytes + size > MAX_CHUNK_BYTES)) {
+      if (chunk.length > 0 && (chunk.length >= most || bytes + size > MAX_CHUNK_BYTES)) {
         yield chunk
+        most = Math.min(most * 2, deps.batchLines)
         chunk = []
         bytes = 0
       }

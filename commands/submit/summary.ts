@@ -10,7 +10,7 @@ const TOP_FACTORS = 12
 export function problemLines({ source, file, problems }: Entry): string[] {
   const where = file === '' || file === source ? source : `${source} (${file})`
   return problems.map(({ pointer, code, detail }) =>
-    printable(`${where}: ${pointer === '' ? '' : `${pointer} `}${detail} [${code}]`),
+    printable(`${where}: ${pointer === '' ? '' : `${pointer}: `}${detail} [${code}]`),
   )
 }
 

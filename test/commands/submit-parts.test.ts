@@ -171,5 +171,5 @@ test('names of files reach a terminal without their control characters', () => {
     body: {},
     problems: [{ pointer: '/x', code: 'c', detail: 'd' }],
   }
-  expect(problemLines(entry)).toEqual(['a\uFFFD[2J\uFFFD.jpg: /x d [c]'])
+  expect(problemLines(entry)).toEqual(['a\uFFFD[2J\uFFFD.jpg: /x: d [c]'])
 })

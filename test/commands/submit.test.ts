@@ -1,10 +1,14 @@
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
+import { readOptions } from '../../commands/submit/options.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { createMaker, type Maker } from './captures.ts'
 import { type Ended, makeFolder, readRecords, readRows, start } from './submission.ts'
+
+// Each test starts the command, some of them several times.
+vi.setConfig({ testTimeout: 90_000 })
 
 let system: System
 let maker: Maker
@@ -175,7 +179,7 @@ test('tells what is wrong with a file, by its name and field, and submits the re
   ]
   const checked = await start([folder, '--check', '--out', out], undefined).ended
   expect(checked.code).toBe(1)
-  expect(checked.stdout).toContain('wrong.jpg: /claim/loss_at ')
+  expect(checked.stdout).toContain('wrong.jpg: /claim/loss_at: ')
   for (const line of wrong) expect(checked.stdout).toContain(`[${line.split(' | ').at(-1)}]`)
 
   expect((await submit(folder)).code).toBe(1)
@@ -189,6 +193,23 @@ test('tells what is wrong with a file, by its name and field, and submits the re
     provenance_status: 'unattested',
     factors: 'no_manifest +60',
   })
+})
+
+test('tells of a row only what is wrong with it, also where its JSON has the photo in it', async () => {
+  const photo = Buffer.concat([maker.photo(450), Buffer.alloc(100_000)])
+  const media = { content_type: 'image/jpeg', data: photo.toString('base64') }
+  writeFileSync(join(folder, 'x.jpg'), photo)
+  writeFileSync(join(folder, 'x.json'), JSON.stringify({ ...maker.body(photo), media }))
+  writeFileSync(join(folder, 'y.jpg'), maker.photo(451))
+  writeFileSync(join(folder, 'y.json'), JSON.stringify({ ...maker.body(photo), media }))
+  const table = join(folder, 'table.csv')
+  writeFileSync(table, 'file,loss_lat,loss_lng\nx.jpg,"52,5",13\nx.jpg,52.5,13\ny.jpg,,\n')
+  expect((await submit('--manifest', table)).code).toBe(1)
+  expect(told('status', 'error_code', 'error_pointer')).toEqual([
+    'rejected | invalid_number | loss_lat',
+    'evaluated |  | ',
+    'rejected | photo_differs | /media/data',
+  ])
 })
 
 test('streams photos that are too large to hold', async () => {
@@ -232,21 +253,24 @@ test('says what is wrong with its arguments, and where help is', async () => {
   writeFileSync(join(folder, 'table.csv'), 'photo,reference\na.jpg,1\n')
   const wrong = [
     [],
-    [folder, '--bogus'],
     [join(folder, 'nowhere')],
-    [folder],
     [file],
-    ['--manifest', join(folder, 'table.csv')],
+    ['--manifest', folder],
     [folder, '--fail-on', 'passed'],
     [folder, '--batch', '10001'],
     [folder, '--url', 'ftp://x'],
     [folder, '--key', 'a', '--key-file', file],
   ]
   for (const args of wrong) {
-    const { code, stdout, stderr } = await start(['--url', system.baseUrl, '--out', out, ...args], system.key).ended
+    expect(() => readOptions(args, { COUNTERSIGN_KEY: 'k' }), String(args)).toThrow(
+      expect.objectContaining({ code: 'ERR_USAGE' }),
+    )
+  }
+  expect(() => readOptions([folder], {})).toThrow('COUNTERSIGN_KEY')
+  for (const args of [[folder], ['--bogus'], ['--manifest', join(folder, 'table.csv')]]) {
+    const { code, stdout, stderr } = await submit(...args)
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' })
     expect(stderr).toContain('--help')
   }
-  expect((await start([folder], undefined).ended).code).toBe(2)
   expect((await start(['--help'], undefined).ended).stdout).toContain('--manifest')
 })
