@@ -8,7 +8,7 @@ export async function up(knex: Knex): Promise<void> {
   // away: then the metric is absent until an administrator does (docs/operate.md).
   await knex.raw(`
     DO $$ BEGIN
-      GRANT pg_read_all_stats TO countersign_system;
+      GRANT pg_read_all_stats TO countersign_system WITH INHERIT TRUE;
     EXCEPTION WHEN insufficient_privilege THEN NULL;
     END $$
   `)
