@@ -67,6 +67,28 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
+    it('draws every body that can be sent', { timeout: 300_000 }, async () => {
+      const { json } = await call(app, '/v1/openapi.json')
+      const { paths } = json as { paths: Record<string, Record<string, { operationId: string; requestBody?: object }>> }
+      const ids = Object.values(paths).flatMap((methods) =>
+        Object.values(methods).flatMap(({ operationId, requestBody }) =>
+          requestBody === undefined ? [] : [operationId],
+        ),
+      )
+      expect(ids.length).toBeGreaterThan(5)
+      for (const id of ids) {
+        const block = `document.querySelector('[id^=operations-][id$=-${id}]')`
+        await browser.evaluate(`${block}.querySelector('.opblock-summary-control').click()`)
+        await browser.see(`${block}.querySelector('.responses-wrapper')`)
+        expect(await browser.evaluate(`${block}.innerText.match(/Could not render.*/)`), id).toBe(null)
+        expect(await browser.evaluate(`${block}.querySelector('.opblock-section-request-body') !== null`), id).toBe(
+          true,
+        )
+        await browser.evaluate(`${block}.querySelector('.opblock-summary-control').click()`)
+      }
+      expect(browser.complaints()).toEqual([])
+    })
+
     it('sends a request with a key, to where the page came from', async () => {
       await browser.open(`${url}#/Claims/getClaims`)
       await browser.see(`document.querySelector('#operations-Claims-getClaims .try-out__btn')`)

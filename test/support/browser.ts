@@ -8,7 +8,7 @@ import { until } from './until.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 // Drawing two megabytes of script takes a second, and half a minute where ten others want the processor.
-const PATIENCE = { timeoutMs: 80_000, everyMs: 50 }
+const PATIENCE = { timeoutMs: 80_000, everyMs: 100 }
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -75,6 +75,9 @@ export async function startBrowser(): Promise<Browser> {
     else if (message.method === 'Network.requestWillBeSent') asked.push(urlOf(message.params?.request))
     else if (message.method === 'Log.entryAdded') complaints.push(JSON.stringify(message.params?.entry))
     else if (message.method === 'Runtime.exceptionThrown') complaints.push(JSON.stringify(message.params))
+    else if (message.method === 'Runtime.consoleAPICalled' && message.params?.type === 'error') {
+      complaints.push(JSON.stringify(message.params.args))
+    }
   })
   let sent = 0
   const send = (method: string, params: Record<string, unknown> = {}) =>

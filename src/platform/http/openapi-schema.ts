@@ -15,6 +15,8 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
       if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
       // Of ours it speaks of TypeScript; in OpenAPI it would say that no request may carry it.
       delete jsonSchema.readOnly
+      // The format says it as well, and Swagger UI falls over an encoding that it does not know.
+      if (jsonSchema.contentEncoding === 'base64url') delete jsonSchema.contentEncoding
       // zod's pattern for times fills half a screen and says what the format says.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
     },
