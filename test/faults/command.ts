@@ -29,9 +29,11 @@ const END = '<!-- end -->'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-process.exitCode = await main()
+// What was started ends with its starter: processes and relays by their channel, Postgres by its keeper.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
+process.on('disconnect', () => process.exit(130))
 // Whatever still holds the event loop must not keep the answer back.
-process.exit()
+process.exit(await main())
 
 async function main(): Promise<number> {
   const options = readOptions()
@@ -46,6 +48,7 @@ async function main(): Promise<number> {
   if (options.isPlanOnly) return 0
 
   const directory = mkdtempSync(join(tmpdir(), 'countersign-faults-'))
+  process.once('exit', (code) => code === 130 && say(`What it left behind: ${directory}`))
   let hasEnded = false
   try {
     const run = await runFaults({

@@ -43,6 +43,9 @@ export async function startRedisServer(directory: string): Promise<RedisServer> 
     child = spawn('redis-server', flags, { cwd: directory, stdio: 'ignore' })
     await ask((redis) => redis.ping())
   }
+  // Nobody else would end it when this process is told to go in the middle of a run.
+  const end = () => void child.kill('SIGKILL')
+  process.once('exit', end)
   await start()
   return {
     port,
@@ -55,7 +58,10 @@ export async function startRedisServer(directory: string): Promise<RedisServer> 
     signal: (signal) => void child.kill(signal),
     flush: async () => void (await ask((redis) => redis.flushall())),
     fill: async (isFull) => void (await ask((redis) => redis.config('SET', 'maxmemory', isFull ? '1' : '0'))),
-    stop: () => void child.kill('SIGKILL'),
+    stop() {
+      process.removeListener('exit', end)
+      end()
+    },
   }
 }
 
