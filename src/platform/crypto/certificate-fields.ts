@@ -37,6 +37,21 @@ export function readCertificateFields(der: Buffer): CertificateFields {
   }
 }
 
+export interface Extension {
+  isCritical: boolean
+  value: Buffer
+}
+
+/**
+ * The extensions of a certificate by their dotted identifiers.
+ * @throws {RangeError} as `readCertificateFields`.
+ */
+export function readCertificateExtensions(der: Buffer): Map<string, Extension> {
+  const [tbs] = readElements(readOnly(der, SEQUENCE).content)
+  const fields = readElements(expectTag(tbs, SEQUENCE).content)
+  return readExtensions(fields.find(({ tag }) => tag === CONTEXT_3))
+}
+
 const BOOLEAN = 0x01
 const INTEGER = 0x02
 const BIT_STRING = 0x03
@@ -51,11 +66,6 @@ const KEY_USAGE = '2.5.29.15'
 // They restrict names, policies and purposes of which a capture has none: nothing to check, and safe to have critical.
 // Name and policy constraints are not here: they bind whole paths, and a path that needs them is refused.
 const HARMLESS = new Set(['2.5.29.17' /* subjectAltName */, '2.5.29.32' /* policies */, '2.5.29.37' /* extKeyUsage */])
-
-interface Extension {
-  isCritical: boolean
-  value: Buffer
-}
 
 function readExtensions(wrapper: Element | undefined): Map<string, Extension> {
   const extensions = new Map<string, Extension>()

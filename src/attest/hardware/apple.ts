@@ -1,0 +1,230 @@
+// Apple App Attest: that a key sits in the Secure Enclave of an Apple device and was made by an app of ours, and what that key
+// signs afterwards. The receipt that comes along is for Apple's servers; nothing here reads it, and nothing here signs it.
+
+import { decode } from 'cborg'
+import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
+import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
+import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
+import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
+import { type AuthenticatorData, readAuthenticatorData } from './authenticator-data.ts'
+import type { VendorKey } from './roots.ts'
+import { type AppleFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+
+export interface AppleApp {
+  /** Team and bundle identifier: `6MURL8TA57.com.example.app`. */
+  appId: string
+}
+
+export interface AppleInput {
+  /** The attestation object (CBOR). */
+  object: Uint8Array
+  /** Keys of the vendor's root certificates. */
+  roots: readonly VendorKey[]
+  /** SHA-256 of what the key was attested for. */
+  clientDataHash: Uint8Array
+  /** What the app says that its key is called (SHA-256 of the key); not compared when undefined. */
+  keyId?: Uint8Array | undefined
+  apps: readonly AppleApp[]
+  /** Whether keys of apps that are built for development count. */
+  isDevelopmentAllowed: boolean
+  at: Date
+}
+
+/** What the app must pass as clientDataHash, so that attesting one key vouches for the other, which signs the captures. */
+export function enrollmentHash(spki: Uint8Array, challenge: Uint8Array): Buffer {
+  return sha256(Buffer.concat([spki, challenge]))
+}
+
+export function verifyAppAttestation(input: AppleInput): Verdict {
+  const parsed = parseAttestation(input.object)
+  if (typeof parsed === 'string') return unproven(FORMAT, reason('malformed', parsed))
+  const { leaf, intermediate, authData, authDataBytes, nonce } = parsed
+  const { credential } = authData
+
+  const broken = chainReason(leaf, intermediate, input)
+  if (broken !== undefined) return unproven(FORMAT, broken)
+  const expected = sha256(Buffer.concat([authDataBytes, input.clientDataHash]))
+  if (!isEqualBytes(nonce, expected)) {
+    return unproven(FORMAT, reason('nonce_mismatch', 'was made for another key or another challenge'))
+  }
+  const keyId = sha256(pointOf(leaf))
+  if (!isEqualBytes(credential.id, keyId) || (input.keyId !== undefined && !isEqualBytes(input.keyId, keyId))) {
+    return unproven(FORMAT, reason('key_id_mismatch', 'its key has another name'))
+  }
+  if (authData.counter !== 0) {
+    return unproven(FORMAT, reason('counter_not_zero', `its counter is ${authData.counter}, a new key’s is 0`))
+  }
+  const environment = AAGUIDS.find(({ aaguid }) => credential.aaguid.equals(aaguid))?.environment
+  if (environment === undefined) return unproven(FORMAT, reason('malformed', 'is of an unknown authenticator'))
+
+  const appId = input.apps.find((app) => sha256(app.appId).equals(authData.rpIdHash))?.appId ?? null
+  const reasons: Reason[] = []
+  if (appId === null) reasons.push(reason('app_unknown', 'was made by none of the expected apps'))
+  if (environment === 'development' && !input.isDevelopmentAllowed) {
+    reasons.push(reason('app_environment', 'was made by an app that is built for development'))
+  }
+  const facts: AppleFacts = { format: FORMAT, environment, appId, keyId: keyId.toString('base64'), counter: 0 }
+  const tier = reasons.length === 0 ? 'secure_enclave' : 'none'
+  return {
+    format: FORMAT,
+    tier,
+    provenTier: tier,
+    reasons,
+    facts,
+    // Apple publishes no list of revoked keys.
+    serials: [],
+    revocation: { state: 'not_applicable' },
+    attestKey: isProven(reasons) && reasons.length === 0 ? { spki: leaf.spki, counter: 0 } : null,
+  }
+}
+
+export interface AssertionInput {
+  /** CBOR. */
+  assertion: Uint8Array
+  /** The attested key (DER SubjectPublicKeyInfo). */
+  spki: Uint8Array
+  appId: string
+  /** SHA-256 of what was signed: of the canonical bundle. */
+  clientDataHash: Uint8Array
+  /** The counter must be above this one. */
+  counterAbove: number
+}
+
+export type AssertionCode = 'malformed' | 'wrong_app' | 'bad_signature' | 'counter_not_above'
+
+export type AssertionVerdict =
+  | { isValid: true; counter: number }
+  | { isValid: false; code: AssertionCode; counter: number | null }
+
+/** Never rejects for what the bytes are. */
+export async function verifyAssertion(input: AssertionInput): Promise<AssertionVerdict> {
+  const parsed = parseAssertion(input.assertion)
+  if (parsed === undefined) return { isValid: false, code: 'malformed', counter: null }
+  const { signature, data, dataBytes } = parsed
+  const nonce = sha256(Buffer.concat([dataBytes, input.clientDataHash]))
+  // Before the signature is good, the counter is anybody's number.
+  if (!(await verifyEcdsaP256({ spki: input.spki, data: nonce, signature }))) {
+    return { isValid: false, code: 'bad_signature', counter: null }
+  }
+  const { counter } = data
+  if (!isEqualBytes(data.rpIdHash, sha256(input.appId))) return { isValid: false, code: 'wrong_app', counter }
+  if (counter <= input.counterAbove) return { isValid: false, code: 'counter_not_above', counter }
+  return { isValid: true, counter }
+}
+
+const FORMAT = 'apple-appattest'
+/** Real objects have 3 to 6 KiB. */
+export const MAX_OBJECT_BYTES = 16 * 1024
+const MAX_ASSERTION_BYTES = 1024
+const NONCE_OID = '1.2.840.113635.100.8.2'
+// Apple documentation, "Validating apps that connect to your server".
+const AAGUIDS = [
+  { environment: 'production', aaguid: Buffer.concat([Buffer.from('appattest'), Buffer.alloc(7)]) },
+  { environment: 'development', aaguid: Buffer.from('appattestdevelop') },
+] as const
+
+interface Attestation {
+  leaf: Certificate
+  intermediate: Certificate
+  authData: AuthenticatorData & { credential: NonNullable<AuthenticatorData['credential']> }
+  authDataBytes: Buffer
+  /** From the certificate: SHA-256 of authenticator data and clientDataHash. */
+  nonce: Buffer
+}
+
+/** The parts, or why there are none. */
+function parseAttestation(bytes: Uint8Array): Attestation | string {
+  const object = decodeMap(bytes, MAX_OBJECT_BYTES)
+  const statement = object?.get('attStmt')
+  const authDataBytes = bytesOf(object?.get('authData'))
+  const x5c = statement instanceof Map ? statement.get('x5c') : undefined
+  if (object?.get('fmt') !== FORMAT || authDataBytes === undefined || !Array.isArray(x5c) || x5c.length !== 2) {
+    return 'is not an App Attest object with two certificates'
+  }
+  const chain = parseChain(x5c.map((der) => bytesOf(der) ?? Buffer.alloc(0)))
+  if (!chain.ok) return `certificate ${chain.index} ${chain.detail}`
+  const [leaf, intermediate] = chain.certificates
+  if (leaf === undefined || intermediate === undefined || !isP256Spki(leaf.spki)) return 'its key is not P-256'
+  const authData = readAuthenticatorData(authDataBytes)
+  if (authData?.credential === undefined) return 'its authenticator data attest no key'
+  const nonce = readNonce(leaf)
+  if (nonce === undefined) return 'its certificate has no nonce'
+  return { leaf, intermediate, authData: { ...authData, credential: authData.credential }, authDataBytes, nonce }
+}
+
+function chainReason(leaf: Certificate, intermediate: Certificate, { roots, at }: AppleInput): Reason | undefined {
+  if (!leaf.issuerDer.equals(intermediate.subjectDer) || !isSignedBy(leaf, intermediate.publicKey)) {
+    return reason('chain_broken', 'its certificate is not signed by the one after it')
+  }
+  if (!intermediate.isCa || leaf.isCa) return reason('issuer_not_ca', 'its certificates are not in their places')
+  if (!roots.some(({ publicKey }) => isSignedBy(intermediate, publicKey))) {
+    return reason('root_unknown', 'does not lead to a root of the vendor')
+  }
+  const chain = [leaf, intermediate]
+  if (chain.some(({ notBefore }) => at < notBefore)) return reason('not_yet_valid', 'is not valid yet')
+  if (chain.some(({ notAfter }) => at > notAfter)) return reason('expired', 'is not valid any more')
+  return undefined
+}
+
+function isSignedBy({ x509 }: Certificate, publicKey: VendorKey['publicKey']): boolean {
+  try {
+    return x509.verify(publicKey)
+  } catch {
+    return false // The algorithm doesn't fit the key.
+  }
+}
+
+// SEQUENCE { [1] { OCTET STRING } }
+function readNonce({ der }: Certificate): Buffer | undefined {
+  try {
+    const value = readCertificateExtensions(der).get(NONCE_OID)?.value
+    if (value === undefined) return undefined
+    const [wrapped, ...rest] = readElements(readOnly(value, 0x30).content)
+    const nonce = readOnly(expectTag(wrapped, 0xa1).content, 0x04).content
+    return rest.length === 0 && nonce.length === 32 ? nonce : undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+// The uncompressed point is the end of a P-256 SubjectPublicKeyInfo: 0x04, X, Y.
+function pointOf({ spki }: Certificate): Buffer {
+  return spki.subarray(-65)
+}
+
+function parseAssertion(
+  bytes: Uint8Array,
+): { signature: Buffer; data: AuthenticatorData; dataBytes: Buffer } | undefined {
+  const object = decodeMap(bytes, MAX_ASSERTION_BYTES)
+  const signature = bytesOf(object?.get('signature'))
+  const dataBytes = bytesOf(object?.get('authenticatorData'))
+  const data = dataBytes && readAuthenticatorData(dataBytes)
+  if (signature === undefined || dataBytes === undefined || data === undefined) return undefined
+  return { signature, data, dataBytes }
+}
+
+function decodeMap(bytes: Uint8Array, maxBytes: number): Map<unknown, unknown> | undefined {
+  if (bytes.byteLength > maxBytes) return undefined
+  try {
+    const value: unknown = decode(bytes, DECODE)
+    return value instanceof Map ? value : undefined
+  } catch {
+    return undefined // Whatever it throws (also for nesting beyond the stack), these bytes are no object of ours.
+  }
+}
+
+const DECODE = {
+  strict: true,
+  allowIndefinite: false,
+  allowUndefined: false,
+  allowInfinity: false,
+  allowNaN: false,
+  rejectDuplicateMapKeys: true,
+  useMaps: true,
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  return value instanceof Uint8Array ? Buffer.from(value) : undefined
+}

@@ -1,0 +1,82 @@
+// Whose word counts. Vendors' roots are pinned by their public keys: certificates of the same key come and go. Keys that are
+// named in the configuration stand beside them, for fleets that are simulated; production refuses to be told of any.
+
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import type { AndroidApp } from './android.ts'
+import type { AppleApp } from './apple.ts'
+
+export interface VendorKey {
+  publicKey: KeyObject
+}
+
+export interface VendorRoots {
+  /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex: an Android chain brings its root along. */
+  android: ReadonlySet<string>
+  /** An App Attest chain ends below its root, so the keys themselves. */
+  apple: readonly VendorKey[]
+}
+
+export interface ExpectedApps {
+  android: readonly AndroidApp[]
+  apple: readonly AppleApp[]
+}
+
+// https://android.googleapis.com/attestation/root: RSA 4096 (until 2042) and P-384 (key attestation over the air, 2025).
+const GOOGLE_ROOTS = [
+  'feb2ea7551ee316ed4bb443c8293b884dbfdea40b603ee3e4f4a897e4580fbae',
+  '3ee44512a1af2beb39c889490c60ea3f82e43f5d5a5532f5ab9419f676cd07ec',
+]
+// https://www.apple.com/certificateauthority/Apple_App_Attestation_Root_CA.pem: P-384, until 2045.
+const APPLE_ROOTS = [
+  'MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAERTHhmLW07ATaFQIEVwTtT4dyctdhNbJhFs/Ii2FdCgAHGbpphY3+d8qjuDngIN3WVhQUBHAoMeQ/cLiP1sOU' +
+    'tgjqK9auYen1mMEvRq9Sk3Jm5X8U62H+xTD3FE9TgS41',
+]
+
+/**
+ * The pinned roots and those of `testRoots`: `android:` or `apple:` and a SubjectPublicKeyInfo in base64.
+ * @throws {Error} naming the entry that can't be read.
+ */
+export function readVendorRoots(testRoots: readonly string[] = []): VendorRoots {
+  const test = testRoots.map((entry) => {
+    const [, vendor, encoded = ''] = /^(android|apple):([A-Za-z0-9+/=]+)$/.exec(entry) ?? []
+    if (vendor === undefined) throw new Error(`${entry} is not android: or apple: and a public key in base64`)
+    return { vendor, spki: Buffer.from(encoded, 'base64') }
+  })
+  const of = (wanted: string) => test.flatMap(({ vendor, spki }) => (vendor === wanted ? [spki] : []))
+  return {
+    // Read as keys too: a digest of nonsense would never match, and nobody would be told.
+    android: new Set([...GOOGLE_ROOTS, ...of('android').map((spki) => sha256Hex(readKey(spki) && spki))]),
+    apple: [...APPLE_ROOTS.map((text) => Buffer.from(text, 'base64')), ...of('apple')].map((spki) => ({
+      publicKey: readKey(spki),
+    })),
+  }
+}
+
+/**
+ * Apps whose evidence counts: `android:<package>:<SHA-256 of the signing certificate in hex>` or
+ * `apple:<team>.<bundle identifier>`.
+ * @throws {Error} naming the entry that can't be read.
+ */
+export function readExpectedApps(entries: readonly string[]): ExpectedApps {
+  const android: AndroidApp[] = []
+  const apple: AppleApp[] = []
+  for (const entry of entries) {
+    const [, packageName, digest] = /^android:([A-Za-z0-9_.]{1,255}):([0-9A-Fa-f:]{64,95})$/.exec(entry) ?? []
+    const [, appId] = /^apple:([A-Z0-9]{10}\.[A-Za-z0-9.-]{1,155})$/.exec(entry) ?? []
+    // keytool and the Play Console write digests with colons.
+    const signingDigest = digest?.replaceAll(':', '').toLowerCase()
+    if (packageName !== undefined && signingDigest?.length === 64) android.push({ packageName, signingDigest })
+    else if (appId !== undefined) apple.push({ appId })
+    else throw new Error(`${entry} is neither android:<package>:<SHA-256 in hex> nor apple:<team>.<bundle identifier>`)
+  }
+  return { android, apple }
+}
+
+function readKey(spki: Buffer): KeyObject {
+  try {
+    return createPublicKey({ key: spki, format: 'der', type: 'spki' })
+  } catch (cause) {
+    throw new Error('a test root is not a public key (SubjectPublicKeyInfo in base64)', { cause })
+  }
+}

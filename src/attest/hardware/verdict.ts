@@ -1,0 +1,140 @@
+// What a verifier of hardware evidence answers: plain data, a code per reason. A verdict never depends on anything but its
+// arguments, and no bytes make a verifier throw.
+
+import type { BootState, SecurityLevel } from './key-description.ts'
+import type { Revocation } from './revocations.ts'
+
+/** none < software < tee < strongbox = secure_enclave. From `tee` on, a device is hardware-attested. */
+export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_enclave'
+
+export type EvidenceFormat = 'android-key' | 'apple-appattest'
+
+/** Reasons for which evidence says nothing about this key: it is not the vendor's word, or not about this key, or not fresh. */
+export const UNPROVEN = [
+  'malformed',
+  'chain_too_short',
+  'chain_broken',
+  'issuer_not_ca',
+  'root_unknown',
+  'not_yet_valid',
+  'expired',
+  'extension_missing',
+  'extension_elsewhere',
+  'extension_malformed',
+  'nonce_mismatch',
+  'key_id_mismatch',
+  'counter_not_zero',
+  'key_mismatch',
+  'challenge_mismatch',
+  'challenge_unknown',
+  'challenge_expired',
+  'challenge_used',
+] as const
+
+/** Reasons for which the vendor's word about this key is not good enough. */
+export const INSUFFICIENT = [
+  'app_unknown',
+  'app_environment',
+  'levels_differ',
+  'issuer_level_differs',
+  'software_only',
+  'key_not_generated',
+  'root_of_trust_missing',
+  'device_unlocked',
+  'boot_not_verified',
+] as const
+
+/** Reasons that a vendor's list gives, today: they come and go without the evidence. */
+export const REVOKED = ['revoked', 'revocation_unknown'] as const
+
+export type ReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
+
+export interface Reason {
+  code: ReasonCode
+  detail: string
+}
+
+/**
+ * How the hardware says a key must be unlocked. `either`: by biometric or by passcode, the hardware doesn't say which it
+ * was. `none`: not at all, or so long before that it gates no capture.
+ */
+export type UserGate = 'none' | 'credential' | 'biometric' | 'either'
+
+export interface AndroidFacts {
+  format: 'android-key'
+  securityLevel: SecurityLevel
+  attestationVersion: number
+  keyMintVersion: number
+  /** How the vendor's key came into the device: in the factory, or over the air (its certificates then live for weeks). */
+  provisioning: 'factory' | 'remote'
+  bootState: BootState | null
+  isDeviceLocked: boolean | null
+  osVersion: number | null
+  /** YYYY-MM or YYYY-MM-DD. */
+  osPatchLevel: string | null
+  vendorPatchLevel: string | null
+  bootPatchLevel: string | null
+  /** At the time of the verification. */
+  osPatchAgeDays: number | null
+  userGate: UserGate
+  authTimeoutSeconds: number | null
+  packages: { name: string | null; version: number }[]
+  /** SHA-256, lower-case hex. */
+  signingDigests: string[]
+  brand: string | null
+  model: string | null
+}
+
+export interface AppleFacts {
+  format: 'apple-appattest'
+  environment: 'production' | 'development'
+  /** Team and bundle identifier; null when it is none of the expected ones, of which only the digest is known. */
+  appId: string | null
+  /** Base64 of SHA-256 of the App Attest key. */
+  keyId: string
+  counter: number
+}
+
+export type HardwareFacts = AndroidFacts | AppleFacts
+
+export interface Verdict {
+  format: EvidenceFormat
+  /** What counts now. */
+  tier: HardwareTier
+  /** What it would be if no list of revoked keys were asked. */
+  provenTier: HardwareTier
+  /** None: verified. */
+  reasons: Reason[]
+  /** Null where evidence proves nothing: what stands in it is then nobody's word. */
+  facts: HardwareFacts | null
+  /** Serial numbers of the chain, as revocation lists name them. */
+  serials: string[]
+  revocation: Revocation
+  /** Apple: the key that signs assertions (DER SubjectPublicKeyInfo). */
+  attestKey: { spki: Buffer; counter: number } | null
+}
+
+const PROVES_NOTHING: ReadonlySet<ReasonCode> = new Set(UNPROVEN)
+
+/** Whether the reasons leave it the vendor's word about this very key. */
+export function isProven(reasons: readonly { code: ReasonCode }[]): boolean {
+  return !reasons.some(({ code }) => PROVES_NOTHING.has(code))
+}
+
+export function reason(code: ReasonCode, detail: string): Reason {
+  return { code, detail }
+}
+
+/** A verdict about evidence that proves nothing. */
+export function unproven(format: EvidenceFormat, ...reasons: Reason[]): Verdict {
+  return {
+    format,
+    tier: 'none',
+    provenTier: 'none',
+    reasons,
+    facts: null,
+    serials: [],
+    revocation: { state: 'not_applicable' },
+    attestKey: null,
+  }
+}

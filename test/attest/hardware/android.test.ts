@@ -1,0 +1,185 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { AndroidRequest } from '../../../capture-kit/vendor.ts'
+import { CHALLENGE, codesOf, flip, key, NOW, spki, spkiOf, vendor, verifyAndroid } from './simulated.ts'
+
+const attest = (request: Partial<AndroidRequest> = {}) =>
+  vendor.attestAndroid({ publicKey: key.publicKey, challenge: CHALLENGE, ...request })
+const hours = (count: number) => new Date(NOW.getTime() + count * 3_600_000)
+
+describe('a chain as a phone sends it', () => {
+  test.each([
+    [1, 'factory', 'tee'],
+    [2, 'factory', 'strongbox'],
+    [1, 'remote', 'tee'],
+    [2, 'remote', 'strongbox'],
+  ] as const)('of level %i and %s is %s', async (level, provisioning, tier) => {
+    const verdict = verifyAndroid(await attest({ level, provisioning, userAuthType: 2 }))
+    expect(verdict).toMatchObject({
+      tier,
+      provenTier: tier,
+      reasons: [],
+      revocation: { state: 'off' },
+      facts: {
+        format: 'android-key',
+        securityLevel: tier,
+        provisioning,
+        bootState: 'verified',
+        isDeviceLocked: true,
+        osVersion: 160_000,
+        osPatchLevel: '2026-09',
+        vendorPatchLevel: '2026-09-05',
+        osPatchAgeDays: 80,
+        userGate: 'biometric',
+        authTimeoutSeconds: null,
+        packages: [{ name: 'com.example.countersign', version: 12 }],
+        brand: 'Simulated',
+        model: 'Phone',
+      },
+    })
+    expect(verdict.serials).toHaveLength(provisioning === 'factory' ? 4 : 5)
+  })
+
+  test('may say what nobody here knows', async () => {
+    // [20011] NULL: a tag of three bytes that no release has yet.
+    const chain = await attest({ extra: Buffer.from('bf819c2b020500', 'hex') })
+    expect(verifyAndroid(chain)).toMatchObject({ tier: 'tee', reasons: [] })
+  })
+
+  test.each([
+    [{}, 'none'],
+    [{ userAuthType: 1 }, 'credential'],
+    [{ userAuthType: 2 }, 'biometric'],
+    [{ userAuthType: 3 }, 'either'],
+    [{ userAuthType: 0xffffffff }, 'either'],
+    [{ userAuthType: 2, authTimeoutSeconds: 300 }, 'biometric'],
+    [{ userAuthType: 2, authTimeoutSeconds: 301 }, 'none'],
+  ])('with %o is gated by %s', async (claims, userGate) => {
+    expect(verifyAndroid(await attest(claims)).facts).toMatchObject({ userGate })
+  })
+})
+
+describe('a phone that is not what its maker shipped', () => {
+  test.each([
+    [{ isDeviceLocked: false }, ['device_unlocked']],
+    [{ bootState: 1 }, ['boot_not_verified']],
+    [{ bootState: 2, isDeviceLocked: false }, ['device_unlocked', 'boot_not_verified']],
+    [{ hasRootOfTrust: false }, ['root_of_trust_missing']],
+    [{ origin: 2 }, ['key_not_generated']],
+    [{ keyMintLevel: 2 }, ['levels_differ']],
+    [{ keyMintLevel: 0 }, ['levels_differ']],
+    [{ packageName: 'com.example.other' }, ['app_unknown']],
+    [{ signingDigest: Buffer.alloc(32) }, ['app_unknown']],
+  ])('%o is none for %o, and the facts stay', async (claims, codes) => {
+    const verdict = verifyAndroid(await attest(claims))
+    expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'none', codes })
+    expect(verdict.facts).not.toBeNull()
+  })
+
+  test('holds its key in software', async () => {
+    const verdict = verifyAndroid(await attest({ level: 0 }))
+    expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'software', codes: ['software_only'] })
+  })
+
+  test('can’t have StrongBox attested by a TEE, nor the reverse', async () => {
+    const [strong, tee] = [await attest({ level: 2 }), await attest({ level: 1 })]
+    // The issuer's key is another one, so the swap shows as what it is: no signature.
+    expect(codesOf(verifyAndroid([...strong.slice(0, 1), ...tee.slice(1)]))).toEqual(['chain_broken'])
+  })
+})
+
+describe('evidence that proves nothing', () => {
+  test('about another key, for another challenge, or both', async () => {
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+    const chain = await attest()
+    expect(codesOf(verifyAndroid(chain, { spki: spkiOf(other) }))).toEqual(['key_mismatch'])
+    expect(codesOf(verifyAndroid(chain, { challenge: Buffer.alloc(32, 6) }))).toEqual(['challenge_mismatch'])
+    expect(codesOf(verifyAndroid(chain, { challenge: CHALLENGE.subarray(1) }))).toEqual(['challenge_mismatch'])
+    expect(verifyAndroid(chain, { spki: spkiOf(other) })).toMatchObject({ tier: 'none', facts: null, serials: [] })
+  })
+
+  test('by a root that is not the vendor’s', async () => {
+    expect(codesOf(verifyAndroid(await attest(), { rootDigests: new Set(['00']) }))).toEqual(['root_unknown'])
+  })
+
+  test('of the factory outlives its dates, over the air it does not', async () => {
+    const [factory, remote] = [await attest(), await attest({ provisioning: 'remote' })]
+    const later = { at: hours(24 * 22) }
+    expect(verifyAndroid(factory, later).tier).toBe('tee')
+    expect(codesOf(verifyAndroid(remote, later))).toEqual(['expired'])
+    expect(codesOf(verifyAndroid(remote, { at: hours(-24 * 8) }))).toEqual(['not_yet_valid'])
+    expect(verifyAndroid(remote, { at: hours(24 * 21 - 1) }).tier).toBe('tee')
+  })
+
+  test('when a link is missing, doubled, moved or borrowed', async () => {
+    const chain = await attest()
+    const [leaf, attester, batch, root] = chain as [Buffer, Buffer, Buffer, Buffer]
+    const cases: [Buffer[], string][] = [
+      [[], 'chain_too_short'],
+      [[leaf, attester], 'chain_too_short'],
+      [[leaf, attester, batch], 'chain_broken'],
+      [[leaf, attester, root], 'chain_broken'],
+      [[leaf, batch, root], 'chain_broken'],
+      [[attester, batch, root], 'extension_missing'],
+      [[leaf, leaf, attester, batch, root], 'malformed'],
+      [[leaf, attester, batch, root, root], 'malformed'],
+      [[attester, leaf, batch, root], 'chain_broken'],
+      [chain.toReversed(), 'chain_broken'],
+      [[leaf, attester, batch, Buffer.from('not a certificate')], 'malformed'],
+      [[leaf, attester, batch, Buffer.alloc(17_000)], 'malformed'],
+    ]
+    for (const [ders, code] of cases) expect(codesOf(verifyAndroid(ders)), `${ders.length} ${code}`).toEqual([code])
+  })
+
+  test('when any third bit of the key’s certificate, or some of the others, is another', async () => {
+    const chain = await attest()
+    const accepted: string[] = []
+    for (const [index, der] of chain.entries()) {
+      for (let bit = 0; bit < der.length * 8; bit += index === 0 ? 3 : 29) {
+        if (verifyAndroid(chain.with(index, flip(der, bit))).tier !== 'none') accepted.push(`${index}:${bit}`)
+      }
+    }
+    expect(accepted).toEqual([])
+  }, 120_000)
+})
+
+describe('a list of revoked keys', () => {
+  const fetchedAt = hours(-1)
+
+  test('refuses the whole chain below a certificate that it names, revoked or suspended', async () => {
+    const chain = await attest()
+    const { serials } = verifyAndroid(chain)
+    for (const serial of serials) {
+      for (const status of ['REVOKED', 'SUSPENDED']) {
+        const verdict = verifyAndroid(chain, { revocations: { entries: new Map([[serial, status]]), fetchedAt } })
+        expect(verdict).toMatchObject({
+          tier: 'none',
+          provenTier: 'tee',
+          revocation: { state: 'revoked', serial, status },
+        })
+        expect(codesOf(verdict)).toEqual(['revoked'])
+      }
+    }
+  })
+
+  test('that names others changes nothing, and says how old it is', async () => {
+    const chain = await attest()
+    const entries = new Map([['ff', 'REVOKED']])
+    expect(verifyAndroid(chain, { revocations: { entries, fetchedAt } })).toMatchObject({
+      tier: 'tee',
+      revocation: { state: 'good', fetchedAt: fetchedAt.toISOString() },
+    })
+    expect(verifyAndroid(chain, { revocations: { entries, fetchedAt: hours(-49) } })).toMatchObject({
+      tier: 'tee',
+      revocation: { state: 'stale' },
+    })
+  })
+
+  test('that was never fetched is no good word', async () => {
+    const verdict = verifyAndroid(await attest(), { revocations: 'never_fetched' })
+    expect({ ...verdict, facts: null }).toMatchObject({ tier: 'none', provenTier: 'tee' })
+    expect(codesOf(verdict)).toEqual(['revocation_unknown'])
+  })
+})
+
+test('the key of the evidence is the one in the certificate', () => expect(spki).toHaveLength(91))
