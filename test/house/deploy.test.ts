@@ -1,0 +1,116 @@
+// The files that deploy us say the same as the Procfile and the configuration.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { describeConfig, readConfig } from '#src/config.ts'
+import { readProcfile } from '../../commands/supervisor.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const names = readProcfile().map(({ name }) => name)
+const compose = read('compose.yaml')
+const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'))
+const kubernetes = manifests.map((file) => read(`deploy/kubernetes/${file}`)).join('\n---\n')
+const dockerfile = read('Dockerfile')
+
+// Read by the commands alone, see docs/operate.md; and what the image of Postgres wants.
+const OTHERS = ['DATABASE_OWNER_URL', 'DATA_DIR', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB']
+const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
+
+describe('a deployment', () => {
+  it('runs every process of the Procfile: in compose and in Kubernetes', () => {
+    const composed = [...compose.matchAll(/^ {4}command: \[node, workers\/([a-z]+)\.ts\]$/gm)].map(([, name]) => name)
+    expect(composed.sort()).toEqual([...names].sort())
+    const deployed = documentsOf('Deployment')
+    expect(deployed.map(nameOf).sort()).toEqual([...names].sort())
+    for (const text of deployed) expect(text).toContain(`command: [node, workers/${nameOf(text)}.ts]`)
+    for (const text of [compose, kubernetes]) expect(text).toContain('[node, commands/migrate.ts]')
+    expect(dockerfile).toContain('CMD ["node", "workers/web.ts"]')
+  })
+
+  it('sets no variable that nobody reads', () => {
+    const inCompose = [...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
+    const inKubernetes = [...kubernetes.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
+    const inImage = [...dockerfile.matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, key]) => key)
+    for (const keys of [inCompose, inKubernetes, inImage]) {
+      expect(keys.length).toBeGreaterThan(3)
+      expect(keys.filter((key = '') => !known.has(key))).toEqual([])
+    }
+  })
+
+  it('sets what production demands', () => {
+    const demanded = ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY', 'BLOB_STORE', 'BASE_URL']
+    const said = (() => {
+      try {
+        readConfig({ MODE: 'production' })
+        return ''
+      } catch (error) {
+        return String(error)
+      }
+    })()
+    for (const key of demanded) {
+      expect(said).toContain(key)
+      expect(compose).toMatch(new RegExp(`^ {4}${key}: `, 'm'))
+      expect(kubernetes).toMatch(new RegExp(`^ {2}${key}: `, 'm'))
+    }
+    for (const text of [compose, kubernetes]) expect(text).toMatch(/^ +MODE: production$/m)
+    expect(dockerfile).toContain('ENV MODE=production')
+  })
+
+  it('gives a process the time that its drain may take, and two seconds more', () => {
+    const seconds = Number(/SHUTDOWN_SECONDS: '(\d+)'/.exec(kubernetes)?.[1])
+    const notice = Number(/SHUTDOWN_NOTICE_SECONDS: '(\d+)'/.exec(kubernetes)?.[1])
+    expect(notice).toBeLessThan(seconds)
+    const graces = [...kubernetes.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, value]) => Number(value))
+    expect(graces).toHaveLength(names.length)
+    expect(Math.min(...graces)).toBeGreaterThan(seconds + 2)
+    expect(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1])).toBeGreaterThan(seconds + 2)
+  })
+
+  it('runs as somebody without rights, and shows its internal port to nobody outside', () => {
+    expect(dockerfile).toMatch(/^USER node$/m)
+    for (const text of documentsOf('Deployment')) {
+      expect(text).toContain('runAsNonRoot: true')
+      expect(text).toContain('readOnlyRootFilesystem: true')
+      expect(text).toContain('path: /health/ready, port: internal')
+    }
+    const [service = ''] = documentsOf('Service')
+    expect(service).not.toContain('9090')
+    expect(service).not.toContain('targetPort: internal')
+    expect(compose).not.toMatch(/^ +- .*\b9090:9090/m)
+  })
+
+  it('lists its files, and copies what there is', () => {
+    const listed = [...read('deploy/kubernetes/kustomization.yaml').matchAll(/^ {2}- ([a-z]+\.yaml)$/gm)]
+    expect([...listed.map(([, file]) => file), 'scaling.yaml', 'kustomization.yaml'].sort()).toEqual(manifests.sort())
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
+      sources.split(' '),
+    )
+    expect(copied.length).toBeGreaterThan(8)
+    expect(copied.filter((path) => !existsSync(resolve(ROOT, path)))).toEqual([])
+    const ignore = read('.dockerignore').split('\n')
+    for (const path of copied) expect(ignore).toContain(`!${path}`)
+    // Whatever the processes and commands import must be in the image.
+    for (const folder of ['src', 'workers', 'commands', 'migrations', 'capture-kit']) expect(copied).toContain(folder)
+  })
+
+  it('scales workers by age, on the metric that dispatch shows', () => {
+    const scaled = documentsOf('ScaledObject')
+    expect(scaled.map(nameOf).sort()).toEqual(['attest', 'deliver'])
+    for (const text of scaled) {
+      expect(text).toContain(`max(countersign_queue_oldest_due_seconds{queue="${nameOf(text)}"})`)
+    }
+  })
+})
+
+function documentsOf(kind: string): string[] {
+  return kubernetes.split(/^---$/m).filter((text) => new RegExp(`^kind: ${kind}$`, 'm').test(text))
+}
+
+function nameOf(text: string): string {
+  return /^ {2}name: (\S+)$/m.exec(text)?.[1] ?? ''
+}
+
+function read(file: string): string {
+  return readFileSync(resolve(ROOT, file), 'utf8')
+}
