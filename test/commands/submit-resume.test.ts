@@ -9,7 +9,7 @@ import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 import { createMaker, type Maker } from './captures.ts'
-import { type Ended, type Fate, type Gate, makeFolder, readRows, start, startGate } from './submission.ts'
+import { type Ended, type Fate, type Gate, makeFolder, readRows, type Started, start, startGate } from './submission.ts'
 
 const CAPTURES = 12
 const UPLOAD = 'POST /v1/media'
@@ -27,6 +27,7 @@ let out: string
 let scope: Scope
 let key: string
 let gate: Gate | undefined
+const begun: Started[] = []
 
 beforeAll(async () => {
   system = await startSystem({ engine: 'postgres' })
@@ -53,6 +54,8 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
+  // A test that failed may have left one waiting.
+  for (const { child } of begun.splice(0)) child.kill('SIGKILL')
   await gate?.close()
   gate = undefined
   work.remove()
@@ -65,7 +68,9 @@ async function through(decide: Parameters<typeof startGate>[1]): Promise<Gate> {
 }
 
 function begin(url: string, ...args: string[]) {
-  return start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
+  const started = start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
+  begun.push(started)
+  return started
 }
 
 async function claimCount(): Promise<number> {
