@@ -36,7 +36,7 @@ import {
   saveCase,
 } from './rows.ts'
 import type { CaseSettings } from './settings.ts'
-import { dueOf, setDue, startClock, turnClock } from './sla.ts'
+import { type Clock, dueOf, setDue, startClock, turnClock } from './sla.ts'
 
 export interface CasesDeps {
   db: Pick<Database, 'tenant'>
@@ -207,7 +207,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         }
         const moved: CaseRow = {
           ...common,
-          ...turnClock(row, { from: row.state, to, isReopened }, at, settings),
+          ...turnClock(clockOf(row), { from: row.state, to, isReopened }, at, settings),
           state: to,
           reasonCode,
           assignee,
@@ -267,7 +267,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         const isDueNew = dueAt !== undefined && dueAt.getTime() !== due?.getTime()
         if (isDueNew) changes.push(changeOf('due_at', due?.toISOString() ?? null, dueAt.toISOString()))
         if (changes.length === 0) return row
-        const clock = isDueNew ? setDue(row, row.state, dueAt, at) : row
+        const clock = isDueNew ? setDue(clockOf(row), row.state, dueAt, at) : clockOf(row)
         const changed = { ...row, ...clock, assignee, priority, version: row.version + 1, updatedAt: at }
         await saveCase(tx, caller, changed, { kind: 'changed', actor: request.actor, keyId: caller.keyId, changes })
         return changed
@@ -311,6 +311,11 @@ function inReview({ state }: CaseRow): Failure {
 function erased(pointer: string): Failure {
   const detail = 'the claim was erased: nothing more is written about it'
   return new Failure('conflict', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
+}
+
+// A row is more than its clock, and what is made of the clock must not bring the rest along.
+function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): Clock {
+  return { reviewDueAt, decisionDueAt, pausedAt }
 }
 
 function changeOf(field: string, from: string | null, to: string | null): Change {

@@ -1,0 +1,268 @@
+// What is refused, and leaves everything as it is.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allowedFrom } from '#src/attest/cases/machine.ts'
+import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import { newId } from '#src/platform/ids.ts'
+import { call, type TestAnswer } from '../../support/http.ts'
+import { A, B, type Caller, type CaseService, startCases } from './service.ts'
+
+let service: CaseService
+let caller: Caller
+
+beforeAll(async () => {
+  service = await startCases()
+  caller = await service.makeCaller()
+})
+afterAll(() => service.close())
+
+async function refused(send: () => Promise<TestAnswer>): Promise<TestAnswer['json'] & { status: number }> {
+  const before = await service.fingerprint()
+  const { status, json } = await send()
+  expect(status, JSON.stringify(json)).toBeGreaterThanOrEqual(400)
+  expect(status, JSON.stringify(json)).toBeLessThan(500)
+  expect(await service.fingerprint()).toBe(before)
+  return { ...json, status }
+}
+
+const SCOPES: KeyScope[] = ['verify', 'attest', 'escalate', 'admin', 'intent', 'screen']
+const CASE = newId('cas', 'sandbox')
+const ROUTES = [
+  ['POST', '/v1/cases'],
+  ['GET', '/v1/cases'],
+  ['GET', `/v1/cases/${CASE}`],
+  ['POST', `/v1/cases/${CASE}/transitions`],
+  ['POST', `/v1/cases/${CASE}/notes`],
+  ['PATCH', `/v1/cases/${CASE}`],
+] as const
+
+describe.each(ROUTES)('%s %s', (method, path) => {
+  it('needs a key with scope escalate, and no other will do', async () => {
+    expect((await call(service.app, path, { method })).json.code).toBe('authentication_required')
+    const others = { key: service.addKey({ ...caller, scopes: SCOPES.filter((one) => one !== 'escalate') }) }
+    expect((await service.call(others, path, { method })).json).toMatchObject({
+      code: 'insufficient_scope',
+      required_scope: 'escalate',
+    })
+  })
+
+  it('takes ids of the caller’s environment and account only', async () => {
+    if (!path.includes(CASE)) return
+    const bodies: Record<string, unknown> = {
+      transitions: { to: 'withdrawn', reason_code: 'policyholder_withdrew', actor: A },
+      notes: { note: 'n', actor: A },
+    }
+    const json = method === 'GET' ? undefined : (bodies[path.split('/').at(-1) ?? ''] ?? { priority: 'low', actor: A })
+    const send = (id: string) => refused(() => service.call(caller, path.replace(CASE, id), { method, json }))
+    expect(await send(newId('cas', 'live'))).toMatchObject({ status: 403, code: 'environment_mismatch' })
+    expect(await send(CASE)).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await send('cas_x')).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await send(newId('clm', 'sandbox'))).toMatchObject({ status: 404, code: 'not_found' })
+    const { id } = await service.makeCase(await service.makeCaller())
+    expect(await send(id)).toMatchObject({ status: 404, code: 'not_found' })
+  })
+})
+
+describe('opening a case is refused', () => {
+  const open = (body: unknown) => refused(() => service.post(caller, '/v1/cases', body))
+
+  it('for a claim that there is not, of another account, or of the other environment', async () => {
+    const foreign = await service.makeClaim(await service.makeCaller())
+    for (const claim_id of [newId('clm', 'sandbox'), foreign, 'x', CASE]) {
+      expect(await open({ claim_id, actor: A })).toMatchObject({ status: 404, code: 'not_found' })
+    }
+    const live = newId('clm', 'live')
+    expect(await open({ claim_id: live, actor: A })).toMatchObject({ status: 403, code: 'environment_mismatch' })
+  })
+
+  it('while the claim has an open one, which it names', async () => {
+    for (const state of ['open', 'info_requested', 'escalated']) {
+      const { id, claimId } = await service.makeCase(caller, state)
+      expect(await open({ claim_id: claimId, actor: A })).toMatchObject({
+        status: 409,
+        code: 'conflict',
+        case_id: id,
+        errors: [{ pointer: '/claim_id', code: 'case_open' }],
+      })
+    }
+    const { claimId } = await service.makeCase(caller, 'withdrawn')
+    expect((await service.post(caller, '/v1/cases', { claim_id: claimId, actor: A })).status).toBe(200)
+  })
+
+  it.each([
+    [{ actor: undefined }, '/actor'],
+    [{ actor: 'somebody' }, '/actor'],
+    [{ actor: `${'a'.repeat(250)}@example.com` }, '/actor'],
+    [{ assignee: null }, '/assignee'],
+    [{ priority: 'now' }, '/priority'],
+    [{ note: '  ' }, '/note'],
+    [{ note: 'n'.repeat(5_001) }, '/note'],
+    [{ note: 'a\0b' }, '/note'],
+    [{ claim_id: 7 }, '/claim_id'],
+    [{ state: 'approved' }, '/state'],
+  ])('with %j', async (change, pointer) => {
+    const answer = await open({ claim_id: newId('clm', 'sandbox'), actor: A, ...change })
+    expect(answer).toMatchObject({ status: 400, errors: [{ pointer }] })
+  })
+})
+
+describe('a transition is refused', () => {
+  const move = (id: string, wish: Record<string, unknown>) => refused(() => service.move(caller, id, wish))
+
+  it('when the state has none to there, with what is allowed', async () => {
+    for (const [state, to] of [
+      ['open', 'open'],
+      ['open', 'info_requested'],
+      ['info_requested', 'open'],
+      ['escalated', 'in_review'],
+      ['denied', 'open'],
+    ] as const) {
+      const { id } = await service.makeCase(caller, state)
+      expect(await move(id, { to, note: 'a good reason' })).toMatchObject({
+        status: 409,
+        code: 'invalid_state_transition',
+        state,
+        allowed: allowedFrom(state),
+        errors: [{ pointer: '/to', code: 'transition_not_allowed' }],
+      })
+    }
+  })
+
+  it('without its reason, with another’s, and with one where none is asked for', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    for (const wish of [
+      { to: 'denied' },
+      { to: 'denied', reason_code: 'risk_accepted' },
+      { to: 'info_requested', reason_code: 'insufficient_evidence', note: '?' },
+      { to: 'closed_undecided', reason_code: 'other', note: 'ten characters' },
+    ]) {
+      expect(await move(id, wish)).toMatchObject({
+        status: 409,
+        code: 'invalid_state_transition',
+        errors: [{ pointer: '/reason_code', code: 'reason_not_allowed' }],
+      })
+    }
+  })
+
+  it('when nobody has the case, and when the reason is not true', async () => {
+    const open = await service.makeCase(caller)
+    expect(await move(open.id, { to: 'in_review' })).toMatchObject({
+      code: 'invalid_state_transition',
+      errors: [{ pointer: '/assignee', code: 'assignee_required' }],
+    })
+    const { id } = await service.makeCase(caller, 'in_review', { risk_status: 'passed', provenance_status: 'broken' })
+    expect(await move(id, { to: 'approved', reason_code: 'provenance_verified' })).toMatchObject({
+      code: 'invalid_state_transition',
+      errors: [{ code: 'provenance_not_verified' }],
+    })
+    expect(await move(id, { to: 'approved', reason_code: 'risk_accepted' })).toMatchObject({
+      code: 'invalid_state_transition',
+      errors: [{ code: 'risk_not_flagged' }],
+    })
+    await service.test.owner(
+      `UPDATE claims SET risk_status = 'review', provenance_status = 'verified' WHERE id = (SELECT claim_id FROM cases WHERE id = $1)`,
+      [id],
+    )
+    expect((await service.move(caller, id, { to: 'approved', reason_code: 'provenance_verified' })).status).toBe(200)
+  })
+
+  it('before anything is looked up, when the note is missing or too short', async () => {
+    for (const wish of [
+      { to: 'info_requested' },
+      { to: 'denied', reason_code: 'other' },
+      { to: 'denied', reason_code: 'other', note: ' 9 chars. ' },
+    ]) {
+      expect(await move(CASE, wish)).toMatchObject({ status: 400, errors: [{ pointer: '/note' }] })
+    }
+  })
+
+  it.each([
+    [{ to: 'gone' }, '/to'],
+    [{ reason_code: 'because' }, '/reason_code'],
+    [{ actor: undefined }, '/actor'],
+    [{ assignee: 'x' }, '/assignee'],
+    [{ version: 0 }, '/version'],
+    [{ version: '1' }, '/version'],
+    [{ role: 'owner' }, '/role'],
+  ])('with %j', async (change, pointer) => {
+    expect(await move(CASE, { to: 'withdrawn', ...change })).toMatchObject({ status: 400, errors: [{ pointer }] })
+  })
+
+  it('on a version that has passed', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    const wish = { to: 'denied', reason_code: 'signature_invalid', version: 1 }
+    expect(await move(id, wish)).toMatchObject({
+      status: 409,
+      code: 'invalid_state_transition',
+      version: 2,
+      allowed: allowedFrom('in_review'),
+      errors: [{ pointer: '/version', code: 'stale' }],
+    })
+    expect((await service.move(caller, id, { ...wish, version: 2 })).status).toBe(200)
+  })
+
+  it('that reopens a case whose claim has got another one', async () => {
+    const { id, claimId } = await service.makeCase(caller, 'denied')
+    const { json } = await service.post(caller, '/v1/cases', { claim_id: claimId, actor: B })
+    expect(await move(id, { to: 'in_review', reason_code: 'other', note: 'ten characters' })).toMatchObject({
+      status: 409,
+      code: 'conflict',
+      case_id: json.case_id,
+    })
+  })
+})
+
+describe('a change is refused', () => {
+  const patch = (id: string, body: Record<string, unknown>) =>
+    refused(() => service.patch(caller, id, { actor: A, ...body }))
+
+  it('that changes nothing nameable, or says it wrong', async () => {
+    for (const [body, pointer] of [
+      [{}, ''],
+      [{ version: 1 }, ''],
+      [{ assignee: 'x' }, '/assignee'],
+      [{ due_at: 'tomorrow' }, '/due_at'],
+      [{ priority: 1 }, '/priority'],
+      [{ state: 'denied' }, '/state'],
+    ] as const) {
+      const { status, errors } = await patch(CASE, body)
+      expect({ status, pointers: errors?.map((error) => error.pointer) }).toMatchObject({ status: 400 })
+      expect(errors?.map((error) => error.pointer)).toContain(pointer)
+    }
+  })
+
+  it('of a closed case, to a date that has passed, and on a version that has passed', async () => {
+    const closed = await service.makeCase(caller, 'withdrawn')
+    expect(await patch(closed.id, { priority: 'low' })).toMatchObject({
+      code: 'invalid_state_transition',
+      allowed: ['in_review'],
+    })
+    const { id } = await service.makeCase(caller, 'in_review')
+    expect(await patch(id, { due_at: service.clock.now.toISOString() })).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: '/due_at', code: 'in_the_past' }],
+    })
+    expect(await patch(id, { priority: 'low', version: 1 })).toMatchObject({ code: 'conflict', version: 2 })
+    expect(await patch(id, { assignee: null })).toMatchObject({
+      code: 'conflict',
+      errors: [{ pointer: '/assignee', code: 'assignee_required' }],
+    })
+  })
+})
+
+describe('of a claim that was erased', () => {
+  it('no case is opened and nothing is written, but its case can still be ended', async () => {
+    const { id, claimId } = await service.makeCase(caller, 'in_review')
+    const other = await service.makeClaim(caller)
+    await service.test.owner('UPDATE claims SET erasing_since = now() WHERE id = ANY($1)', [[claimId, other]])
+    const erased = { status: 409, code: 'conflict', errors: [{ code: 'claim_erased' }] }
+    const note = 'He lives at the corner.'
+    expect(await refused(() => service.post(caller, '/v1/cases', { claim_id: other, actor: A }))).toMatchObject(erased)
+    expect(await refused(() => service.post(caller, `/v1/cases/${id}/notes`, { note, actor: A }))).toMatchObject(erased)
+    expect(await refused(() => service.move(caller, id, { to: 'denied', reason_code: 'other', note }))).toMatchObject(
+      erased,
+    )
+    const ended = await service.move(caller, id, { to: 'closed_undecided', reason_code: 'insufficient_evidence' })
+    expect(ended.json.state).toBe('closed_undecided')
+  })
+})

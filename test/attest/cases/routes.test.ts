@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '#src/platform/ids.ts'
+import { A, B, type Caller, type CaseService, NOW, startCases } from './service.ts'
+
+let service: CaseService
+let caller: Caller
+
+beforeAll(async () => {
+  service = await startCases()
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  service.clock.now = NOW
+  caller = await service.makeCaller()
+})
+
+const read = async (id: string) => (await service.call(caller, `/v1/cases/${id}`)).json
+const historyOf = async (id: string, query = '') => {
+  const { json } = await service.call(caller, `/v1/cases/${id}${query}`)
+  return json.history as { data: Record<string, unknown>[]; has_more: boolean; next_cursor: string | null }
+}
+const DAY = 24 * 3_600_000
+const later = (ms: number) => new Date(NOW.getTime() + ms).toISOString()
+
+describe('a case', () => {
+  it('is opened for a claim, with its clocks and its first entry', async () => {
+    const claimId = await service.makeClaim(caller)
+    const { status, json } = await service.post(caller, '/v1/cases', {
+      claim_id: claimId,
+      actor: 'A@Example.com',
+      note: '  Two photos look alike.  ',
+      priority: 'high',
+    })
+    expect(status).toBe(200)
+    expect(json).toEqual({
+      case_id: expect.stringMatching(/^cas_test_/),
+      claim_id: claimId,
+      state: 'open',
+      reason_code: null,
+      assignee: null,
+      priority: 'high',
+      due_at: '2026-11-24T15:00:00.000Z',
+      overdue: false,
+      sla: {
+        review_due_at: '2026-11-24T15:00:00.000Z',
+        decision_due_at: '2026-12-20T15:00:00.000Z',
+        paused_at: null,
+      },
+      fraud_suspected_by: null,
+      allowed: ['in_review', 'withdrawn'],
+      version: 1,
+      created_at: NOW.toISOString(),
+      updated_at: NOW.toISOString(),
+      closed_at: null,
+    })
+    const { history, ...rest } = await read(String(json.case_id))
+    expect(rest).toEqual(json)
+    expect((history as { data: unknown[] }).data).toEqual([
+      {
+        version: 1,
+        kind: 'opened',
+        at: expect.any(String),
+        via: 'api_key',
+        actor: A,
+        key_id: expect.stringMatching(/^key_test_/),
+        from: null,
+        to: 'open',
+        reason_code: null,
+        note: 'Two photos look alike.',
+        note_erased_at: null,
+        changes: [],
+      },
+    ])
+  })
+
+  it('goes its way, and each step tells who, when, from where to where, and why, in the history and in one event', async () => {
+    const { id, claimId } = await service.makeCase(caller)
+    const steps = [
+      { to: 'in_review', assignee: B },
+      { to: 'info_requested', note: 'Which car?' },
+      { to: 'in_review' },
+      { to: 'escalated', reason_code: 'insufficient_evidence' },
+      { to: 'denied', reason_code: 'other', note: 'Not the car that is insured.' },
+      { to: 'in_review', reason_code: 'other', note: 'The policy was looked up again.' },
+      { to: 'approved', reason_code: 'other', note: 'It is the car after all.' },
+    ]
+    let from = 'open'
+    const expected: unknown[] = []
+    for (const [index, step] of steps.entries()) {
+      const { status, json } = await service.move(caller, id, step)
+      expect({ status, state: json.state, version: json.version }).toEqual({
+        status: 200,
+        state: step.to,
+        version: index + 2,
+      })
+      expected.push({
+        type: 'case.status_changed',
+        data: {
+          case_id: id,
+          claim_id: claimId,
+          from,
+          to: step.to,
+          reason_code: step.reason_code ?? null,
+          note_present: step.note !== undefined,
+          actor: A,
+        },
+      })
+      from = step.to
+    }
+    expect(await service.events(caller)).toEqual(expected)
+    const { data } = await historyOf(id)
+    expect(data.map(({ from, to, reason_code, note }) => [from, to, reason_code, note]).reverse()).toEqual([
+      [null, 'open', null, null],
+      ['open', 'in_review', null, null],
+      ['in_review', 'info_requested', null, 'Which car?'],
+      ['info_requested', 'in_review', null, null],
+      ['in_review', 'escalated', 'insufficient_evidence', null],
+      ['escalated', 'denied', 'other', 'Not the car that is insured.'],
+      ['denied', 'in_review', 'other', 'The policy was looked up again.'],
+      ['in_review', 'approved', 'other', 'It is the car after all.'],
+    ])
+    expect(data.at(-2)).toMatchObject({ changes: [{ field: 'assignee', from: null, to: B }] })
+    expect(await read(id)).toMatchObject({
+      assignee: B,
+      reason_code: 'other',
+      closed_at: NOW.toISOString(),
+      due_at: null,
+    })
+  })
+
+  it('has a history that is read page by page', async () => {
+    const { id } = await service.makeCase(caller, 'denied')
+    const first = await historyOf(id, '?limit=2')
+    expect(first.data.map(({ version }) => version)).toEqual([3, 2])
+    const second = await historyOf(id, `?limit=2&cursor=${first.next_cursor}`)
+    expect([second.data.map(({ version }) => version), second.has_more]).toEqual([[1], false])
+    const other = await service.makeCase(caller)
+    const { json } = await service.call(caller, `/v1/cases/${other.id}?cursor=${first.next_cursor}`)
+    expect(json.errors).toMatchObject([{ pointer: '?cursor', code: 'invalid_cursor' }])
+  })
+
+  it('takes notes, also when it is closed, which change nothing else', async () => {
+    for (const state of ['open', 'withdrawn']) {
+      const { id } = await service.makeCase(caller, state)
+      const { history: _, ...before } = await read(id)
+      const { status, json } = await service.post(caller, `/v1/cases/${id}/notes`, { actor: B, note: 'Called back.' })
+      expect(status).toBe(200)
+      expect(json).toEqual({ ...before, version: Number(before.version) + 1 })
+      const [entry] = (await historyOf(id)).data
+      expect(entry).toMatchObject({ kind: 'noted', actor: B, note: 'Called back.', from: null, to: null })
+    }
+  })
+
+  it('is handed over, given another priority and another date, in one entry', async () => {
+    const { id } = await service.makeCase(caller)
+    const due_at = later(9 * DAY)
+    const { json } = await service.patch(caller, id, { actor: B, assignee: B, priority: 'urgent', due_at })
+    expect(json).toMatchObject({ assignee: B, priority: 'urgent', due_at, version: 2 })
+    expect((await historyOf(id)).data[0]).toMatchObject({
+      kind: 'changed',
+      changes: [
+        { field: 'assignee', from: null, to: B },
+        { field: 'priority', from: 'normal', to: 'urgent' },
+        { field: 'due_at', from: '2026-11-24T15:00:00.000Z', to: due_at },
+      ],
+    })
+    expect((await service.patch(caller, id, { actor: B, assignee: B, priority: 'urgent', due_at })).json.version).toBe(
+      2,
+    )
+    expect((await service.patch(caller, id, { actor: B, assignee: null })).json).toMatchObject({
+      assignee: null,
+      version: 3,
+    })
+    expect(await service.events(caller)).toEqual([])
+  })
+})
+
+describe('the clock', () => {
+  it('is that of the review, then of the decision, which stands still while information is awaited', async () => {
+    const { id } = await service.makeCase(caller)
+    service.clock.now = new Date(later(5 * DAY))
+    expect(await read(id)).toMatchObject({ due_at: '2026-11-24T15:00:00.000Z', overdue: true })
+    await service.move(caller, id, { to: 'in_review', assignee: A })
+    expect(await read(id)).toMatchObject({ due_at: later(30 * DAY), overdue: false })
+    await service.move(caller, id, { to: 'info_requested', note: '?' })
+    service.clock.now = new Date(later(100 * DAY))
+    expect(await read(id)).toMatchObject({
+      due_at: later(125 * DAY),
+      overdue: false,
+      sla: { paused_at: later(5 * DAY) },
+    })
+    await service.move(caller, id, { to: 'in_review' })
+    expect(await read(id)).toMatchObject({ due_at: later(125 * DAY), sla: { paused_at: null } })
+    service.clock.now = new Date(later(126 * DAY))
+    expect(await read(id)).toMatchObject({ overdue: true })
+    await service.move(caller, id, { to: 'denied', reason_code: 'signature_invalid' })
+    expect(await read(id)).toMatchObject({ due_at: null, overdue: false })
+    await service.move(caller, id, { to: 'in_review', reason_code: 'other', note: 'Looked at again.' })
+    expect(await read(id)).toMatchObject({ due_at: later(156 * DAY), overdue: false, closed_at: null })
+  })
+})
+
+describe('four eyes', () => {
+  const fraud = (id: string, actor: string, more = {}) =>
+    service.move(caller, id, { to: 'denied', reason_code: 'suspected_fraud', actor, ...more })
+
+  it('deny a suspected fraud: one says so, the other denies', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    const before = await service.events(caller)
+    const first = await fraud(id, A, { note: 'Seen before.' })
+    expect(first).toMatchObject({ status: 202, json: { state: 'in_review', fraud_suspected_by: A, version: 3 } })
+    expect((await historyOf(id)).data[0]).toMatchObject({
+      kind: 'proposed',
+      actor: A,
+      to: 'denied',
+      note: 'Seen before.',
+    })
+    expect(await service.events(caller)).toEqual(before)
+
+    const again = await fraud(id, ' A@EXAMPLE.COM'.trim())
+    expect(again).toMatchObject({
+      status: 409,
+      json: { code: 'invalid_state_transition', errors: [{ pointer: '/actor', code: 'second_adjuster_required' }] },
+    })
+    const second = await fraud(id, B)
+    expect(second).toMatchObject({ status: 200, json: { state: 'denied', fraud_suspected_by: null } })
+    expect((await service.events(caller)).at(-1)?.data).toMatchObject({ to: 'denied', actor: B })
+  })
+
+  it('are also those of who escalated it and who denies it', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    await service.move(caller, id, { to: 'escalated', reason_code: 'suspected_fraud' })
+    expect((await fraud(id, A)).status).toBe(409)
+    expect((await fraud(id, B)).status).toBe(200)
+  })
+
+  it('begin again when something else was decided in between', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    await fraud(id, A)
+    await service.move(caller, id, { to: 'info_requested', note: 'Which car?' })
+    await service.move(caller, id, { to: 'in_review' })
+    expect((await fraud(id, B)).status).toBe(202)
+    expect((await fraud(id, A)).json.state).toBe('denied')
+  })
+
+  it('can be switched off', async () => {
+    const relaxed = await startCases({ fourEyes: false })
+    const one = await relaxed.makeCaller()
+    const { id } = await relaxed.makeCase(one, 'in_review')
+    const { status, json } = await relaxed.move(one, id, { to: 'denied', reason_code: 'suspected_fraud' })
+    expect([status, json.state]).toEqual([200, 'denied'])
+    await relaxed.close()
+  })
+})
+
+describe('the list', () => {
+  it('is filtered by assignee, state, claim, due date, overdue and age, counted, and read page by page', async () => {
+    // Ids of one millisecond sort at random.
+    const tick = () => {
+      service.clock.now = new Date(service.clock.now.getTime() + 1_000)
+    }
+    const open = await service.makeCase(caller)
+    tick()
+    const review = await service.makeCase(caller, 'in_review')
+    tick()
+    const paused = await service.makeCase(caller, 'info_requested')
+    tick()
+    const done = await service.makeCase(caller, 'withdrawn')
+    service.clock.now = new Date(later(6 * DAY))
+    const late = await service.makeCase(caller)
+    const list = async (query: string) => {
+      const { json } = await service.call(caller, `/v1/cases${query}`)
+      return (json.data as { case_id: string }[]).map(({ case_id }) => case_id)
+    }
+    expect(await list('')).toEqual([late, done, paused, review, open].map(({ id }) => id))
+    expect(await list('?assignee=A@example.com')).toEqual([paused.id, review.id])
+    expect(await list('?assignee=b@example.com')).toEqual([])
+    expect(await list('?state=open')).toEqual([late.id, open.id])
+    expect(await list(`?claim_id=${review.claimId}`)).toEqual([review.id])
+    expect(await list('?overdue=true')).toEqual([open.id])
+    expect(await list('?overdue=false')).toEqual([late, done, paused, review].map(({ id }) => id))
+    // 6 days of pause moved it from the 30th to the 36th day.
+    expect(await list(`?due_before=${later(31 * DAY)}`)).toEqual([late.id, review.id, open.id])
+    expect(await list(`?due_before=${later(37 * DAY)}`)).toEqual([late.id, paused.id, review.id, open.id])
+    expect(await list(`?created_gte=${later(DAY)}`)).toEqual([late.id])
+    expect(await list(`?created_lt=${later(DAY)}&state=open`)).toEqual([open.id])
+    const { json } = await service.call(caller, '/v1/cases?limit=2&include=total_count&overdue=false')
+    expect(json).toMatchObject({ has_more: true, total_count: 4 })
+    expect(await list(`?limit=2&overdue=false&cursor=${json.next_cursor}`)).toEqual([paused.id, review.id])
+    service.clock.now = new Date(later(31 * DAY))
+    expect(await list('?overdue=true')).toEqual([late.id, review.id, open.id])
+  })
+
+  it('shows nothing of another account', async () => {
+    await service.makeCase(caller)
+    const stranger = await service.makeCaller()
+    expect((await service.call(stranger, '/v1/cases?include=total_count')).json).toMatchObject({
+      data: [],
+      total_count: 0,
+    })
+  })
+
+  it('names a claim that can be none', async () => {
+    const { json } = await service.call(caller, '/v1/cases?claim_id=clm_x')
+    expect(json).toMatchObject({ status: 400, errors: [{ pointer: '?claim_id', code: 'invalid_id' }] })
+    const live = newId('clm', 'live')
+    expect((await service.call(caller, `/v1/cases?claim_id=${live}`)).json.code).toBe('environment_mismatch')
+  })
+})
