@@ -15,7 +15,7 @@ export interface Certificate extends Readonly<CertificateFields> {
   readonly der: Buffer
   /** SHA-256 of the DER, lower-case hex. */
   readonly fingerprint: string
-  /** For people: `CN=Device 1, O=Acme`. Compare `subjectDer` and `issuerDer`. */
+  /** For people, without invisible characters: `CN=Device 1, O=Acme`. Compare `subjectDer` and `issuerDer`. */
   readonly subject: string
   readonly issuer: string
   /** Lower case, no leading zeros: the form of revocation lists. A negative one, which RFC 5280 forbids, begins with -. */
@@ -196,6 +196,9 @@ function describeStranger(bytes: Buffer): string {
   return `${name ?? 'is not one well-formed X.509 certificate'} (DER is expected)`
 }
 
+// OpenSSL escapes C0 controls only. The others steer terminals, and what reorders or hides text misleads whoever reads it.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
 function oneLine(name: string | undefined): string {
-  return (name ?? '').replaceAll('\n', ', ')
+  return (name ?? '').replaceAll('\n', ', ').replaceAll(INVISIBLE, '\ufffd')
 }

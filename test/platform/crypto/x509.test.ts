@@ -29,6 +29,13 @@ describe('a certificate', () => {
     expect(fingerprint).toBe(x509.fingerprint256.replaceAll(':', '').toLowerCase())
   })
 
+  it('shows no invisible characters of its names', async () => {
+    // C0 as OpenSSL escapes it; a terminal's command introducer, an override of the reading direction, a zero width space.
+    const { certificate } = await make({ name: 'a\u0007b\u009b31mc\u202ed\u200be' })
+    expect(certificate.subject).toBe('CN=a\\07b\ufffd31mc\ufffdd\ufffde')
+    expect(certificate.issuer).toBe(certificate.subject)
+  })
+
   it('is remembered, and does not change with the bytes that it came in', () => {
     const bytes = Buffer.from(leaf.der)
     const first = parseOk(bytes)
