@@ -57,7 +57,12 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       challenge: bytes().toString('base64url'),
       expires_at: new Date(),
     })
-    await insert('assertion_counters', { device_id: device, counter: 1, attestation_id: id('att') })
+    await insert('assertion_counters', {
+      device_id: device,
+      key_digest: bytes(),
+      counter: 1,
+      attestation_id: id('att'),
+    })
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
