@@ -1,15 +1,24 @@
 // Floor and ours in turns (A B A B ...), so that a machine whose speed drifts slows both: the ratio counts, absolute
 // figures are a note.
 
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, release, tmpdir, totalmem } from 'node:os'
-import { join } from 'node:path'
-import { createAccounts } from '#src/account/keys/accounts.ts'
-import { createDatabase, type Database } from '#src/platform/db/database.ts'
-import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
-import { migrate } from '#src/platform/db/migrate.ts'
-import { newAccountId, type Scope } from '#src/platform/ids.ts'
-import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { appendFileSync } from 'node:fs'
+import { cpus, release, totalmem } from 'node:os'
+
+export interface Options {
+  /** A smoke run of seconds: sizes are small, and its figures say nothing. */
+  isQuick: boolean
+  /** Measured runs of each side, after one that warms it up. */
+  rounds: number
+  /** Where every process that is started leaves a CPU profile. */
+  profileDirectory?: string | undefined
+}
+
+export interface Bench {
+  measures: string
+  floor: string
+  bar: string
+  run(options: Options): Promise<Verdict[]>
+}
 
 /** One measured run: a rate (higher is better) or a time (lower is better), in the unit that the benchmark names. */
 export type Measure = () => Promise<number>
@@ -32,15 +41,8 @@ export interface Verdict {
 }
 
 /** Warms both up once, then runs them in turns and prints medians, ranges and the ratio. */
-export async function compare({
-  name,
-  unit,
-  floor,
-  ours,
-  bar,
-  isTime = false,
-  rounds = 3,
-}: Comparison): Promise<Verdict> {
+export async function compare(comparison: Comparison): Promise<Verdict> {
+  const { floor, ours, rounds = 3 } = comparison
   const floors: number[] = []
   const own: number[] = []
   await floor.run()
@@ -49,13 +51,58 @@ export async function compare({
     floors.push(await floor.run())
     own.push(await ours.run())
   }
+  return judgeRatio({ ...comparison, floors, own })
+}
+
+/** The verdict on runs that were measured in turns: the ratio is the median of each round's own. */
+export function judgeRatio({
+  name,
+  unit,
+  floor,
+  ours,
+  bar,
+  isTime = false,
+  floors,
+  own,
+}: Omit<Comparison, 'floor' | 'ours' | 'rounds'> & {
+  floor: { label: string }
+  ours: { label: string }
+  floors: readonly number[]
+  own: readonly number[]
+}): Verdict {
   const ratio = median(own.map((value, round) => value / (floors[round] ?? Number.NaN)))
   const isReached = isTime ? ratio <= bar : ratio >= bar
-  const line =
-    `${ours.label} ${describe(own, unit)}; floor ${floor.label} ${describe(floors, unit)}; ` +
-    `ratio ${ratio.toFixed(2)} (bar ${isTime ? '<=' : '>='} ${bar}${isReached ? '' : ', missed'})`
-  print(`${name}: ${line}`)
-  return { name, line, isReached }
+  return told({
+    name,
+    isReached,
+    line:
+      `${ours.label} ${describe(own, unit)}; floor ${floor.label} ${describe(floors, unit)}; ` +
+      `ratio ${ratio.toFixed(2)} (bar ${isTime ? '<=' : '>='} ${bar}${isReached ? '' : ', missed'})`,
+  })
+}
+
+/** The verdict on figures that have a limit of their own. */
+export function judgeLimit(limit: {
+  name: string
+  label: string
+  unit: string
+  values: readonly number[]
+  max: number
+  /** For the record. */
+  beside?: string
+}): Verdict {
+  const { name, label, unit, values, max, beside } = limit
+  const isReached = median(values) <= max
+  return told({
+    name,
+    isReached,
+    line: `${label} ${describe(values, unit)} (bar <= ${max} ${unit}${isReached ? '' : ', missed'})${beside === undefined ? '' : `; ${beside}`}`,
+  })
+}
+
+/** Something for the record that no bar asks for. */
+export function note(name: string, line: string): Verdict {
+  return told({ name, line, isReached: true })
 }
 
 export function median(values: readonly number[]): number {
@@ -67,6 +114,12 @@ export function median(values: readonly number[]): number {
 export function percentile(values: readonly number[], p: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil((p / 100) * sorted.length) - 1))] ?? Number.NaN
+}
+
+/** `median unit (smallest to largest)`. */
+export function describe(values: readonly number[], unit: string): string {
+  const round = (value: number) => (Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2))
+  return `${round(median(values))} ${unit} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
 }
 
 export function print(line: string): void {
@@ -83,39 +136,7 @@ export function record(name: string, lines: readonly string[]): void {
   appendFileSync(new URL('./README.md', import.meta.url), text)
 }
 
-export interface Stage {
-  directory: string
-  db: Database
-  url: string
-  ownerUrl: string
-  scope: Scope
-  close(): Promise<void>
-}
-
-/** A migrated database of its own on embedded Postgres, as durable as in production. */
-export async function openStage({ poolSize = 4 }: { poolSize?: number } = {}): Promise<Stage> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
-  const postgres = await startEmbeddedPostgres({ directory, database: 'countersign' })
-  const login = new URL(postgres.ownerUrl)
-  login.username = 'countersign'
-  await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: login.href, migrateEngine })
-  const db = createDatabase({ url: login.href, poolSize })
-  const account = await createAccounts({ db }).create({ id: newAccountId('acc'), name: 'Bench', plan: 'enterprise' })
-  return {
-    directory,
-    db,
-    url: login.href,
-    ownerUrl: postgres.ownerUrl,
-    scope: { accountId: account.id, environment: 'sandbox' },
-    async close() {
-      await db.close()
-      await postgres.release()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-function describe(values: readonly number[], unit: string): string {
-  const round = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2))
-  return `${round(median(values))} ${unit} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
+function told(verdict: Verdict): Verdict {
+  print(`${verdict.name}: ${verdict.line}`)
+  return verdict
 }

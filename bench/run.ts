@@ -1,25 +1,55 @@
 // `npm run bench -- <name>...`: runs benchmarks one after the other and appends what they found to bench/README.md.
 
-import { runBacklog } from './backlog.ts'
-import { record, type Verdict } from './harness.ts'
+import { parseArgs } from 'node:util'
+import { BENCHES, isBenchName } from './benches.ts'
+import { print, record } from './harness.ts'
 
-const BENCHES: Record<string, () => Promise<Verdict[]>> = {
-  backlog: runBacklog,
-}
+const USAGE = `Usage: npm run bench -- <name>... [--quick] [--rounds N] [--no-record] [--profile DIRECTORY]
 
-const names = process.argv.slice(2)
-const unknown = names.filter((name) => !(name in BENCHES))
-if (names.length === 0 || unknown.length > 0) {
-  process.stderr.write(`Usage: npm run bench -- <name>...\n\nNames: ${Object.keys(BENCHES).join(', ')}\n`)
-  process.exit(2)
-}
+  --quick      small sizes and one round: a smoke of seconds, whose figures say nothing; never recorded
+  --rounds N   measured runs of each side, 3 by default
+  --no-record  leaves bench/README.md alone
+  --profile    every process leaves a CPU profile there; \`node bench/profile.ts FILE\` shows one
+
+Names: ${Object.keys(BENCHES).join(', ')}
+`
+
+const { values, positionals } = readArguments()
+const names = positionals.filter(isBenchName)
+const rounds = values.quick ? 1 : Number(values.rounds)
+if (names.length === 0 || names.length < positionals.length || !(rounds >= 1)) refuse()
+
 let isReached = true
 for (const name of names) {
-  const verdicts = (await BENCHES[name]?.()) ?? []
-  record(
-    name,
-    verdicts.map((verdict) => `${verdict.name}: ${verdict.line}`),
-  )
+  print(`# ${name}: ${BENCHES[name].measures}, against ${BENCHES[name].floor}. Bar: ${BENCHES[name].bar}.`)
+  const verdicts = await BENCHES[name].run({ isQuick: values.quick, rounds, profileDirectory: values.profile })
+  if (!values.quick && !values['no-record']) {
+    record(
+      name,
+      verdicts.map((verdict) => `${verdict.name}: ${verdict.line}`),
+    )
+  }
   isReached &&= verdicts.every((verdict) => verdict.isReached)
 }
 process.exit(isReached ? 0 : 1)
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        rounds: { type: 'string', default: '3' },
+        'no-record': { type: 'boolean', default: false },
+        profile: { type: 'string' },
+      },
+    })
+  } catch {
+    return refuse()
+  }
+}
+
+function refuse(): never {
+  process.stderr.write(USAGE)
+  process.exit(2)
+}

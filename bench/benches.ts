@@ -1,0 +1,72 @@
+// Every benchmark: what it measures, against what, and what it should reach. The table in README.md says the same.
+
+import type { Bench } from './harness.ts'
+
+export const BENCHES = {
+  intake: {
+    measures: '`POST /v1/media`, photos of 3.5 MB, 8 at a time; one file of 1 GB',
+    floor: 'node:http + SHA-256 + a durable write to the same disk',
+    bar: '≥ 0.80; a file of 1 GB costs ≤ 30 MB more memory than one of 10 MB',
+    run: async (options) => (await import('./intake.ts')).runIntake(options),
+  },
+  accept: {
+    measures: '`POST /v1/claims/attest` with `Prefer: wait=0`, 32 at a time',
+    floor: 'Koa + one transaction of the same inserts',
+    bar: '≥ 0.70; p99 ≤ 25 ms at half of the maximum rate',
+    run: async (options) => (await import('./accept.ts')).runAccept(options),
+  },
+  batch: {
+    measures: '`POST /v1/claims/batches`, 10,000 lines of NDJSON that name media, some of them wrong',
+    floor: 'node:http + JSON.parse per line + the same rows by multi-row INSERT in one transaction',
+    bar: '≥ 0.50; a verdict per line; 10,000 lines cost ≤ 30 MB more memory than 1,000',
+    run: async (options) => (await import('./batch.ts')).runBatch(options),
+  },
+  backlog: {
+    measures: 'no-op jobs from committed to settled, three writes each, on both engines',
+    floor: "the same engine's bare BullMQ rate; graphile-worker and pg-boss for the record",
+    bar: '≥ 0.25 on Redis, ≥ 0.50 on Postgres',
+    run: async (options) => (await import('./backlog.ts')).runBacklog(options),
+  },
+  'backlog-depth': {
+    measures: 'rate of dispatch and memory of Redis with 10 k, 100 k and 1 M jobs waiting',
+    floor: 'itself at 10 k',
+    bar: '≥ 0.9 at 1 M; memory of Redis ≤ 2 MB more than at 10 k',
+    run: async (options) => (await import('./backlog-depth.ts')).runBacklogDepth(options),
+  },
+  fairness: {
+    measures: "one account's single claim, submit to settled, while another's 100,000 wait",
+    floor: 'the single claim alone',
+    bar: 'p99 ≤ 5 x and ≤ 500 ms',
+    run: async (options) => (await import('./fairness.ts')).runFairness(options),
+  },
+  attest: {
+    measures: 'settled claims per worker process, photos of 3.5 MB in the store',
+    floor: 'signature + chain + metadata + EXIF + canonical JSON + one settling transaction, in one process',
+    bar: '≥ 0.80; two processes ≥ 1.3 x one',
+    run: async (options) => (await import('./attest.ts')).runAttest(options),
+  },
+  latency: {
+    measures: 'submit to settled as the caller sees it, idle system',
+    floor: 'BullMQ, add to handler in another process',
+    bar: 'p50 ≤ 40 ms, p99 ≤ 150 ms',
+    run: async (options) => (await import('./latency.ts')).runLatency(options),
+  },
+  deliver: {
+    measures: 'events of 1 kB to fast receivers, per worker process, every attempt recorded; one endpoint that hangs',
+    floor: 'undici at the same concurrency, signing included',
+    bar: "≥ 0.50; a hanging endpoint moves the others' p99 by ≤ 10 %",
+    run: async (options) => (await import('./deliver.ts')).runDeliver(options),
+  },
+  keys: {
+    measures: '`GET /v1/claims/{id}` with a key, 32 at a time',
+    floor: 'Koa + the same scoped transaction with one indexed read of the same rows',
+    bar: '≥ 0.75',
+    run: async (options) => (await import('./keys.ts')).runKeys(options),
+  },
+} as const satisfies Record<string, Bench>
+
+export type BenchName = keyof typeof BENCHES
+
+export function isBenchName(name: string): name is BenchName {
+  return Object.hasOwn(BENCHES, name)
+}

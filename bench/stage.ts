@@ -1,0 +1,111 @@
+// What a benchmark stands on: a migrated database on embedded Postgres as durable as in production, an account with a
+// key, and the settings that processes of ours and of the floor are started with.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import { createDatabase, type Database } from '#src/platform/db/database.ts'
+import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
+import { migrate } from '#src/platform/db/migrate.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import type { QueueName } from '#src/platform/jobs/queues.ts'
+import { print } from './harness.ts'
+import { startRedis } from './redis.ts'
+
+export interface Stage {
+  directory: string
+  db: Database
+  url: string
+  ownerUrl: string
+  scope: Scope
+  /** A raw key of `scope` with every scope. */
+  key: string
+  /** undefined where there is no redis-server, or where it was not asked for. */
+  redisUrl: string | undefined
+  /** For `startProcess`. */
+  environment: Record<string, string>
+  /** Runs one statement as the superuser, behind the service's back. */
+  owner<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
+  addAccount(): Promise<Scope & { key: string }>
+  /** Keeps the dispatchers from a queue, or lets them at it again. */
+  pause(queue: QueueName): Promise<void>
+  resume(queue: QueueName): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openStage({
+  poolSize = 4,
+  redis: wantsRedis = false,
+}: {
+  poolSize?: number
+  redis?: boolean
+} = {}): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
+  const postgres = await startEmbeddedPostgres({ directory, database: 'countersign' })
+  const login = new URL(postgres.ownerUrl)
+  login.username = 'countersign'
+  await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: login.href, migrateEngine })
+  const redis = wantsRedis ? await startRedis(directory) : undefined
+  if (wantsRedis && redis === undefined) print('there is no redis-server here: the queues are on Postgres')
+  const db = createDatabase({ url: login.href, poolSize })
+  const pool = new pg.Pool({ connectionString: postgres.ownerUrl, max: 2 })
+  pool.on('error', () => {})
+
+  const stage: Omit<Stage, 'scope' | 'key'> = {
+    directory,
+    db,
+    url: login.href,
+    ownerUrl: postgres.ownerUrl,
+    redisUrl: redis?.url,
+    environment: {
+      MODE: 'development',
+      DATABASE_URL: login.href,
+      REDIS_URL: redis?.url ?? '',
+      QUEUE_PREFIX: 'bench',
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      BLOB_STORE: `disk:${join(directory, 'blobs')}`,
+      BASE_URL: 'http://127.0.0.1',
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      OUTBOUND_ALLOW: '127.0.0.1',
+      LOG_LEVEL: 'info',
+    },
+    async owner<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) {
+      const { rows } = await pool.query<Row>(text, values)
+      return rows
+    },
+    async addAccount() {
+      const account = await createAccounts({ db }).create({
+        id: newAccountId('acc'),
+        name: 'Bench',
+        plan: 'enterprise',
+      })
+      const scope: Scope = { accountId: account.id, environment: 'sandbox' }
+      const { key } = await createKeys({ db }).create(scope, { name: 'bench', scopes: ['all'] })
+      return { ...scope, key }
+    },
+    async pause(queue) {
+      await pool.query(
+        'INSERT INTO queues VALUES ($1, now()) ON CONFLICT (queue) DO UPDATE SET paused_at = excluded.paused_at',
+        [queue],
+      )
+    },
+    async resume(queue) {
+      await pool.query('UPDATE queues SET paused_at = NULL WHERE queue = $1', [queue])
+    },
+    async close() {
+      redis?.stop()
+      await pool.end()
+      await db.close()
+      await postgres.release()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+  const { key, ...scope } = await stage.addAccount()
+  return { ...stage, scope, key }
+}

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BENCHES, isBenchName } from '../../bench/benches.ts'
+
+const BENCH = resolve(import.meta.dirname, '../../bench')
+const NAMES = [
+  'intake',
+  'accept',
+  'batch',
+  'backlog',
+  'backlog-depth',
+  'fairness',
+  'attest',
+  'latency',
+  'deliver',
+  'keys',
+] as const
+// Those whose floor is the service itself under other conditions, or the engine alone, in the benchmark's own process.
+const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness']
+
+describe('the benchmarks', () => {
+  it('are all there, each in a file of its name', () => {
+    expect(Object.keys(BENCHES).sort()).toEqual([...NAMES].sort())
+    for (const name of NAMES) expect(existsSync(join(BENCH, `${name}.ts`)), name).toBe(true)
+    expect(isBenchName('toString')).toBe(false)
+  })
+
+  it.each(NAMES)('%s has a floor that anyone can read, and starts it', (name) => {
+    const text = readFileSync(join(BENCH, `${name}.ts`), 'utf8')
+    if (FLOOR_WITHIN.includes(name)) expect(text).toMatch(/floors?: /)
+    else {
+      expect(text).toContain(`bench/floors/${name}.ts`)
+      expect(existsSync(join(BENCH, 'floors', `${name}.ts`))).toBe(true)
+    }
+  })
+
+  it('are in the table of the README, in the same words', () => {
+    const told = readFileSync(join(BENCH, 'README.md'), 'utf8')
+    const rows = told
+      .split('\n')
+      .filter((line) => /^\| `[a-z][a-z-]*` +\|/.test(line))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+    const expected = Object.entries(BENCHES).map(([name, { measures, floor, bar }]) => [
+      '',
+      `\`${name}\``,
+      measures,
+      floor,
+      bar,
+      '',
+    ])
+    expect(rows).toEqual(expected)
+  })
+})
