@@ -76,6 +76,7 @@ describe('the list of claims', () => {
       provenance_status: 'verified',
       factor_codes: ['hardware_backing_absent'],
       advisory_codes: [],
+      case_id: null,
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
       erased_at: null,
