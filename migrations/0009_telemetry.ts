@@ -5,11 +5,11 @@ import type { Knex } from 'knex'
 export async function up(knex: Knex): Promise<void> {
   await knex.raw('ALTER TABLE jobs ADD COLUMN traceparent text COLLATE "C"')
   // Dispatch measures the oldest transaction, whoever holds it. An owner that is no superuser may not give this right
-  // away: then the metric is absent until an administrator does (docs/operate.md).
+  // away: then the metric is absent until an administrator does (docs/operate.md). Before Postgres 16 the words are others.
   await knex.raw(`
     DO $$ BEGIN
-      GRANT pg_read_all_stats TO countersign_system WITH INHERIT TRUE;
-    EXCEPTION WHEN insufficient_privilege THEN NULL;
+      EXECUTE 'GRANT pg_read_all_stats TO countersign_system WITH INHERIT TRUE';
+    EXCEPTION WHEN insufficient_privilege OR syntax_error THEN NULL;
     END $$
   `)
 }
