@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { note, type Subject, within } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import {
@@ -154,19 +155,21 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         await settle(tx, claimed)
       },
     }
+    // What failed because Postgres is away must not wait for its lease as well.
+    const giveBack = (back: Parameters<typeof putBack>[2]) => retryWhileAway(() => putBack(db, claimed, back), signal)
     const outcome = await attempt(() => work.run(known, job), log)
     failpoint(`${queue}:ran`)
     if (outcome === 'stale') return 'stale'
     if (outcome.kind === 'settled') return 'settled'
     if (outcome.kind === 'done') return (await finish(claimed)) ? 'settled' : 'stale'
     if (outcome.kind === 'defer') {
-      await putBack(db, claimed, { delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
+      await giveBack({ delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
       return 'deferred'
     }
     if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known)
     const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
     log.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
-    await putBack(db, claimed, { delayMs, error: outcome.error, isCounted: true })
+    await giveBack({ delayMs, error: outcome.error, isCounted: true })
     return 'retried'
   }
 

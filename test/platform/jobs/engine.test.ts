@@ -60,12 +60,12 @@ describe.each(engines)('the job engine on %s', (kind) => {
     })
   const start = (
     run: (job: RunningJob) => Promise<Outcome>,
-    options: Partial<Work<'attest'>> & { concurrency?: number } = {},
+    options: Partial<Work<'attest'>> & { concurrency?: number; db?: typeof database.db } = {},
   ) =>
     startWorker({
       queue: 'attest',
       work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}), unbury: async () => {} },
-      db: database.db,
+      db: options.db ?? database.db,
       engine,
       log,
       metrics: createJobMetrics(new Registry()),
@@ -136,6 +136,26 @@ describe.each(engines)('the job engine on %s', (kind) => {
     const ids = await addJobs(3)
     await settledAll(ids)
     for (const job of await states(ids)) expect(job.attempts).toBe(3)
+    await worker.close(5_000)
+  })
+
+  it('gives back what failed as soon as Postgres is there again', async () => {
+    const away = Array.from({ length: 2 }, () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }))
+    const db: typeof database.db = {
+      ...database.db,
+      system: (reason, ...rest) => {
+        const failure = reason === 'put back' ? away.shift() : undefined
+        return failure === undefined ? database.db.system(reason, ...rest) : Promise.reject(failure)
+      },
+    }
+    const run = async (job: RunningJob): Promise<Outcome> =>
+      job.attempt === 1 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)
+    const worker = await start(run, { db })
+    const ids = await addJobs(1)
+    await settledAll(ids)
+    expect(away).toHaveLength(0)
+    // A lapsed lease would have cost another attempt.
+    expect((await states(ids))[0]).toMatchObject({ attempts: 2, fence: 2 })
     await worker.close(5_000)
   })
 
