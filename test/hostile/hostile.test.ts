@@ -48,8 +48,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
         const { report, memory } = await nursery.run({ name, seed, from, count })
         tell(report, memory, { source, limit })
         wrong.push(...describeFailures(report, seed))
-        if (isLarge && memory.growth > MAX_GROWTH[limit.kind])
-          wrong.push(`${name}: ${Math.round(memory.growth / MEGABYTE)} MB stay`)
+        if (isLarge && memory.growth > MAX_GROWTH[limit.kind]) wrong.push(tooMuch(name, memory))
       }
       expect(wrong).toEqual([])
     })
