@@ -132,6 +132,17 @@ describe('retention', () => {
     expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(whole))
   })
 
+  it('keeps a claim for as long as it has a case', async () => {
+    const scope = await makeTenant({ isPublic: true })
+    // Of the same hour as far as ids go, and opened by somebody six days after the claim.
+    await test.owner("UPDATE cases SET created_at = now() + interval '6 days' WHERE account_id = $1", [scope.accountId])
+    await roundAt(7 * DAY + MINUTE)
+    expect(await countOf(scope)).toMatchObject({ claims: 1, cases: 1, case_entries: 1 })
+    await roundAt(13 * DAY + MINUTE)
+    const left = await countOf(scope)
+    expect([left.claims, left.cases, left.case_entries]).toEqual([undefined, undefined, undefined])
+  })
+
   it('keeps the live environment of a public account as any other', async () => {
     const scope = await makeTenant({ isPublic: true, environment: 'live' })
     const whole = await countOf(scope)
