@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
@@ -24,6 +25,14 @@ const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them')
   .transform((text) => Buffer.from(text, 'base64'))
+const readBy = (read: (entries: string[]) => unknown) =>
+  list.superRefine((entries, context) => {
+    try {
+      read(entries)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'can’t be read' })
+    }
+  })
 const blobStore = z.string().superRefine((text, context) => {
   try {
     parseStoreAddress(text)
@@ -70,6 +79,16 @@ const settings = z.object({
     .optional()
     .describe('Whoever has it may pause queues on the board of the internal port; without one it is read-only.'),
   OUTBOUND_ALLOW: list.describe('Loopback hosts that webhooks may reach, such as localhost. Development only.'),
+  ATTESTATION_APPS: readBy(readExpectedApps).describe(
+    'Apps whose hardware evidence counts: android:<package>:<signing SHA-256> or apple:<team>.<bundle id>.',
+  ),
+  ATTESTATION_TEST_ROOTS: readBy(readVendorRoots).describe(
+    'Public keys of simulated vendors, android:<base64> or apple:<base64>. Development only.',
+  ),
+  ANDROID_REVOCATION_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('List of revoked attestation keys. Google’s in production; without one development asks none.'),
   SANDBOX_KEY_ALL: rawKey.optional().describe('Publishable sandbox key with every scope.'),
   SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),
   SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),
@@ -173,6 +192,10 @@ function refusedInProduction(given: NodeJS.ProcessEnv): string[] {
   if (given.BASE_URL === undefined) problems.push('BASE_URL: is missing. Production must know its public address.')
   if (given.OUTBOUND_ALLOW !== undefined)
     problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
+  if (given.ATTESTATION_TEST_ROOTS !== undefined)
+    problems.push('ATTESTATION_TEST_ROOTS: refused in production, it believes simulated vendors')
+  if (given.ANDROID_REVOCATION_URL?.startsWith('http:'))
+    problems.push('ANDROID_REVOCATION_URL: must be https in production')
   if ((given.WEBHOOK_TIME_DIVISOR ?? '1') !== '1') problems.push('WEBHOOK_TIME_DIVISOR: refused in production')
   if (given.FAILPOINT !== undefined) problems.push('FAILPOINT: refused in production')
   return problems

@@ -18,7 +18,7 @@ export function featureRoutes(services: Services): Route[] {
     ...caseRoutes(services.cases()),
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),
-    ...deviceRoutes(services.devices(), services.rootCas()),
+    ...deviceRoutes(services.devices(), services.challenges(), services.rootCas()),
     ...webhookRoutes(services.webhooks()),
   ]
 }

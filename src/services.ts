@@ -15,8 +15,11 @@ import { CASE_SETTINGS } from './attest/cases/settings.ts'
 import { createClaims } from './attest/claims/claims.ts'
 import { createClaimErasure } from './attest/claims/erase.ts'
 import { createVerify } from './attest/claims/verify.ts'
+import { createChallenges } from './attest/devices/challenges.ts'
 import { createDevices } from './attest/devices/devices.ts'
 import { createRootCas } from './attest/devices/roots.ts'
+import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
+import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
@@ -117,8 +120,19 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     return made
   })
 
+  const revocationUrl = revocationUrlOf(config)
+  const revocations = lazy(() => createListReader({ db: db(), url: revocationUrl }))
+  const trust = lazy(() => ({
+    roots: readVendorRoots(config.ATTESTATION_TEST_ROOTS),
+    apps: readExpectedApps(config.ATTESTATION_APPS),
+    revocations: revocations(),
+  }))
+
   return {
     db,
+    outbound,
+    /** Undefined: this deployment asks no list of revoked attestation keys. */
+    revocationUrl,
     clock,
     engine,
     dispatcher,
@@ -145,7 +159,8 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     claimErasure: lazy(() => createClaimErasure({ db: db(), eraser: eraser(), log })),
     batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),
     captures: lazy(() => createCaptures({ db: db(), now })),
-    devices: lazy(() => createDevices({ db: db(), pager: pager(), now })),
+    devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
+    challenges: lazy(() => createChallenges({ db: db(), now })),
     rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
     webhooks: lazy(() => createWebhooks({ db: db(), sealer: sealer(), outbound: outbound(), pager: pager(), now })),
     verify: lazy(() =>
@@ -154,6 +169,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         store: store(),
         inspector: inspector(),
         signRecord: signingKeys().signRecord,
+        revocations: revocations(),
         now,
         openCase,
       }),
@@ -181,6 +197,10 @@ function lazy<Part>(make: () => Part): () => Part {
     made ??= { part: make() }
     return made.part
   }
+}
+
+function revocationUrlOf({ ANDROID_REVOCATION_URL: url, MODE }: Config): string | undefined {
+  return url ?? (MODE === 'production' ? GOOGLE_LIST_URL : undefined)
 }
 
 function parseMasterKey(pair: string): { id: string; key: Buffer } {

@@ -1,3 +1,4 @@
+import { runListFetcher } from '#src/attest/hardware/lists.ts'
 import { runProcess } from '#src/process.ts'
 import { createRetentionMetrics, runRetention } from '#src/retention-run.ts'
 
@@ -11,5 +12,12 @@ await runProcess('clock', async ({ services, log, metrics }) => {
     log,
     metrics: createRetentionMetrics(metrics.registry),
   })
-  return { stop: () => retention.close() }
+  const lists = runListFetcher({
+    db: services.db(),
+    outbound: services.outbound(),
+    url: services.revocationUrl,
+    log,
+    registry: metrics.registry,
+  })
+  return { stop: async () => void (await Promise.all([retention.close(), lists.close()])) }
 })

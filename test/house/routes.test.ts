@@ -33,6 +33,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/admin/devices': 'admin',
   'GET /v1/admin/devices/:id': 'admin',
   'POST /v1/admin/devices/:id/revoke': 'admin',
+  'POST /v1/admin/devices/challenges': 'admin',
+  'POST /v1/admin/devices/:id/attestation': 'admin',
   'POST /v1/admin/root-cas': 'admin',
   'GET /v1/admin/root-cas': 'admin',
   'GET /v1/admin/root-cas/:id': 'admin',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createCaptures } from '#src/attest/captures/captures.ts'
 import { captureRoutes } from '#src/attest/captures/routes.ts'
+import { createChallenges } from '#src/attest/devices/challenges.ts'
 import { createDevices, type DevicesDeps } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
 import { deviceRoutes } from '#src/attest/devices/routes.ts'
@@ -37,7 +38,7 @@ export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {})
   const rootCas = createRootCas(common)
   const captures = createCaptures(common)
   const keys = new Map<string, KeyRow>()
-  const routes = [...deviceRoutes(devices, rootCas), ...captureRoutes(captures)]
+  const routes = [...deviceRoutes(devices, createChallenges(common), rootCas), ...captureRoutes(captures)]
   const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(test.db) })
 
   function addKey(row: Partial<KeyRow>): string {

@@ -8,14 +8,15 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { type CaptureSession, findSession } from '../captures/rows.ts'
 import { type DeviceRow, findAnchors, findDeviceById, findDeviceBySpki, type RootCaRow } from '../devices/rows.ts'
 import type { Facts } from '../factors/facts.ts'
+import { type HardwareContext, hardwareFacts } from './hardware-facts.ts'
 import type { SubmittedRow } from './rows.ts'
 import type { Bundle, Submission } from './submission.ts'
 
 type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
 
 export interface Gathered {
-  /** Verifies and checks; touches no rows. */
-  judgeCapture(): Promise<CaptureFacts>
+  /** Verifies and checks; touches no rows but through its context. */
+  judgeCapture(context: HardwareContext): Promise<CaptureFacts>
 }
 
 export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRow): Promise<Gathered> {
@@ -33,13 +34,13 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
   ])
 
   return {
-    async judgeCapture() {
+    async judgeCapture(context) {
       const key = leaf?.spki ?? devices.named?.spki
       return {
         bundle: bundleFacts(bundle),
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
         chain: chainFacts(sent, devices.signing, anchors, new Date(bundle.captured_at)),
-        device: deviceFacts(bundle, leaf, devices, acceptedAt),
+        device: await withHardware(deviceFacts(bundle, leaf, devices, acceptedAt), devices, submission, id, context),
         session: sessionFacts(bundle, session, id),
       }
     },
@@ -141,11 +142,22 @@ function deviceFacts(
       hardwareTier: 'none',
     }
   }
-  const { id, revokedAt, revokeEffectiveAt, hardwareTier } = signing
+  const { id, revokedAt, revokeEffectiveAt, provenTier: hardwareTier } = signing
   const known = { id, revokedAt, revokeEffectiveAt, hardwareTier }
   if (isRevoked) return { ...known, state: 'revoked', why: 'revoked' }
   if (new Date(bundle.captured_at) > signing.notAfter) return { ...known, state: 'expired', why: 'certificate_lapsed' }
   return { ...known, state: 'enrolled', why: 'enrolled' }
+}
+
+async function withHardware(
+  device: Facts['device'],
+  { signing }: Devices,
+  submission: Submission,
+  attestationId: string,
+  context: HardwareContext,
+): Promise<Facts['device']> {
+  if (signing === undefined || device === null || device.state === 'not_enrolled') return device
+  return { ...device, hardware: await hardwareFacts(signing, submission, attestationId, context) }
 }
 
 // A key that is not the device's own says nothing about the device.

@@ -13,10 +13,12 @@ import { inSpan } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
+import type { ReadRevocations } from '../hardware/lists.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { type ClaimRow, updateStanding } from './claim-rows.ts'
 import { type Gathered, gather } from './gather.ts'
+import { type HardwareContext, takeCounter } from './hardware-facts.ts'
 import { findSubmitted, insertJudgement, markFailed, markQueued, type SubmittedRow } from './rows.ts'
 
 export interface VerifyDeps {
@@ -26,6 +28,8 @@ export interface VerifyDeps {
   /** A compact JWS over `payload`, by the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
+  /** Vendors' revoked keys; without, none is known to be good. */
+  revocations?: ReadRevocations
   /** What a claim that becomes failed gets; nothing when absent. */
   openCase?: OpenCase | undefined
 }
@@ -37,7 +41,15 @@ const POLICY: Facts['policy'] = { geofenceMetres: 1_000, thresholds: { review: 2
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
 /** The handler of the attest queue. */
-export function createVerify({ db, store, inspector, signRecord, now, openCase }: VerifyDeps): Work<'attest'> {
+export function createVerify({
+  db,
+  store,
+  inspector,
+  signRecord,
+  now,
+  openCase,
+  revocations = async () => 'never_fetched',
+}: VerifyDeps): Work<'attest'> {
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
     const gathered = await db.tenant(job.scope, async (tx) => {
       const submitted = await findSubmitted(tx, attestationId)
@@ -50,7 +62,12 @@ export function createVerify({ db, store, inspector, signRecord, now, openCase }
       return { kind: 'done' }
     }
 
-    const facts = await factsOf(submitted, gathered.gathered, await readMedia(job, submitted))
+    const facts = await factsOf(
+      submitted,
+      gathered.gathered,
+      await readMedia(job, submitted),
+      await hardwareContext(job, submitted),
+    )
     const judgement = judge(facts)
     const evaluatedAt = now()
     const record = recordOf(job.scope, submitted, judgement, evaluatedAt)
@@ -66,6 +83,14 @@ export function createVerify({ db, store, inspector, signRecord, now, openCase }
       if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement, openCase })
     })
     return { kind: 'settled' }
+  }
+
+  async function hardwareContext({ scope }: RunningJob, { id }: SubmittedRow): Promise<HardwareContext> {
+    return {
+      revocations: await revocations(),
+      now: now(),
+      useCounter: (use) => db.tenant(scope, (tx) => takeCounter(tx, scope, use, id)),
+    }
   }
 
   async function readMedia({ scope, attempt }: RunningJob, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
@@ -90,11 +115,16 @@ export function createVerify({ db, store, inspector, signRecord, now, openCase }
   }
 }
 
-async function factsOf(submitted: SubmittedRow, gathered: Gathered, exif: ExifFacts): Promise<Facts> {
+async function factsOf(
+  submitted: SubmittedRow,
+  gathered: Gathered,
+  exif: ExifFacts,
+  context: HardwareContext,
+): Promise<Facts> {
   const { claim, media_type: mediaType } = submitted.submission
   const { lat, lng } = claim?.loss_location ?? { lat: submitted.claimLossLat, lng: submitted.claimLossLng }
   return {
-    ...(await gathered.judgeCapture()),
+    ...(await gathered.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     exif,

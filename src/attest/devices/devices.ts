@@ -8,13 +8,18 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
+import type { RevocationSnapshot } from '../hardware/revocations.ts'
+import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
+import { consumeChallenges } from './challenge-rows.ts'
+import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { replaceVerdict, type Standing, standingOf } from './hardware-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import {
   countDevices,
   type DeviceRow,
   type DeviceState,
-  enrollDevices,
   findAnchors,
   findDeviceById,
   findDeviceBySpki,
@@ -29,7 +34,7 @@ export interface RevokeRequest {
 }
 
 /** A row, and what it is at the time of the answer. */
-export type Device = DeviceRow & { state: DeviceState }
+export type Device = DeviceRow & Standing & { state: DeviceState }
 
 export interface ListQuery {
   limit: number
@@ -39,12 +44,15 @@ export interface ListQuery {
   created_gte?: string | undefined
   created_lt?: string | undefined
   state?: DeviceState | undefined
+  hardware_tier?: HardwareTier | undefined
 }
 
 export interface DevicesDeps {
   db: Pick<Database, 'tenant'>
   pager: Pager
   now: () => Date
+  /** By default nobody's word: no evidence verifies. */
+  trust?: Trust
   /** What imports may hold in memory at once, all of this process together. */
   importBudget?: Budget
 }
@@ -54,7 +62,13 @@ const IMPORT_BUDGET_BYTES = 256 * 1024 * 1024
 
 export type Devices = ReturnType<typeof createDevices>
 
-export function createDevices({ db, pager, now, importBudget = createBudget(IMPORT_BUDGET_BYTES) }: DevicesDeps) {
+export function createDevices({
+  db,
+  pager,
+  now,
+  trust = NO_TRUST,
+  importBudget = createBudget(IMPORT_BUDGET_BYTES),
+}: DevicesDeps) {
   return {
     /**
      * Enrolls one key. A key that is enrolled already answers its device as it is.
@@ -63,13 +77,15 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
     async enroll(scope: Scope, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
       const anchors = anchorsOf(await db.tenant(scope, findAnchors))
-      const enrollment = judgeEnrollment(request, { scope, anchors, now: at })
+      const hardware = { trust, revocations: await trust.revocations() }
+      const enrollment = judgeEnrollment(request, { scope, anchors, now: at, hardware })
       if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)
+      const { evidence } = enrollment
       const enroll = async (tx: Tx) => {
-        await enrollDevices(tx, scope, [enrollment.device], at)
+        await enrollWithEvidence(tx, scope, [{ ...enrollment.device, evidence }], at)
         const row = await findDeviceBySpki(tx, enrollment.device.spkiDigest)
         if (row === undefined) throw new Error('a key that was just enrolled has no device')
-        if (row.revokedAt === null) return withState(row, at)
+        if (row.revokedAt === null) return withState(row, at, hardware.revocations)
         const error = revokedKey(row.id)
         throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
       }
@@ -78,7 +94,7 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
 
     /** See `importDevices`. */
     enrollMany(scope: Scope, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
-      return importDevices({ db, now, budget: importBudget }, scope, lines, key)
+      return importDevices({ db, now, trust, budget: importBudget }, scope, lines, key)
     },
 
     /**
@@ -89,8 +105,10 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
       const at = now()
       const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
+      const revocations = await trust.revocations()
       const filter = {
         state: query.state,
+        tier: query.hardware_tier === undefined ? undefined : { tier: query.hardware_tier, revocations },
         enrolledGte: query.created_gte === undefined ? undefined : new Date(query.created_gte),
         enrolledLt: query.created_lt === undefined ? undefined : new Date(query.created_lt),
       }
@@ -98,7 +116,7 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
         rows: await listDevices(tx, filter, { before, limit: query.limit + 1, now: at }),
         total: query.include === undefined ? undefined : await countDevices(tx, filter, at),
       }))
-      const devices = rows.map((row) => withState(row, at))
+      const devices = rows.map((row) => withState(row, at, revocations))
       const page = pager.page(devices, query.limit, ({ id }) => id, binding)
       return total === undefined ? page : { ...page, total_count: total }
     },
@@ -108,7 +126,7 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
       checkId(id, 'dev', scope.environment)
       const device = await db.tenant(scope, (tx) => findDeviceById(tx, id))
       if (device === undefined) throw notFound(id)
-      return withState(device, now())
+      return withState(device, now(), await trust.revocations())
     },
 
     /**
@@ -120,12 +138,13 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
       checkId(id, 'dev', scope.environment)
       const at = now()
       const effectiveAt = request.effective_at === undefined ? at : readEffectiveAt(request.effective_at, at)
+      const revocations = await trust.revocations()
       const revoke = async (tx: Tx) => {
         const revoked = await revokeDevice(tx, id, { at, effectiveAt, reason: request.reason })
-        if (revoked !== undefined) return withState(revoked, at)
+        if (revoked !== undefined) return withState(revoked, at, revocations)
         const device = await findDeviceById(tx, id)
         if (device === undefined) throw notFound(id)
-        if (isSameRevocation(device, request)) return withState(device, at)
+        if (isSameRevocation(device, request)) return withState(device, at, revocations)
         throw new Failure('invalid_state_transition', {
           detail: `${id} was revoked at ${device.revokedAt?.toISOString()}: a revocation is final and can't be changed.`,
           members: { allowed: [] },
@@ -133,13 +152,52 @@ export function createDevices({ db, pager, now, importBudget = createBudget(IMPO
       }
       return db.tenant(scope, (tx) => once(tx, key, revoke, () => id))
     },
+
+    /**
+     * Replaces what is known of a device's hardware by newer evidence, which may say less than the old. Evidence that proves
+     * nothing about this device is refused, and leaves everything, the challenge too, as it was.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request` with the
+     * reasons.
+     */
+    async attest(scope: Scope, id: string, request: EvidenceRequest, key?: IdempotencyKey): Promise<Device> {
+      checkId(id, 'dev', scope.environment)
+      const at = now()
+      const revocations = await trust.revocations()
+      const before = await db.tenant(scope, (tx) => findDeviceById(tx, id))
+      if (before === undefined) throw notFound(id)
+      const context = { trust, revocations, environment: scope.environment, at }
+      const judged = judgeEvidence(request, before.spki, context)
+      const replace = async (tx: Tx) => {
+        const [state = 'unknown'] = await consumeChallenges(tx, [{ challenge: request.challenge, deviceId: id }], at)
+        const verdict = withChallenge(judged, state)
+        if (!isProven(verdict.reasons)) throw refusedEvidence(request, verdict.reasons)
+        if (!(await replaceVerdict(tx, id, verdict, at))) {
+          throw new Failure('conflict', { detail: `${id} is revoked: nothing is attested of it any more.` })
+        }
+        const row = await findDeviceById(tx, id)
+        if (row === undefined) throw notFound(id)
+        return withState(row, at, revocations)
+      }
+      return db.tenant(scope, (tx) => once(tx, key, replace, () => id))
+    },
   }
 }
 
-function withState(row: DeviceRow, now: Date): Device {
+function refusedEvidence({ format }: EvidenceRequest, reasons: readonly Reason[]): Failure {
+  const place = format === 'android-key' ? '/chain' : '/object'
+  return invalidRequest(
+    reasons.map(({ code, detail }) => ({
+      pointer: code.startsWith('challenge_') ? '/challenge' : place,
+      code,
+      detail,
+    })),
+  )
+}
+
+function withState(row: DeviceRow, now: Date, revocations: RevocationSnapshot): Device {
   // RFC 5280 4.1.2.5: the last second still counts.
   const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
-  return { ...row, state: row.revokedAt === null ? lapsed : 'revoked' }
+  return { ...row, ...standingOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }
 }
 
 // A clock that runs a little ahead is forgiven. Later is not offered: a revocation that waits protects nobody.

@@ -4,24 +4,37 @@
 import type { FieldError } from '#src/failure.ts'
 import { type Certificate, CHAIN_LIMITS, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
+import {
+  type EvidenceContext,
+  type EvidenceRequest,
+  judgeEvidence,
+  type NewEvidence,
+  NO_TRUST,
+} from '../hardware/evidence.ts'
 import type { NewDevice, RootCaRow } from './rows.ts'
 
 export interface EnrollRequest {
   name?: string | undefined
   /** Base64 (RFC 4648 section 4) of DER, leaf first. */
   certificate_chain: string[]
+  attestation?: EvidenceRequest | undefined
 }
 
-export type Enrollment = { isAccepted: true; device: NewDevice } | { isAccepted: false; errors: FieldError[] }
+export type Enrollment =
+  | { isAccepted: true; device: NewDevice; evidence: NewEvidence | undefined }
+  | { isAccepted: false; errors: FieldError[] }
 
 interface EnrollmentContext {
   scope: Scope
   anchors: readonly Certificate[]
   now: Date
+  /** By default nobody's word. */
+  hardware?: Pick<EvidenceContext, 'trust' | 'revocations'>
 }
 
-/** Whether the chain leads from a P-256 device key to a registered root, now. */
-export function judgeEnrollment(request: EnrollRequest, { scope, anchors, now }: EnrollmentContext): Enrollment {
+/** Whether the chain leads from a P-256 device key to a registered root, now; and what the evidence beside it proves. */
+export function judgeEnrollment(request: EnrollRequest, context: EnrollmentContext): Enrollment {
+  const { scope, anchors, now, hardware = { trust: NO_TRUST, revocations: 'never_fetched' } } = context
   const { maxCertificates } = CHAIN_LIMITS
   const { certificate_chain: encoded } = request
   // Before any of them is decoded: the number alone settles it.
@@ -65,7 +78,12 @@ export function judgeEnrollment(request: EnrollRequest, { scope, anchors, now }:
   }
   const verdict = checkChain({ chain, anchors, at: now })
   if (!verdict.isTrusted) return refuse('/certificate_chain', verdict.code, verdict.detail)
-  return { isAccepted: true, device: deviceOf(leaf, { request, chain, scope, now }) }
+  const { attestation } = request
+  const evidence = attestation && {
+    challenge: attestation.challenge,
+    verdict: judgeEvidence(attestation, leaf.spki, { ...hardware, environment: scope.environment, at: now }),
+  }
+  return { isAccepted: true, device: deviceOf(leaf, { request, chain, scope, now }), evidence }
 }
 
 /** A key that was revoked stays so, whatever certificate it comes in. */

@@ -7,8 +7,10 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { NewEvidence, Trust } from '../hardware/evidence.ts'
+import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
-import { type EnrolledKey, enrollDevices, findAnchors, type NewDevice } from './rows.ts'
+import { type EnrolledKey, findAnchors, type NewDevice } from './rows.ts'
 
 /** A line as far as its shape goes; `line` counts from 1. */
 export type ImportLine = { line: number } & ({ request: EnrollRequest } | { errors: FieldError[] })
@@ -21,6 +23,7 @@ export interface ImportResult {
 export interface ImportDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
+  trust: Trust
   /** What imports may hold in memory at once, all of this process together. */
   budget: Budget
 }
@@ -31,16 +34,17 @@ export interface ImportDeps {
  * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
  */
 export async function importDevices(
-  { db, now, budget }: ImportDeps,
+  { db, now, trust, budget }: ImportDeps,
   scope: Scope,
   lines: AsyncIterable<ImportLine>,
   idempotencyKey?: IdempotencyKey,
 ): Promise<ImportResult> {
   const at = now()
-  const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at }
+  const hardware = { trust, revocations: await trust.revocations() }
+  const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at, hardware }
   const rejected: ImportResult['rejected'] = []
   const keys: { line: number; key: string }[] = []
-  const fresh = new Map<string, NewDevice>()
+  const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()
   const breathe = createBreather()
   let held = 0
 
@@ -60,12 +64,12 @@ export async function importDevices(
         rejected.push({ line, errors: enrollment.errors })
         continue
       }
-      const { device } = enrollment
+      const { device, evidence } = enrollment
       const key = keyOf(device)
       keys.push({ line, key })
       if (fresh.has(key)) continue
       hold(device.certificateChain.reduce((sum, { byteLength }) => sum + byteLength, 0))
-      fresh.set(key, device)
+      fresh.set(key, { ...device, evidence })
     }
 
     const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
@@ -88,12 +92,17 @@ const BYTES_PER_LINE = 1024
 // A statement of 500 chains is some 2 MB on its way; ten thousand at once would be held three times over.
 const ROWS_PER_STATEMENT = 500
 
-async function enrollAll(tx: Tx, scope: Scope, devices: NewDevice[], at: Date): Promise<Map<string, EnrolledKey>> {
+async function enrollAll(
+  tx: Tx,
+  scope: Scope,
+  devices: (NewDevice & { evidence: NewEvidence | undefined })[],
+  at: Date,
+): Promise<Map<string, EnrolledKey>> {
   const enrolled = new Map<string, EnrolledKey>()
   // Over all statements one order of keys: without it two imports of one fleet could wait for each other.
   devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
   for (let start = 0; start < devices.length; start += ROWS_PER_STATEMENT) {
-    const rows = await enrollDevices(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
+    const rows = await enrollWithEvidence(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
     for (const row of rows) enrolled.set(keyOf(row), row)
   }
   return enrolled

@@ -6,6 +6,8 @@ import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
+import { evidenceRequest } from '../hardware/evidence.ts'
+import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
 import type { ImportLine } from './import.ts'
@@ -33,10 +35,52 @@ const name = z
   .max(200)
   .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
 
-export const enrollRequest = z.strictObject({ name: name.optional(), certificate_chain: z.array(z.string()).min(1) })
+export const enrollRequest = z.strictObject({
+  name: name.optional(),
+  certificate_chain: z.array(z.string()).min(1),
+  attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
+})
 
-export function deviceRoutes(devices: Devices, rootCas: RootCas): Route[] {
-  return [...registryRoutes(devices), ...rootCaRoutes(rootCas)]
+const challengesView = z.object({
+  challenges: z.array(z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() })),
+})
+
+export function deviceRoutes(devices: Devices, challenges: Challenges, rootCas: RootCas): Route[] {
+  return [...registryRoutes(devices), ...evidenceRoutes(devices, challenges), ...rootCaRoutes(rootCas)]
+}
+
+function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/devices/challenges',
+        tag: 'Devices',
+        summary: 'Issue challenges that hardware evidence must answer: each once, within a day',
+        scope: 'admin',
+        body: z.strictObject({ count: z.number().int().min(1).max(MAX_CHALLENGES) }),
+        view: challengesView,
+        status: [200],
+      },
+      ({ caller, body, idempotencyKey }) => challenges.issue(caller, body.count, idempotencyKey),
+      ({ caller }, ids) => challenges.reissue(caller, ids),
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/devices/:id/attestation',
+        tag: 'Devices',
+        summary: 'Replace what is known of a device’s hardware by newer evidence',
+        scope: 'admin',
+        body: evidenceRequest,
+        view: deviceView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toDeviceView(await devices.attest(caller, params.id, body, idempotencyKey)),
+      async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
+    ),
+  ]
 }
 
 function registryRoutes(devices: Devices): Route[] {
@@ -69,7 +113,11 @@ function registryRoutes(devices: Devices): Route[] {
         tag: 'Devices',
         summary: 'Devices, newest first',
         scope: 'admin',
-        query: z.strictObject({ ...listQuery, state: z.enum(['enrolled', 'expired', 'revoked']).optional() }),
+        query: z.strictObject({
+          ...listQuery,
+          state: z.enum(['enrolled', 'expired', 'revoked']).optional(),
+          hardware_tier: z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave']).optional(),
+        }),
         view: listOf(deviceView),
         status: [200],
       },

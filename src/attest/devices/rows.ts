@@ -3,11 +3,13 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { RevocationSnapshot } from '../hardware/revocations.ts'
+import type { HardwareTier } from '../hardware/verdict.ts'
+import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
 
-export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_enclave'
 export type DeviceState = 'enrolled' | 'expired' | 'revoked'
 
-export interface DeviceRow {
+export interface DeviceRow extends HardwareColumns {
   id: string
   name: string | null
   /** DER SubjectPublicKeyInfo. */
@@ -18,7 +20,6 @@ export interface DeviceRow {
   certificateChain: Buffer[]
   notBefore: Date
   notAfter: Date
-  hardwareTier: HardwareTier
   enrolledAt: Date
   revokedAt: Date | null
   revokeEffectiveAt: Date | null
@@ -107,6 +108,8 @@ export async function findDeviceBySpki(tx: Tx, digest: Buffer): Promise<DeviceRo
 
 export interface DeviceFilter {
   state?: DeviceState | undefined
+  /** What counts by the list of revoked keys beside it. */
+  tier?: { tier: HardwareTier; revocations: RevocationSnapshot } | undefined
   enrolledGte?: Date | undefined
   enrolledLt?: Date | undefined
 }
@@ -208,7 +211,7 @@ const ROOT_CA = `id, name, certificate, fingerprint, not_before AS "notBefore", 
   created_at AS "createdAt"`
 
 const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain AS "certificateChain",
-  not_before AS "notBefore", not_after AS "notAfter", hardware_tier AS "hardwareTier", enrolled_at AS "enrolledAt",
+  not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",
   revoked_at AS "revokedAt", revoke_effective_at AS "revokeEffectiveAt", revoke_reason AS "revokeReason"`
 
 function deviceConditions(filter: DeviceFilter, now: Date): { conditions: string[]; values: unknown[] } {
@@ -217,6 +220,7 @@ function deviceConditions(filter: DeviceFilter, now: Date): { conditions: string
   if (filter.state === 'revoked') conditions.push('revoked_at IS NOT NULL')
   if (filter.state === 'expired') conditions.push(`revoked_at IS NULL AND not_after < $${values.push(now)}`)
   if (filter.state === 'enrolled') conditions.push(`revoked_at IS NULL AND not_after >= $${values.push(now)}`)
+  if (filter.tier) conditions.push(tierCondition(filter.tier.tier, filter.tier.revocations, values))
   if (filter.enrolledGte) conditions.push(`enrolled_at >= $${values.push(filter.enrolledGte)}`)
   if (filter.enrolledLt) conditions.push(`enrolled_at < $${values.push(filter.enrolledLt)}`)
   return { conditions, values }

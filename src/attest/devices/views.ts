@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Device } from './devices.ts'
 import { readStored } from './enrollment.ts'
+import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
 import type { RootCaRow } from './rows.ts'
 
@@ -17,6 +18,7 @@ export const deviceView = z.object({
   name: z.string().nullable(),
   state: z.enum(['enrolled', 'expired', 'revoked']),
   hardware_tier: z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave']),
+  hardware: hardwareView.nullable(),
   certificate: certificateView,
   spki_sha256: z.string(),
   enrolled_at: z.string(),
@@ -50,6 +52,7 @@ export function toDeviceView(device: Device): z.input<typeof deviceView> {
     name: device.name,
     state: device.state,
     hardware_tier: device.hardwareTier,
+    hardware: toHardwareView(device),
     certificate: toCertificateView(device.certificateChain[0]),
     spki_sha256: device.spkiDigest.toString('hex'),
     enrolled_at: device.enrolledAt.toISOString(),

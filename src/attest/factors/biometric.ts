@@ -1,8 +1,24 @@
 import type { CapturedFacts } from './facts.ts'
+import { isAttested, tierOf } from './hardware.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
-/** `biometric_absent`: nothing gated the capture, or a passcode did, which is no biometric. */
-export function judgeBiometric({ bundle: { biometric } }: CapturedFacts): ScoredFactor<'biometric_absent'> | null {
+/**
+ * `biometric_absent`: nothing gated the capture, or a passcode did, which is no biometric. What the hardware enforces counts
+ * before what the app says; where the hardware leaves open which of the two it was, the app's word decides.
+ */
+export function judgeBiometric(facts: CapturedFacts): ScoredFactor<'biometric_absent'> | null {
+  const { biometric } = facts.bundle
+  const gate = attestedGate(facts)
+  if (gate === 'biometric') return null
+  if (gate === 'none' || gate === 'credential') {
+    return scored('biometric_absent', {
+      compared: 'user authentication that the hardware enforces',
+      expected: 'biometric',
+      found: gate,
+      auth_timeout_seconds: facts.device?.hardware?.authTimeoutSeconds ?? null,
+      claimed: biometric?.method ?? (biometric?.isGated === true ? 'gated' : null),
+    })
+  }
   if (biometric?.isGated === true && biometric.method !== 'passcode') return null
   return scored('biometric_absent', {
     compared: 'biometric gate of the capture',
@@ -10,4 +26,9 @@ export function judgeBiometric({ bundle: { biometric } }: CapturedFacts): Scored
     found: biometric === null ? null : biometric.isGated ? 'gated by passcode' : 'not gated',
     method: biometric?.method ?? null,
   })
+}
+
+// Evidence that does not stand says nothing of the key that signed.
+function attestedGate(facts: CapturedFacts) {
+  return isAttested(tierOf(facts)) ? (facts.device?.hardware?.userGate ?? null) : null
 }

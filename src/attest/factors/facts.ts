@@ -1,7 +1,30 @@
+import type { AssertionCode } from '../hardware/apple.ts'
+import type { Revocation } from '../hardware/revocations.ts'
+import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
 import type { ExifFacts } from '../media/exif.ts'
 
-/** none < software < tee < strongbox = secure_enclave. From `tee` on, a device is hardware-attested. */
-export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_enclave'
+export type { HardwareTier }
+
+/** What was verified of a device's hardware, as far as a capture of it is judged by that. */
+export interface DeviceHardware {
+  /** Why its evidence proved no more than it did; none: it proved the tier. */
+  reasons: readonly ReasonCode[]
+  /** By the vendor's list as it was known when this was judged. */
+  revocation: Revocation
+  /** How the hardware says the key must be unlocked; null where it says nothing about that. */
+  userGate: UserGate | null
+  authTimeoutSeconds: number | null
+  /** Null for devices whose bundle key is attested itself: they have none to show. */
+  assertion: AssertionFacts | null
+}
+
+/** The capture's assertion by the device's App Attest key. */
+export interface AssertionFacts {
+  state: 'valid' | 'missing' | 'counter_reused' | AssertionCode
+  counter: number | null
+  /** The attestation that used the counter before. */
+  usedBy: string | null
+}
 
 /** WGS 84, degrees. */
 export interface Position {
@@ -52,6 +75,8 @@ export interface Facts {
     revokeEffectiveAt: Date | null
     /** What the server itself verified at enrollment. */
     hardwareTier: HardwareTier
+    /** Null, or left out: no evidence was ever sent. */
+    hardware?: DeviceHardware | null
   } | null
   /** Null when the bundle carries no nonce. */
   session: {

@@ -76,7 +76,7 @@ const evaluated = {
   observations: [],
   hardware_tier: 'none',
   evaluated_at: '2026-11-20T15:11:04.310Z',
-  rules_version: 'attest-rules/1',
+  rules_version: 'attest-rules/2',
   result_jws: 'eyJhbGciOiJFUzI1NiIs...',
 }
 

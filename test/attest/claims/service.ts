@@ -13,6 +13,7 @@ import { claimRoutes } from '#src/attest/claims/routes.ts'
 import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
 import { createDevices } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
+import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
@@ -88,9 +89,11 @@ export interface Service {
 interface ServiceOptions {
   /** What the claims and the handler ask instead of the database itself. */
   through?: (db: Database) => Database
+  /** Whose word about hardware counts. */
+  trust?: Trust
 }
 
-export async function startService({ through = (db) => db }: ServiceOptions = {}): Promise<Service> {
+export async function startService({ through = (db) => db, trust }: ServiceOptions = {}): Promise<Service> {
   const test = await createTestDatabase({ poolSize: 12 })
   const root = await mkdtemp(join(tmpdir(), 'claims-'))
   const clock = { now: new Date() }
@@ -110,7 +113,7 @@ export async function startService({ through = (db) => db }: ServiceOptions = {}
   const engine = createEngine({ databaseUrl: test.url })
   const dispatcher = createDispatcher({ db, engine, log })
   const waiters = createWaiters(test.db)
-  const registry = { db, pager, now: () => clock.now }
+  const registry = { db, pager, now: () => clock.now, ...(trust === undefined ? {} : { trust }) }
   const dispatching = new Set<Promise<void>>()
   const claims = createClaims({
     db,
@@ -125,7 +128,15 @@ export async function startService({ through = (db) => db }: ServiceOptions = {}
     now,
   })
   const makeVerify = (deps: Partial<VerifyDeps>) =>
-    createVerify({ db, store, inspector, signRecord: signingKeys.signRecord, now, ...deps })
+    createVerify({
+      db,
+      store,
+      inspector,
+      signRecord: signingKeys.signRecord,
+      now,
+      ...(trust === undefined ? {} : { revocations: trust.revocations }),
+      ...deps,
+    })
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()

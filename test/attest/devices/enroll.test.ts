@@ -30,6 +30,7 @@ describe('enrolls', () => {
       name: 'Phone 1',
       state: 'enrolled',
       hardware_tier: 'none',
+      hardware: null,
       certificate: {
         subject: 'CN=Device 1',
         serial: leaf.certificate.serialNumberHex,

@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
   test.each(samples)('$name leads to Google, and says what the JSON beside it says', ({ chain, expected }) => {
     const path = checkAndroidChain({ ders: chain, rootDigests: ROOTS.android, at: timeOf(chain) })
     if (!path.ok) throw new Error(path.reason.detail)
-    expect(toJson(parseKeyDescription(path.chain.description))).toEqual(expected)
+    expect(toJson(parseKeyDescription(path.chain.description))).toEqual(withOrder(expected))
   })
 
   test.each(samples)('$name counts as far as its phone is locked and its app is ours', ({ chain, expected }) => {
@@ -229,8 +229,19 @@ function listToJson(list: Authorizations): Record<string, unknown> {
     attestationIdModel: list.model,
     vendorPatchLevel: text(list.vendorPatchLevel),
     bootPatchLevel: text(list.bootPatchLevel),
-    areTagsOrdered: list.areTagsOrdered || undefined,
+    areTagsOrdered: list.areTagsOrdered,
   })
+}
+
+// Only the younger files say whether tags are in order: of the others the order is not compared.
+function withOrder(expected: Record<string, unknown>): Record<string, unknown> {
+  const order = { areTagsOrdered: expect.any(Boolean) }
+  return Object.fromEntries(
+    Object.entries(expected).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null ? { ...order, ...value } : value,
+    ]),
+  )
 }
 
 function defined(value: Record<string, unknown>): Record<string, unknown> {

@@ -1,0 +1,91 @@
+// What is known of the hardware behind one capture: what was verified of its device, whether that stands by the vendor's list,
+// and whether the device's App Attest key signed this very bundle.
+
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { DeviceRow } from '../devices/rows.ts'
+import type { AssertionFacts, DeviceHardware } from '../factors/facts.ts'
+import { verifyAssertion } from '../hardware/apple.ts'
+import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import type { Submission } from './submission.ts'
+
+/** A counter that a valid assertion wants to use up. */
+export interface CounterUse {
+  deviceId: string
+  /** SHA-256 of the App Attest key. */
+  keyDigest: Buffer
+  counter: number
+}
+
+export interface HardwareContext {
+  revocations: RevocationSnapshot
+  now: Date
+  /** Takes the counter for this attestation, and answers whose it is. */
+  useCounter(use: CounterUse): Promise<string>
+}
+
+export async function hardwareFacts(
+  device: DeviceRow,
+  { bundle, assertion }: Submission,
+  attestationId: string,
+  context: HardwareContext,
+): Promise<DeviceHardware | null> {
+  const { evidence, attestationSerials } = device
+  if (evidence === null) return null
+  const { facts, reasons } = evidence
+  const android = facts?.format === 'android-key' ? facts : undefined
+  return {
+    reasons: reasons.map(({ code }) => code),
+    revocation: findRevocation(attestationSerials, context.revocations, context.now),
+    userGate: android?.userGate ?? null,
+    authTimeoutSeconds: android?.authTimeoutSeconds ?? null,
+    assertion: bundle === undefined ? null : await assertionFacts(device, bundle, assertion, attestationId, context),
+  }
+}
+
+async function assertionFacts(
+  { id, attestKey, attestCounter, evidence }: DeviceRow,
+  bundle: object,
+  assertion: string | undefined,
+  attestationId: string,
+  { useCounter }: HardwareContext,
+): Promise<AssertionFacts | null> {
+  if (attestKey === null) return null
+  if (assertion === undefined) return { state: 'missing', counter: null, usedBy: null }
+  const appId = evidence?.facts?.format === 'apple-appattest' ? evidence.facts.appId : null
+  const verdict = await verifyAssertion({
+    assertion: Buffer.from(assertion, 'base64'),
+    spki: attestKey,
+    appId: appId ?? '',
+    clientDataHash: sha256(canonicalize(JSON.parse(JSON.stringify(bundle)))),
+    counterAbove: attestCounter ?? 0,
+  })
+  if (!verdict.isValid) return { state: verdict.code, counter: verdict.counter, usedBy: null }
+  const { counter } = verdict
+  // Only a good signature uses a counter up: else anybody could spend those of a device.
+  const owner = await useCounter({ deviceId: id, keyDigest: sha256(attestKey), counter })
+  if (owner === attestationId) return { state: 'valid', counter, usedBy: null }
+  return { state: 'counter_reused', counter, usedBy: owner }
+}
+
+/**
+ * Takes a counter for an attestation that has none other's yet, and answers whose it is: the first one that was verified
+ * keeps it, however workers overtake each other. Asked again, it answers the same.
+ */
+export async function takeCounter(tx: Tx, scope: Scope, use: CounterUse, attestationId: string): Promise<string> {
+  const { deviceId, keyDigest, counter } = use
+  await tx.query(
+    `INSERT INTO assertion_counters (account_id, environment, device_id, key_digest, counter, attestation_id)
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ON CONSTRAINT assertion_counters_pkey DO NOTHING`,
+    [scope.accountId, scope.environment, deviceId, keyDigest, counter, attestationId],
+  )
+  // A statement of its own: it sees the row that a concurrent one committed while ours waited for it.
+  const [row] = await tx.query<{ owner: string }>(
+    `SELECT attestation_id AS owner FROM assertion_counters WHERE device_id = $1 AND key_digest = $2 AND counter = $3`,
+    [deviceId, keyDigest, counter],
+  )
+  if (row === undefined) throw new Error('a counter that was just taken is nobody’s')
+  return row.owner
+}

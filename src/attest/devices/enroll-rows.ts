@@ -1,0 +1,29 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { type NewEvidence, withChallenge } from '../hardware/evidence.ts'
+import { consumeChallenges } from './challenge-rows.ts'
+import { adoptVerdicts } from './hardware-rows.ts'
+import { type EnrolledKey, enrollDevices, type NewDevice } from './rows.ts'
+
+/**
+ * Enrolls devices and keeps what their evidence proved, with challenges of ours consumed for it. Evidence that proves nothing
+ * leaves a device of tier none that says why.
+ */
+export async function enrollWithEvidence(
+  tx: Tx,
+  scope: Scope,
+  devices: readonly (NewDevice & { evidence: NewEvidence | undefined })[],
+  at: Date,
+): Promise<EnrolledKey[]> {
+  const proofs = devices.flatMap(({ id, spkiDigest, evidence }) =>
+    evidence === undefined ? [] : [{ deviceId: id, spkiDigest, ...evidence }],
+  )
+  const states = await consumeChallenges(tx, proofs, at)
+  const enrolled = await enrollDevices(tx, scope, devices, at)
+  const verdicts = proofs.map(({ spkiDigest, verdict }, index) => ({
+    spkiDigest,
+    verdict: withChallenge(verdict, states[index] ?? 'unknown'),
+  }))
+  await adoptVerdicts(tx, verdicts, at)
+  return enrolled
+}

@@ -1,0 +1,89 @@
+// What evidence proved of a device. The column hardware_tier holds the tier as proven; what counts today depends on the
+// vendor's list of revoked keys as well, and is worked out wherever it is asked.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
+import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import type { HardwareTier, Verdict } from '../hardware/verdict.ts'
+
+export interface HardwareColumns {
+  /** What the evidence proved. `standingOf` says what counts. */
+  provenTier: HardwareTier
+  evidence: KeptEvidence | null
+  attestationSerials: string[]
+  /** The App Attest key that signs assertions (DER SubjectPublicKeyInfo). */
+  attestKey: Buffer | null
+  attestCounter: number | null
+}
+
+export const HARDWARE = `hardware_tier AS "provenTier", hardware AS evidence,
+  attestation_serials AS "attestationSerials", attest_key AS "attestKey", attest_counter AS "attestCounter"`
+
+export interface Standing {
+  hardwareTier: HardwareTier
+  revocation: Revocation
+}
+
+/** What the proof is worth by the list that is known now. */
+export function standingOf(
+  { provenTier, attestationSerials }: Pick<HardwareColumns, 'provenTier' | 'attestationSerials'>,
+  revocations: RevocationSnapshot,
+  now: Date,
+): Standing {
+  const revocation = findRevocation(attestationSerials, revocations, now)
+  return { hardwareTier: isStanding(revocation) ? provenTier : 'none', revocation }
+}
+
+/** The same as a condition on rows; pushes what it needs to `values`. */
+export function tierCondition(tier: HardwareTier, revocations: RevocationSnapshot, values: unknown[]): string {
+  const place = `$${values.push(tier)}`
+  if (revocations === 'off') return `hardware_tier = ${place}`
+  const doubt =
+    revocations === 'never_fetched'
+      ? `attestation_serials <> '{}'`
+      : `attestation_serials && $${values.push([...revocations.entries.keys()])}::text[]`
+  return tier === 'none' ? `(hardware_tier = ${place} OR ${doubt})` : `(hardware_tier = ${place} AND NOT ${doubt})`
+}
+
+export interface StoredVerdict {
+  /** SHA-256 of the device's SubjectPublicKeyInfo. */
+  spkiDigest: Buffer
+  verdict: Verdict
+}
+
+/** Keeps verdicts with devices that have none. What a device has already is for a refresh to replace. */
+export async function adoptVerdicts(tx: Tx, verdicts: readonly StoredVerdict[], at: Date): Promise<void> {
+  if (verdicts.length === 0) return
+  // By an object and not by a table to join: a planner without statistics would compare each row with each.
+  const byDigest = Object.fromEntries(
+    verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
+  )
+  await tx.query(
+    `UPDATE devices SET ${SET("$2::jsonb -> encode(spki_digest, 'hex')")}
+     WHERE spki_digest = ANY($1::bytea[]) AND hardware IS NULL AND revoked_at IS NULL`,
+    [verdicts.map(({ spkiDigest }) => spkiDigest), JSON.stringify(byDigest)],
+  )
+}
+
+/** False when the device is gone or revoked. */
+export async function replaceVerdict(tx: Tx, deviceId: string, verdict: Verdict, at: Date): Promise<boolean> {
+  const replaced = await tx.query(
+    `UPDATE devices SET ${SET('$2::jsonb')} WHERE id = $1 AND revoked_at IS NULL RETURNING 1`,
+    [deviceId, JSON.stringify(columnsOf(verdict, at))],
+  )
+  return replaced.length === 1
+}
+
+const SET = (source: string) => `hardware_tier = ${source} ->> 'tier', hardware = ${source} -> 'evidence',
+  attestation_serials = ARRAY(SELECT jsonb_array_elements_text(${source} -> 'serials')),
+  attest_key = decode(${source} ->> 'attestKey', 'base64'), attest_counter = (${source} ->> 'attestCounter')::bigint`
+
+function columnsOf(verdict: Verdict, at: Date) {
+  return {
+    tier: verdict.provenTier,
+    evidence: keptOf(verdict, at),
+    serials: verdict.serials,
+    attestKey: verdict.attestKey?.spki.toString('base64') ?? null,
+    attestCounter: verdict.attestKey?.counter ?? null,
+  }
+}

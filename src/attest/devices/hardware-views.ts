@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { AndroidFacts, AppleFacts } from '../hardware/verdict.ts'
+import type { Device } from './devices.ts'
+
+const androidView = z.object({
+  security_level: z.string(),
+  attestation_version: z.number(),
+  keymint_version: z.number(),
+  provisioning: z.string(),
+  boot_state: z.string().nullable(),
+  device_locked: z.boolean().nullable(),
+  os_version: z.number().nullable(),
+  os_patch_level: z.string().nullable(),
+  vendor_patch_level: z.string().nullable(),
+  boot_patch_level: z.string().nullable(),
+  os_patch_age_days: z.number().nullable().describe('When the evidence was verified.'),
+  user_authentication: z
+    .string()
+    .describe('How the hardware says the key is unlocked: none, credential, biometric, either.'),
+  auth_timeout_seconds: z.number().nullable(),
+  packages: z.array(z.object({ name: z.string().nullable(), version: z.number() })),
+  signing_digests: z.array(z.string()),
+  brand: z.string().nullable(),
+  model: z.string().nullable(),
+})
+
+const appleView = z.object({
+  environment: z.string(),
+  app_id: z.string().nullable(),
+  key_id: z.string(),
+  counter: z.number(),
+})
+
+/** What the server verified of a device's hardware, and why it counts for less where it does. */
+export const hardwareView = z.object({
+  format: z.enum(['android-key', 'apple-appattest']),
+  proven_tier: z
+    .string()
+    .describe('What the evidence proves; hardware_tier is what counts by the list of revoked keys too.'),
+  reasons: z.array(z.object({ code: z.string(), detail: z.string() })).describe('None: it proved the tier.'),
+  android: androidView.nullable(),
+  apple: appleView.nullable(),
+  verified_at: z.string(),
+  revocation: z
+    .object({
+      state: z.enum(['good', 'stale', 'revoked', 'never_fetched', 'off', 'not_applicable']),
+      list_fetched_at: z.string().nullable(),
+      serial: z.string().nullable(),
+      status: z.string().nullable(),
+    })
+    .describe('By the vendor’s list as it is known now.'),
+})
+
+export function toHardwareView({ evidence, provenTier, revocation }: Device): z.input<typeof hardwareView> | null {
+  if (evidence === null) return null
+  const { format, reasons, facts, verifiedAt } = evidence
+  return {
+    format,
+    proven_tier: provenTier,
+    reasons,
+    android: facts?.format === 'android-key' ? toAndroid(facts) : null,
+    apple: facts?.format === 'apple-appattest' ? toApple(facts) : null,
+    verified_at: verifiedAt,
+    revocation: {
+      state: revocation.state,
+      list_fetched_at: 'fetchedAt' in revocation ? revocation.fetchedAt : null,
+      serial: 'serial' in revocation ? revocation.serial : null,
+      status: 'status' in revocation ? revocation.status : null,
+    },
+  }
+}
+
+function toAndroid(facts: AndroidFacts): z.input<typeof androidView> {
+  return {
+    security_level: facts.securityLevel,
+    attestation_version: facts.attestationVersion,
+    keymint_version: facts.keyMintVersion,
+    provisioning: facts.provisioning,
+    boot_state: facts.bootState,
+    device_locked: facts.isDeviceLocked,
+    os_version: facts.osVersion,
+    os_patch_level: facts.osPatchLevel,
+    vendor_patch_level: facts.vendorPatchLevel,
+    boot_patch_level: facts.bootPatchLevel,
+    os_patch_age_days: facts.osPatchAgeDays,
+    user_authentication: facts.userGate,
+    auth_timeout_seconds: facts.authTimeoutSeconds,
+    packages: facts.packages,
+    signing_digests: facts.signingDigests,
+    brand: facts.brand,
+    model: facts.model,
+  }
+}
+
+function toApple(facts: AppleFacts): z.input<typeof appleView> {
+  return { environment: facts.environment, app_id: facts.appId, key_id: facts.keyId, counter: facts.counter }
+}

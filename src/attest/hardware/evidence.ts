@@ -1,0 +1,121 @@
+// Evidence as a caller sends it at enrollment, and its way to a verdict. The caller says of which kind it is, never how good.
+
+import { z } from 'zod'
+import type { Environment } from '#src/platform/ids.ts'
+import { verifyKeyAttestation } from './android.ts'
+import { enrollmentHash, MAX_OBJECT_BYTES, verifyAppAttestation } from './apple.ts'
+import type { ReadRevocations } from './lists.ts'
+import type { RevocationSnapshot } from './revocations.ts'
+import { type ExpectedApps, readVendorRoots, type VendorRoots } from './roots.ts'
+import { type HardwareFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+
+// A certificate of 16 KiB, the longest that is read; App Attest objects have the same bound.
+const encoded = z.base64().max(Math.ceil(MAX_OBJECT_BYTES / 3) * 4)
+const challenge = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be a challenge of POST /v1/admin/devices/challenges')
+  .describe('Ours, unused, in its time.')
+
+export const evidenceRequest = z.discriminatedUnion('format', [
+  z.strictObject({
+    format: z.literal('android-key'),
+    challenge,
+    chain: z
+      .array(encoded)
+      .min(1)
+      .max(8)
+      .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
+  }),
+  z.strictObject({
+    format: z.literal('apple-appattest'),
+    challenge,
+    object: encoded.describe('The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge).'),
+    key_id: encoded.optional(),
+  }),
+])
+
+export type EvidenceRequest = z.infer<typeof evidenceRequest>
+
+/** Whose word counts in this deployment. */
+export interface Trust {
+  roots: VendorRoots
+  apps: ExpectedApps
+  revocations: ReadRevocations
+}
+
+/** Believes vendors about no app, and knows no list: with it, no evidence verifies. */
+export const NO_TRUST: Trust = {
+  roots: readVendorRoots(),
+  apps: { android: [], apple: [] },
+  revocations: async () => 'never_fetched',
+}
+
+export interface EvidenceContext {
+  trust: Pick<Trust, 'roots' | 'apps'>
+  revocations: RevocationSnapshot
+  environment: Environment
+  at: Date
+}
+
+/** Whether the evidence is about this key, and what it says of the hardware. Whose challenge it was is another question. */
+export function judgeEvidence(request: EvidenceRequest, spki: Buffer, context: EvidenceContext): Verdict {
+  const { trust, revocations, environment, at } = context
+  const challenge = Buffer.from(request.challenge, 'base64url')
+  if (request.format === 'android-key') {
+    return verifyKeyAttestation({
+      chain: request.chain.map((der) => Buffer.from(der, 'base64')),
+      rootDigests: trust.roots.android,
+      spki,
+      challenge,
+      apps: trust.apps.android,
+      revocations,
+      at,
+    })
+  }
+  return verifyAppAttestation({
+    object: Buffer.from(request.object, 'base64'),
+    roots: trust.roots.apple,
+    clientDataHash: enrollmentHash(spki, challenge),
+    keyId: request.key_id === undefined ? undefined : Buffer.from(request.key_id, 'base64'),
+    apps: trust.apps.apple,
+    // Apps from Xcode are development's, and what they capture is too.
+    isDevelopmentAllowed: environment === 'sandbox',
+    at,
+  })
+}
+
+/** What a device keeps of a verdict. Lists of revoked keys are asked again each time, so nothing of theirs stays. */
+export interface KeptEvidence {
+  format: Verdict['format']
+  /** None: it proved the tier. */
+  reasons: Reason[]
+  facts: HardwareFacts | null
+  /** ISO 8601. */
+  verifiedAt: string
+}
+
+/** Evidence on its way to a device's row. */
+export interface NewEvidence {
+  challenge: string
+  verdict: Verdict
+}
+
+export type ChallengeState = 'fresh' | 'unknown' | 'expired' | 'used'
+
+/** The verdict with what was found of its challenge. */
+export function withChallenge(verdict: Verdict, state: ChallengeState): Verdict {
+  if (state === 'fresh') return verdict
+  const problem = reason(`challenge_${state}`, CHALLENGE_DETAILS[state])
+  return unproven(verdict.format, problem, ...verdict.reasons.filter((one) => !isProven([one])))
+}
+
+export function keptOf({ format, reasons, facts }: Verdict, at: Date): KeptEvidence {
+  const lasting = reasons.filter(({ code }) => code !== 'revoked' && code !== 'revocation_unknown')
+  return { format, reasons: lasting, facts, verifiedAt: at.toISOString() }
+}
+
+const CHALLENGE_DETAILS = {
+  unknown: 'its challenge was never issued to this account',
+  expired: 'its challenge has expired',
+  used: 'its challenge was used before',
+}

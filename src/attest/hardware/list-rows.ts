@@ -1,0 +1,73 @@
+// Vendors' lists belong to the deployment: one row each, which whoever fetches it holds for as long as that takes.
+
+import type { Tx } from '#src/platform/db/database.ts'
+
+export interface ListRow {
+  url: string
+  digest: Buffer | null
+  fetchedAt: Date | null
+  attemptedAt: Date
+  failure: string | null
+  count: number
+  /** Null when it is the one that the caller knows by its digest. */
+  entries: Record<string, string> | null
+}
+
+export async function findList(tx: Tx, name: string, known: Buffer | undefined): Promise<ListRow | undefined> {
+  const [row] = await tx.query<ListRow>(
+    `SELECT url, digest, fetched_at AS "fetchedAt", attempted_at AS "attemptedAt", failure,
+       (SELECT count(*) FROM jsonb_object_keys(entries)) AS count,
+       CASE WHEN digest IS DISTINCT FROM $2 THEN entries END AS entries
+     FROM revocation_lists WHERE name = $1`,
+    [name, known ?? null],
+  )
+  return row
+}
+
+/**
+ * Takes the list to fetch it, when that is due; false when it is not, or somebody else has it. What was fetched from another
+ * address is let go.
+ */
+export async function takeList(
+  tx: Tx,
+  { name, url }: { name: string; url: string },
+  { everySeconds, retrySeconds }: { everySeconds: number; retrySeconds: number },
+): Promise<boolean> {
+  const taken = await tx.query(
+    `INSERT INTO revocation_lists AS known (name, url, attempted_at) VALUES ($1, $2, now())
+     ON CONFLICT ON CONSTRAINT revocation_lists_pkey DO UPDATE SET
+       url = excluded.url,
+       attempted_at = excluded.attempted_at,
+       entries = CASE WHEN known.url = excluded.url THEN known.entries ELSE '{}' END,
+       digest = CASE WHEN known.url = excluded.url THEN known.digest END,
+       changed_at = CASE WHEN known.url = excluded.url THEN known.changed_at END,
+       fetched_at = CASE WHEN known.url = excluded.url THEN known.fetched_at END
+     WHERE known.url <> excluded.url
+       OR (known.attempted_at < now() - make_interval(secs => $4)
+         AND (known.failure IS NOT NULL OR known.fetched_at IS NULL OR known.fetched_at < now() - make_interval(secs => $3)))
+     RETURNING 1`,
+    [name, url, everySeconds, retrySeconds],
+  )
+  return taken.length === 1
+}
+
+export async function storeList(
+  tx: Tx,
+  { name, url }: { name: string; url: string },
+  { entries, digest }: { entries: ReadonlyMap<string, string>; digest: Buffer },
+): Promise<void> {
+  await tx.query(
+    `UPDATE revocation_lists SET entries = $3, digest = $4, fetched_at = now(), failure = NULL,
+       changed_at = CASE WHEN digest IS DISTINCT FROM $4 THEN now() ELSE changed_at END
+     WHERE name = $1 AND url = $2`,
+    [name, url, JSON.stringify(Object.fromEntries(entries)), digest],
+  )
+}
+
+export async function noteListFailure(
+  tx: Tx,
+  { name, url }: { name: string; url: string },
+  failure: string,
+): Promise<void> {
+  await tx.query('UPDATE revocation_lists SET failure = $3 WHERE name = $1 AND url = $2', [name, url, failure])
+}
