@@ -22,6 +22,11 @@ export interface UploadedMedia {
   content_type: string
 }
 
+export interface EnrolledDevice {
+  device_id: string
+  hardware_tier: string
+}
+
 export interface CaptureSession {
   session_id: string
   session_nonce: string
@@ -174,8 +179,17 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
     },
 
     /** `POST /v1/admin/devices`; `chain` is DER, leaf first. */
-    enroll(name: string, chain: readonly Buffer[]): Promise<{ device_id: string }> {
-      return post('/v1/admin/devices', { name, certificate_chain: chain.map((der) => der.toString('base64')) })
+    enroll(name: string, chain: readonly Buffer[], attestation?: unknown): Promise<EnrolledDevice> {
+      const certificates = chain.map((der) => der.toString('base64'))
+      return post('/v1/admin/devices', { name, certificate_chain: certificates, attestation })
+    },
+
+    /** `POST /v1/admin/devices/challenges`: what hardware evidence must answer. */
+    async openChallenge(): Promise<string> {
+      const answer = await post<{ challenges: { challenge: string }[] }>('/v1/admin/devices/challenges', { count: 1 })
+      const [first] = answer.challenges
+      if (first === undefined) throw new Error('no challenge was issued')
+      return first.challenge
     },
 
     revoke(deviceId: string, reason: string): Promise<Record<string, unknown>> {

@@ -1,9 +1,12 @@
 // Turns a fleet's plan into devices, photos and bodies to submit. The tampering happens here, where it would happen in the
 // field: after the camera, after the signature, or in the choice of the key.
+
+import { createHash } from 'node:crypto'
 import { type Authority, createAuthority } from './authority.ts'
-import { type AttestBody, createDevice, type Device, type Media } from './device.ts'
+import { type AttestBody, createDevice, type Device, type Media, signedBytes } from './device.ts'
 import type { FleetPlan, PlannedCapture } from './fleet.ts'
 import { withExif } from './photo.ts'
+import { type AppAttestKey, enrollmentHash, type Vendor } from './vendor.ts'
 
 export interface Shot {
   /** What is uploaded. */
@@ -25,12 +28,28 @@ export interface Crew {
   authority: Authority
   /** By the plan's index. Enroll those that are planned as enrolled or revoked, and revoke the latter. */
   devices: Device[]
+  /**
+   * What a device brings to its enrollment beside its chain, as the API takes it; undefined for those that bring nothing.
+   * A device that is of the Secure Enclave asserts its captures from then on.
+   */
+  prove(device: number, challenge: string): Promise<Evidence | undefined>
   /** Relabels one of `scenes`, JPEGs without regard to their EXIF. About a millisecond. */
   shoot(capture: PlannedCapture, scenes: readonly [Uint8Array, ...Uint8Array[]]): Shot
   compose(capture: PlannedCapture, shot: Shot, links: Links): AttestBody
 }
 
-export async function createCrew({ plan, now }: { plan: FleetPlan; now: () => Date }): Promise<Crew> {
+export type Evidence =
+  | { format: 'android-key'; challenge: string; chain: string[] }
+  | { format: 'apple-appattest'; challenge: string; object: string; key_id: string }
+
+interface CrewOptions {
+  plan: FleetPlan
+  now: () => Date
+  /** Whose phones they are; needed where the plan has hardware. */
+  vendor?: Vendor | undefined
+}
+
+export async function createCrew({ plan, now, vendor }: CrewOptions): Promise<Crew> {
   const authority = await createAuthority({ name: 'Rehearsal Phones', now })
   const stranger = await createAuthority({ name: 'Unknown Phones', now })
   const devices = await Promise.all(
@@ -38,11 +57,34 @@ export async function createCrew({ plan, now }: { plan: FleetPlan; now: () => Da
       createDevice({ authority: standing === 'stranger' ? stranger : authority, name, now }),
     ),
   )
+  const attestKeys = new Map<number, AppAttestKey>()
   const forger = await createDevice({ authority: stranger, name: 'Forger', now })
 
   return {
     authority,
     devices,
+    async prove(index, challenge) {
+      const hardware = plan.devices[index]?.hardware ?? 'none'
+      const publicKey = devices[index]?.publicKey
+      if (hardware === 'none' || publicKey === undefined) return undefined
+      if (vendor === undefined) throw new TypeError('a fleet with hardware needs its vendor')
+      const bytes = Buffer.from(challenge, 'base64url')
+      if (hardware === 'secure_enclave') {
+        const key = await vendor.attestApple({ clientDataHash: enrollmentHash(publicKey, bytes) })
+        attestKeys.set(index, key)
+        const { object, keyId } = key
+        return {
+          format: 'apple-appattest',
+          challenge,
+          object: object.toString('base64'),
+          key_id: keyId.toString('base64'),
+        }
+      }
+      // For biometric or passcode: which of them it was is the app's to say, as on most phones.
+      const level = hardware === 'strongbox' ? 2 : 1
+      const chain = await vendor.attestAndroid({ publicKey, challenge: bytes, level, userAuthType: 3 })
+      return { format: 'android-key', challenge, chain: chain.map((der) => der.toString('base64')) }
+    },
     shoot(capture, scenes) {
       const original = withExif(sceneOf(scenes, capture.scene), capture.exif)
       return { original, photo: capture.kind === 'wrong_hash' ? exchanged(capture, scenes) : original }
@@ -62,6 +104,11 @@ export async function createCrew({ plan, now }: { plan: FleetPlan; now: () => Da
         externalId: capture.externalId,
       })
       if (capture.kind === 'no_manifest') return withoutManifest(body)
+      const attestKey = attestKeys.get(capture.device)
+      if (attestKey !== undefined && body.bundle !== undefined) {
+        const hash = createHash('sha256').update(signedBytes(body.bundle)).digest()
+        body.assertion = attestKey.assert(hash).toString('base64')
+      }
       if (capture.kind === 'wrong_signer' && body.bundle !== undefined) {
         return { ...body, signature: forger.sign(body.bundle) }
       }

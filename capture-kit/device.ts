@@ -57,6 +57,8 @@ export interface AttestBody {
   bundle?: Bundle
   certificate_chain?: string[]
   signature?: BundleSignature
+  /** Beside the bundle: what the device's App Attest key says of it, base64 of CBOR. */
+  assertion?: string
 }
 
 export interface Capture {

@@ -47,9 +47,10 @@ export const POINTS: Readonly<Record<string, number>> = {
   timestamp_stale: 25,
 }
 
-export function expectationOf(kind: CaptureKind): Expectation {
+/** `isProven`: the device enrolled with evidence of its hardware. */
+export function expectationOf(kind: CaptureKind, isProven = false): Expectation {
   const { factors, advisory } = FINDINGS[kind]
-  const all = kind === 'no_manifest' ? factors : [...factors, 'hardware_backing_absent']
+  const all = kind === 'no_manifest' || isProven ? factors : [...factors, 'hardware_backing_absent']
   const riskScore = all.reduce((sum, code) => sum + (POINTS[code] ?? 0), 0)
   return {
     factors: [...all].sort(),
@@ -94,8 +95,8 @@ interface Finding {
   advisory: string[]
 }
 
-// Every capture with a bundle carries hardware_backing_absent for as long as no hardware evidence is verified: its device
-// is tier `none`. A bundle that isn't there says nothing about its device, place or owner, so no_manifest stands alone.
+// Every capture with a bundle carries hardware_backing_absent where no hardware evidence of its device was verified: it is of
+// tier `none`. A bundle that isn't there says nothing about its device, place or owner, so no_manifest stands alone.
 const FINDINGS: Record<CaptureKind, Finding> = {
   honest: { factors: [], advisory: [] },
   wrong_hash: { factors: ['sensor_hash_mismatch'], advisory: [] },

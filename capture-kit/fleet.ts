@@ -9,9 +9,13 @@ import { CAMERAS, EDITORS, GATED, LINES, PLACES, type Place, UNGATED } from './s
 /** How a device stands with the account. `stranger`: certified by an authority that the account doesn't know. */
 export type DeviceStanding = 'enrolled' | 'revoked' | 'not_enrolled' | 'stranger'
 
+/** The evidence that a device brings to its enrollment. */
+export type DeviceHardware = 'tee' | 'strongbox' | 'secure_enclave' | 'none'
+
 export interface PlannedDevice {
   name: string
   standing: DeviceStanding
+  hardware: DeviceHardware
 }
 
 export interface PlannedCapture {
@@ -50,19 +54,28 @@ const MAX_DEVICES = 40
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
+export interface FleetOptions {
+  seed: number
+  claims: number
+  now: Date
+  /** Whether the devices bring hardware evidence, all but one in four; it takes a deployment that believes their maker. */
+  hasHardware?: boolean
+}
+
 /** `claims`: how many captures, each with a claim of its own. From 16 on every kind occurs; about 70 % are honest. */
-export function planFleet({ seed, claims, now }: { seed: number; claims: number; now: Date }): FleetPlan {
+export function planFleet({ seed, claims, now, hasHardware = false }: FleetOptions): FleetPlan {
   if (!Number.isSafeInteger(claims) || claims < 1) throw new RangeError('a fleet plans at least one claim')
   const dice = createDice(seed)
   const kinds = dealKinds(dice, claims)
   const replays = pairReplays(kinds)
-  const devices = planDevices(claims)
+  const devices = planDevices(claims, hasHardware)
   const run = `fleet-${seed}-${now.getTime().toString(36)}`
 
   const captures = kinds.map((kind, index) => {
     const session = replays.get(index)
     const device = chooseDevice(devices, dice, kind, session)
-    return planCapture({ dice, kind, index, run, now, session, device })
+    const isProven = devices[device]?.hardware !== 'none'
+    return planCapture({ dice, kind, index, run, now, session, device, isProven })
   })
   return { seed, now, devices, sessions: new Set(replays.values()).size, captures }
 }
@@ -98,7 +111,7 @@ function pairReplays(kinds: CaptureKind[]): Map<number, number> {
   return sessionOf
 }
 
-function planDevices(claims: number): PlannedDevice[] {
+function planDevices(claims: number, hasHardware: boolean): PlannedDevice[] {
   const enrolled = Math.min(MAX_DEVICES, Math.max(2, Math.ceil(claims / CAPTURES_PER_DEVICE)))
   const standings: DeviceStanding[] = [
     ...Array.from({ length: enrolled }, () => 'enrolled' as const),
@@ -106,14 +119,30 @@ function planDevices(claims: number): PlannedDevice[] {
     'not_enrolled',
     'stranger',
   ]
-  return standings.map((standing, index) => ({ name: `Phone ${String(index + 1).padStart(2, '0')}`, standing }))
+  return standings.map((standing, index) => ({
+    name: `Phone ${String(index + 1).padStart(2, '0')}`,
+    standing,
+    hardware: hasHardware ? hardwareOf(standing, index) : 'none',
+  }))
 }
+
+// By place and not by dice: the pictures and places of a seed stay what they were without hardware.
+function hardwareOf(standing: DeviceStanding, index: number): DeviceHardware {
+  if (standing === 'revoked') return 'tee'
+  if (standing !== 'enrolled') return 'none'
+  return HARDWARE[index % HARDWARE.length] ?? 'none'
+}
+
+const HARDWARE: readonly DeviceHardware[] = ['tee', 'secure_enclave', 'none', 'strongbox']
 
 // Both captures of one nonce come from one device: a replay by another would be a finding about the device too, one day.
 function chooseDevice(devices: PlannedDevice[], dice: Dice, kind: CaptureKind, session: number | undefined): number {
   const standing: DeviceStanding =
     kind === 'revoked' || kind === 'not_enrolled' ? kind : kind === 'unknown_ca' ? 'stranger' : 'enrolled'
-  const fitting = devices.flatMap((device, index) => (device.standing === standing ? [index] : []))
+  const candidates = devices.flatMap((device, index) => (device.standing === standing ? [index] : []))
+  // What is tampered with is so on a device whose hardware is known, where it is: one thing is wrong at a time.
+  const proven = candidates.filter((index) => devices[index]?.hardware !== 'none')
+  const fitting = kind === 'honest' || proven.length === 0 ? candidates : proven
   return fitting[(session ?? Math.floor(dice() * fitting.length)) % fitting.length] ?? 0
 }
 
@@ -125,9 +154,11 @@ interface CaptureRequest {
   now: Date
   session: number | undefined
   device: number
+  /** Whether the device's hardware is known. */
+  isProven: boolean
 }
 
-function planCapture({ dice, kind, index, run, now, session, device }: CaptureRequest): PlannedCapture {
+function planCapture({ dice, kind, index, run, now, session, device, isProven }: CaptureRequest): PlannedCapture {
   const place = pick(dice, PLACES)
   const ageMs = session !== undefined ? 0 : kind === 'stale' ? HOUR_MS * (73 + 120 * dice()) : HOUR_MS * 47 * dice()
   const capturedAt = new Date(now.getTime() - Math.floor(ageMs))
@@ -156,7 +187,7 @@ function planCapture({ dice, kind, index, run, now, session, device }: CaptureRe
       line: pick(dice, LINES),
     },
     session,
-    expected: expectationOf(kind),
+    expected: expectationOf(kind, isProven),
   }
 }
 

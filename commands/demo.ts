@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readDeploymentSettings } from '#src/config.ts'
 import { newAccountId } from '#src/platform/ids.ts'
+import { createVendor } from '../capture-kit/vendor.ts'
 import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
@@ -75,7 +76,13 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const scenes = await prepareScenes({ ...options, directory, say, signal: end })
     // A database that is named is used with its own keys and photos; all else is made for this run alone.
     const isOwn = settings.databaseUrl === undefined
-    const overrides = { OUTBOUND_ALLOW: '127.0.0.1', ...(isOwn ? ownSettings(directory) : {}) }
+    const vendor = await createVendor({ now: () => new Date() })
+    const overrides = {
+      OUTBOUND_ALLOW: '127.0.0.1',
+      ATTESTATION_TEST_ROOTS: vendor.roots,
+      ATTESTATION_APPS: vendor.apps,
+      ...(isOwn ? ownSettings(directory) : {}),
+    }
     deployment = await startDeployment({
       ...(isOwn ? { directory, ...(options.keep ? {} : { transient: directory }) } : {}),
       overrides,
@@ -91,7 +98,7 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const scope = { accountId: account.id, environment: 'sandbox' } as const
     const { key } = await services.keys().create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
-    const outcome = await rehearse({ ...options, scenes, baseUrl, key, say, signal: end })
+    const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
     await deployment.stop()
     deployment = undefined
     printReport(outcome, say)

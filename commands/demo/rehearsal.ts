@@ -4,8 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
 import { type Crew, createCrew } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
+import { enrollFleet } from '../../capture-kit/enroll.ts'
 import { compareResult, POINTS } from '../../capture-kit/findings.ts'
 import { type FleetPlan, type PlannedCapture, planFleet } from '../../capture-kit/fleet.ts'
+import type { Vendor } from '../../capture-kit/vendor.ts'
 import { createProgress } from './progress.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import type { Finding, Outcome } from './report.ts'
@@ -17,6 +19,8 @@ export interface RehearsalOptions {
   scenes: Scenes
   baseUrl: string
   key: string
+  /** The maker of the fleet's phones, whose roots the deployment was told. */
+  vendor: Vendor
   say(line: string): void
   signal: AbortSignal
 }
@@ -28,16 +32,20 @@ const DELIVERY_PATIENCE_MS = 60_000
 
 /** @throws {Error} when the service can't be worked with; whatever it finds wrongly is in the outcome. */
 export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
-  const { claims, seed, scenes, baseUrl, key, say, signal } = options
+  const { claims, seed, scenes, baseUrl, key, vendor, say, signal } = options
   const client = createClient({ url: baseUrl, key, signal })
   const receiver = await startReceiver()
   try {
     await registerEndpoint(options, receiver)
-    const plan = planFleet({ seed, claims, now: new Date() })
-    const crew = await createCrew({ plan, now: () => plan.now })
+    const plan = planFleet({ seed, claims, now: new Date(), hasHardware: true })
+    const crew = await createCrew({ plan, now: () => plan.now, vendor })
     const links = await prepareFleet(client, plan, crew)
     const enrolled = links.deviceIds.filter((id) => id !== undefined).length
-    say(`Enrolled ${enrolled} device${enrolled === 1 ? '' : 's'} under a certificate authority of their own.`)
+    const proven = plan.devices.filter(({ hardware }) => hardware !== 'none').length
+    say(
+      `Enrolled ${enrolled} device${enrolled === 1 ? '' : 's'} under a certificate authority of their own, ` +
+        `${proven} of them with evidence of their hardware.`,
+    )
 
     const bodies = await upload(client, plan, crew, scenes, links, signal)
     const startedAt = performance.now()
@@ -89,17 +97,7 @@ interface FleetLinks {
 
 async function prepareFleet(client: Client, plan: FleetPlan, crew: Crew): Promise<FleetLinks> {
   await client.registerRoot('Demo fleet', crew.authority.rootDer)
-  const deviceIds: (string | undefined)[] = []
-  for (const [index, { name, standing }] of plan.devices.entries()) {
-    const device = crew.devices[index]
-    if (device === undefined || standing === 'not_enrolled' || standing === 'stranger') {
-      deviceIds.push(undefined)
-      continue
-    }
-    const { device_id: id } = await client.enroll(name, device.chain)
-    if (standing === 'revoked') await client.revoke(id, 'reported stolen')
-    deviceIds.push(id)
-  }
+  const deviceIds = await enrollFleet(client, plan, crew)
   const sessions = plan.sessions === 0 ? [] : await client.openSessions(plan.sessions)
   return { deviceIds, nonces: sessions.map((session) => session.session_nonce) }
 }

@@ -74,8 +74,16 @@ function faultsOf({ findings, refused, receiver, events }: Outcome): string[] {
 }
 
 function rowsByKind(findings: readonly Finding[]): string[][] {
+  const isBare = ({ capture }: Finding) => capture.expected.factors.includes('hardware_backing_absent')
   const kinds = ['honest', ...TAMPERINGS]
-    .map((kind) => ({ kind, members: findings.filter((finding) => finding.capture.kind === kind) }))
+    .flatMap((kind) => {
+      const members = findings.filter((finding) => finding.capture.kind === kind)
+      if (kind !== 'honest') return [{ kind, members }]
+      return [
+        { kind, members: members.filter((finding) => !isBare(finding)) },
+        { kind: 'honest, no hardware evidence', members: members.filter(isBare) },
+      ]
+    })
     .filter(({ members }) => members.length > 0)
   // What is shown of a kind is what most of its captures got; those that differ are listed as faults.
   const rows = kinds.flatMap(({ kind, members }) => {

@@ -1,6 +1,7 @@
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
 import { createCrew } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
+import { enrollFleet } from '../../capture-kit/enroll.ts'
 import { compareResult } from '../../capture-kit/findings.ts'
 import { type FleetPlan, planFleet } from '../../capture-kit/fleet.ts'
 import { renderPhoto } from '../../capture-kit/photo.ts'
@@ -16,27 +17,20 @@ export interface Fleet {
 
 /** A planned fleet whose devices are enrolled and whose small photos are uploaded; nothing is submitted yet. */
 export async function makeFleet(
-  { baseUrl, key }: Pick<System, 'baseUrl' | 'key'>,
+  { baseUrl, key, vendor }: Pick<System, 'baseUrl' | 'key'> & Partial<Pick<System, 'vendor'>>,
   claims: number,
   seed = 1,
 ): Promise<Fleet> {
   const client = createClient({ url: baseUrl, key })
-  const plan = planFleet({ seed, claims, now: new Date() })
-  const crew = await createCrew({ plan, now: () => plan.now })
+  const plan = planFleet({ seed, claims, now: new Date(), hasHardware: vendor !== undefined })
+  const crew = await createCrew({ plan, now: () => plan.now, vendor })
   const scene = () => renderPhoto({ seed, width: 96, height: 72, exif: null })
   const scenes: [Buffer, ...Buffer[]] = [
     await scene(),
     await renderPhoto({ seed: seed + 1, width: 96, height: 72, exif: null }),
   ]
   await client.registerRoot('Fleet', crew.authority.rootDer)
-  const deviceIds: (string | undefined)[] = []
-  for (const [index, { name, standing }] of plan.devices.entries()) {
-    const device = crew.devices[index]
-    const isKnown = standing === 'enrolled' || standing === 'revoked'
-    const id = device && isKnown ? (await client.enroll(name, device.chain)).device_id : undefined
-    if (id !== undefined && standing === 'revoked') await client.revoke(id, 'lost')
-    deviceIds.push(id)
-  }
+  const deviceIds = await enrollFleet(client, plan, crew)
   const nonces =
     plan.sessions === 0 ? [] : (await client.openSessions(plan.sessions)).map((session) => session.session_nonce)
 

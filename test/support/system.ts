@@ -9,6 +9,7 @@ import { inject } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { createVendor, type Vendor } from '../../capture-kit/vendor.ts'
 import { choosePorts } from '../../commands/ports.ts'
 import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
@@ -27,6 +28,8 @@ export interface System {
   scope: Scope
   /** A key of `scope` with every scope. */
   key: string
+  /** The maker of simulated phones that the system believes. */
+  vendor: Vendor
   /** What the processes logged at warning and above, and their deaths. */
   warnings: string[]
   /** Starts one more process of a kind, beside those that run. */
@@ -54,6 +57,7 @@ export async function startSystem({
   const directory = mkdtempSync(join(tmpdir(), 'countersign-system-'))
   const redisUrl = inject('redisUrl')
   const { web: port } = await choosePorts({ port: 0, internalPort: 0 })
+  const vendor = await createVendor({ now: () => new Date() })
   const environment: Record<string, string> = {
     // vitest sets both of these for itself.
     MODE: 'development',
@@ -64,6 +68,8 @@ export async function startSystem({
     MASTER_KEY: randomBytes(32).toString('base64'),
     BLOB_STORE: `disk:${directory}`,
     OUTBOUND_ALLOW: '127.0.0.1',
+    ATTESTATION_TEST_ROOTS: vendor.roots,
+    ATTESTATION_APPS: vendor.apps,
     PORT: String(port),
     LOG_LEVEL: 'info',
     ...changes,
@@ -101,6 +107,7 @@ export async function startSystem({
       supervisor,
       scope,
       key,
+      vendor,
       warnings,
       async add(name, more) {
         const one = await start([name], more)
