@@ -27,20 +27,27 @@ export interface ClaimsDeps {
   now: () => Date
 }
 
-// A transaction each: a caller alone has it done at once, of a crowd the dispatcher moves hundreds with one.
-const HASTENED_AT_ONCE = 2
+// Handing a job to the engine is a transaction of its own: a caller alone has it done at once, but of a crowd the dispatcher,
+// which looks every 25 ms while jobs come, moves hundreds with one.
+const CROWD = 4
 
 export type Evidence = AttestationRow & { submission: Submission }
 
 export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
-  let hastened = 0
+  let underWay = 0
+
+  /** Counts until a job is with the engine, so that neither of the two alone makes a crowd. */
+  async function inCrowd<R>(work: () => Promise<R>): Promise<R> {
+    underWay += 1
+    try {
+      return await work()
+    } finally {
+      underWay -= 1
+    }
+  }
 
   function hasten(jobId: string): void {
-    if (hastened >= HASTENED_AT_ONCE) return
-    hastened += 1
-    void dispatchSoon(jobId).finally(() => {
-      hastened -= 1
-    })
+    if (underWay < CROWD) void inCrowd(() => dispatchSoon(jobId))
   }
 
   async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
@@ -82,8 +89,8 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
         return verdict.accepted
       }
-      const { attestationId, claimId, jobId, isRepeat, row } = await retryDeadlocks(() =>
-        db.tenant(caller, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)),
+      const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() =>
+        retryDeadlocks(() => db.tenant(caller, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId))),
       )
       note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.

@@ -173,6 +173,7 @@ function toError(reason: unknown): Error {
 // What is sent until the end of this turn leaves together: each write is a system call here and a wake-up there.
 function holdPacket(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
 }
@@ -192,10 +193,12 @@ function transaction(client: pg.PoolClient): Tx {
         name = `s${statementNames.size + 1}`
         statementNames.set(text, name)
       }
+      holdPacket(client)
       const result = await client.query({ name, text, values: [...values] })
       return result.rows as Row[]
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
+      holdPacket(client)
       const result = await client.query(text, [...values])
       return result.rows as Row[]
     },
