@@ -122,13 +122,22 @@ interface RunDeps extends Omit<ListFetcherDeps, 'url' | 'fetches'> {
 /** Looks every ten seconds whether the list is due, until closed. Does nothing where none is asked for. */
 export function runListFetcher({ url, registry, ...deps }: RunDeps): Loop {
   if (url === undefined) return { close: async () => {} }
+  const fetches = collectList(registry, { db: deps.db, url })
+  return every(LOOK_EVERY_MS, createListFetcher({ ...deps, url, fetches }), deps.log)
+}
+
+/** Measures the list when it is scraped; answers the counter of tries to fetch it. */
+export function collectList(
+  registry: Registry,
+  { db, url }: { db: Pick<Database, 'system'>; url: string },
+): Counter<'outcome'> {
   const fetches = new Counter({
     name: 'countersign_revocation_list_fetches_total',
     help: 'Tries to fetch the list of revoked attestation keys, by outcome: fetched, failed.',
     labelNames: ['outcome'],
     registers: [registry],
   })
-  const row = () => deps.db.system('revocation list', (tx) => findList(tx, NAME, undefined))
+  const row = () => db.system('revocation list', (tx) => findList(tx, NAME, undefined))
   new Gauge({
     name: 'countersign_revocation_list_age_seconds',
     help: 'Age of the list of revoked attestation keys; -1 while it was never fetched, and no Android evidence counts.',
@@ -147,7 +156,7 @@ export function runListFetcher({ url, registry, ...deps }: RunDeps): Loop {
       this.set((await row())?.count ?? 0)
     },
   })
-  return every(LOOK_EVERY_MS, createListFetcher({ ...deps, url, fetches }), deps.log)
+  return fetches
 }
 
 function parse(body: Buffer): unknown {
