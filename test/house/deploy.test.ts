@@ -58,8 +58,8 @@ describe('a deployment', () => {
   })
 
   it('gives a process the time that its drain may take, and two seconds more', () => {
-    const seconds = Number(/SHUTDOWN_SECONDS: ["'](\d+)'/.exec(kubernetes)?.[1])
-    const notice = Number(/SHUTDOWN_NOTICE_SECONDS: ["'](\d+)'/.exec(kubernetes)?.[1])
+    const seconds = Number(/SHUTDOWN_SECONDS: ["'](\d+)["']/.exec(kubernetes)?.[1])
+    const notice = Number(/SHUTDOWN_NOTICE_SECONDS: ["'](\d+)["']/.exec(kubernetes)?.[1])
     expect(notice).toBeLessThan(seconds)
     const graces = [...kubernetes.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, value]) => Number(value))
     expect(graces).toHaveLength(names.length)
