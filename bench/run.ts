@@ -19,6 +19,8 @@ const names = positionals.filter(isBenchName)
 const rounds = values.quick ? 1 : Number(values.rounds)
 if (names.length === 0 || names.length < positionals.length || !(rounds >= 1)) refuse()
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 let isReached = true
 for (const name of names) {
   print(`# ${name}: ${BENCHES[name].measures}, against ${BENCHES[name].floor}. Bar: ${BENCHES[name].bar}.`)

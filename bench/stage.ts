@@ -46,11 +46,13 @@ export async function openStage({
   redis?: boolean
 } = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
-  const postgres = await startEmbeddedPostgres({ directory, database: 'countersign' })
+  const postgres = await startEmbeddedPostgres({ directory, database: 'countersign', transient: directory })
   const login = new URL(postgres.ownerUrl)
   login.username = 'countersign'
   await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: login.href, migrateEngine })
   const redis = wantsRedis ? await startRedis(directory) : undefined
+  // Also when the benchmark is broken off; Postgres and the folder have a keeper of their own.
+  process.once('exit', () => redis?.stop())
   if (wantsRedis && redis === undefined) print('there is no redis-server here: the queues are on Postgres')
   const db = createDatabase({ url: login.href, poolSize })
   const pool = new pg.Pool({ connectionString: postgres.ownerUrl, max: 2 })
