@@ -12,6 +12,7 @@ const GROUND = new Set(['src/failure.ts', 'src/guidance.ts'])
 // Judgement: what decides, proven by vectors. Imports nothing that acts.
 const PURE = [
   'src/attest/factors/',
+  'src/attest/hardware/revocations.ts',
   'src/attest/cases/machine.ts',
   'src/attest/cases/sla.ts',
   'src/platform/jobs/share.ts',

@@ -29,12 +29,47 @@ const device = {
   name: 'Phone 1',
   state: 'enrolled',
   hardware_tier: 'none',
+  hardware: null,
   certificate,
   spki_sha256: DIGEST,
   enrolled_at: '2026-11-20T15:00:00.000Z',
   revoked_at: null,
   revoke_effective_at: null,
   revoke_reason: null,
+}
+
+const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
+
+const provenDevice = {
+  ...device,
+  hardware_tier: 'tee',
+  hardware: {
+    format: 'android-key',
+    proven_tier: 'tee',
+    reasons: [],
+    android: {
+      security_level: 'tee',
+      attestation_version: 300,
+      keymint_version: 300,
+      provisioning: 'remote',
+      boot_state: 'verified',
+      device_locked: true,
+      os_version: 160000,
+      os_patch_level: '2026-10',
+      vendor_patch_level: '2026-10-05',
+      boot_patch_level: '2026-10-05',
+      os_patch_age_days: 50,
+      user_authentication: 'biometric',
+      auth_timeout_seconds: null,
+      packages: [{ name: 'com.example.claims', version: 12 }],
+      signing_digests: [DIGEST],
+      brand: 'google',
+      model: 'Pixel 8a',
+    },
+    apple: null,
+    verified_at: '2026-11-20T15:00:00.000Z',
+    revocation: { state: 'good', list_fetched_at: '2026-11-20T14:30:00.000Z', serial: null, status: null },
+  },
 }
 
 const endpoint = {
@@ -76,7 +111,8 @@ const DEVICES: Record<string, Note> = {
   'POST /v1/admin/devices': {
     description:
       '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. As ' +
-      'NDJSON, bad lines are reported and cost the others nothing; with a publishable key 1,000 lines.',
+      'NDJSON, bad lines are reported and cost the others nothing; with a publishable key 1,000 lines. `attestation` is ' +
+      'evidence of the key’s hardware: what does not verify leaves a device of tier `none` that says why.',
     bodies: {
       'application/json': {
         schema: enrollRequest,
@@ -92,6 +128,36 @@ const DEVICES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: device } },
+  },
+  'POST /v1/admin/devices/challenges': {
+    description:
+      'What hardware evidence must answer: 32 bytes in base64url, each good once and for a day. See the guide to hardware ' +
+      'evidence, docs/hardware.md.',
+    examples: { 'For two phones': { count: 2 } },
+    answers: {
+      200: {
+        example: {
+          challenges: [
+            {
+              challenge_id: IDS.challenge,
+              challenge: CHALLENGE,
+              expires_at: '2026-11-21T15:00:00.000Z',
+            },
+          ],
+        },
+      },
+    },
+  },
+  'POST /v1/admin/devices/:id/attestation': {
+    description:
+      'Newer evidence replaces what was known, for better and for worse. What proves nothing about this very device is ' +
+      'refused and changes nothing; the errors say why.',
+    // Shortened: no certificate is that small.
+    examples: {
+      Android: { format: 'android-key', challenge: CHALLENGE, chain: ['MIIB', 'MIIC', 'MIID', 'MIIE'] },
+      iOS: { format: 'apple-appattest', challenge: CHALLENGE, object: 'o2Nm' },
+    },
+    answers: { 200: { example: provenDevice } },
   },
   'GET /v1/admin/devices': { description: '`expired`: the certificate is, which counts as not enrolled.' },
   'GET /v1/admin/devices/:id': { description: 'With its certificate and what the server knows of its hardware.' },

@@ -19,6 +19,7 @@ export const IDS = {
   attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',
   batch: 'bat_test_01m7x7jxdnfa19awf1mc39ezm8',
   case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
+  challenge: 'chl_test_01m7x7em2c4e4hv6x9s8n1q0tg',
   claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
   delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
