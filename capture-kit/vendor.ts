@@ -15,6 +15,10 @@ export interface AndroidRequest extends AndroidClaims {
   challenge: Uint8Array
   /** `remote`: over the air, with certificates of weeks. */
   provisioning?: 'factory' | 'remote'
+  /** The level of what attests, where it is not the key's own. */
+  attesterLevel?: number
+  /** What the certificate says of the key, in place of what the rest would say. */
+  description?: Uint8Array
 }
 
 export interface AppAttestKey {
@@ -96,9 +100,9 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
     roots: `android:${spkiOf(android.publicKey)},apple:${spkiOf(apple.publicKey)}`,
     apps: `android:${PACKAGE}:${SIGNING_DIGEST.toString('hex')},apple:${APP_ID}`,
 
-    async attestAndroid({ publicKey, provisioning = 'factory', ...statement }) {
+    async attestAndroid({ publicKey, provisioning = 'factory', attesterLevel, description, ...statement }) {
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }
-      const issuers = await attesterOf(full.level, provisioning)
+      const issuers = await attesterOf(attesterLevel ?? full.level, provisioning)
       const leaf = await certify({
         // As phones say it: the certificate of a key outlives everything.
         notBefore: new Date(0),
@@ -107,7 +111,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
         publicKey,
         serialNumber: '01',
         by: issuers[0],
-        extension: new x509.Extension(KEY_DESCRIPTION_OID, false, bytes(describeKey(full))),
+        extension: new x509.Extension(KEY_DESCRIPTION_OID, false, bytes(description ?? describeKey(full))),
       })
       return [leaf, ...issuers].map(({ der }) => der)
     },
@@ -234,6 +238,6 @@ function cbor(value: unknown): Buffer {
 }
 
 // Of its own memory: @peculiar/x509 takes the whole of what a pooled Buffer stands in.
-function bytes(value: Buffer): ArrayBuffer {
+function bytes(value: Uint8Array): ArrayBuffer {
   return new Uint8Array(value).buffer
 }

@@ -3,6 +3,7 @@
 // own: every certificate signs the one before it, and only the first says something about a key.
 
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
+import { isSignedBy } from '#src/platform/crypto/chain-path.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { KEY_DESCRIPTION_OID } from './key-description.ts'
 import { type Reason, reason } from './verdict.ts'
@@ -42,7 +43,7 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   if (leaf === undefined || attester === undefined || root === undefined) return refuse('chain_too_short', 'is empty')
 
   const broken = certificates.findIndex(
-    (certificate, index) => !isSignedBy(certificate, certificates[index + 1] ?? root),
+    (certificate, index) => !isIssuedBy(certificate, certificates[index + 1] ?? root),
   )
   if (broken !== -1) return refuse('chain_broken', `certificate ${broken} is not signed by the one after it`)
   const weak = certificates.findIndex(({ isCa, pathLength, keyUsage }, index) => {
@@ -80,13 +81,8 @@ function provisioningOf(certificates: readonly Certificate[]): 'factory' | 'remo
   return /(?:^|, )serialNumber=/.test(issuedByRoot?.subject ?? '') ? 'factory' : 'remote'
 }
 
-function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
-  if (!issuer.subjectDer.equals(subject.issuerDer)) return false
-  try {
-    return subject.x509.verify(issuer.publicKey)
-  } catch {
-    return false // The algorithm doesn't fit the key.
-  }
+function isIssuedBy(subject: Certificate, issuer: Certificate): boolean {
+  return issuer.subjectDer.equals(subject.issuerDer) && isSignedBy(subject, issuer)
 }
 
 function refuse(code: Reason['code'], detail: string): AndroidPath {

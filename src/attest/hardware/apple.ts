@@ -3,6 +3,7 @@
 
 import { decode } from 'cborg'
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
+import { isSignedBy } from '#src/platform/crypto/chain-path.ts'
 import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
@@ -154,25 +155,17 @@ function parseAttestation(bytes: Uint8Array): Attestation | string {
 }
 
 function chainReason(leaf: Certificate, intermediate: Certificate, { roots, at }: AppleInput): Reason | undefined {
-  if (!leaf.issuerDer.equals(intermediate.subjectDer) || !isSignedBy(leaf, intermediate.publicKey)) {
+  if (!leaf.issuerDer.equals(intermediate.subjectDer) || !isSignedBy(leaf, intermediate)) {
     return reason('chain_broken', 'its certificate is not signed by the one after it')
   }
   if (!intermediate.isCa || leaf.isCa) return reason('issuer_not_ca', 'its certificates are not in their places')
-  if (!roots.some(({ publicKey }) => isSignedBy(intermediate, publicKey))) {
+  if (!roots.some((root) => isSignedBy(intermediate, root))) {
     return reason('root_unknown', 'does not lead to a root of the vendor')
   }
   const chain = [leaf, intermediate]
   if (chain.some(({ notBefore }) => at < notBefore)) return reason('not_yet_valid', 'is not valid yet')
   if (chain.some(({ notAfter }) => at > notAfter)) return reason('expired', 'is not valid any more')
   return undefined
-}
-
-function isSignedBy({ x509 }: Certificate, publicKey: VendorKey['publicKey']): boolean {
-  try {
-    return x509.verify(publicKey)
-  } catch {
-    return false // The algorithm doesn't fit the key.
-  }
 }
 
 // SEQUENCE { [1] { OCTET STRING } }

@@ -2,12 +2,14 @@
 // named in the configuration stand beside them, for fleets that are simulated; production refuses to be told of any.
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { AndroidApp } from './android.ts'
 import type { AppleApp } from './apple.ts'
 
 export interface VendorKey {
   publicKey: KeyObject
+  /** SHA-256 of the SubjectPublicKeyInfo. */
+  spkiDigest: Buffer
 }
 
 export interface VendorRoots {
@@ -49,6 +51,7 @@ export function readVendorRoots(testRoots: readonly string[] = []): VendorRoots 
     android: new Set([...GOOGLE_ROOTS, ...of('android').map((spki) => sha256Hex(readKey(spki) && spki))]),
     apple: [...APPLE_ROOTS.map((text) => Buffer.from(text, 'base64')), ...of('apple')].map((spki) => ({
       publicKey: readKey(spki),
+      spkiDigest: sha256(spki),
     })),
   }
 }

@@ -118,7 +118,8 @@ function explainDeadEnd(
 // By the issuer's key and the subject's bytes, which is all that a signature depends on.
 const signatures = createLru<string, boolean>(10_000)
 
-function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
+/** Whether the key made the signature of `subject`; says nothing of names, dates or what the key may do. */
+export function isSignedBy(subject: Certificate, issuer: Pick<Certificate, 'spkiDigest' | 'publicKey'>): boolean {
   const pair = `${subject.fingerprint}${issuer.spkiDigest.toString('latin1')}`
   const known = signatures.get(pair)
   if (known !== undefined) return known
@@ -127,7 +128,7 @@ function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
   return isValid
 }
 
-function verifySignature({ x509 }: Certificate, { publicKey }: Certificate): boolean {
+function verifySignature({ x509 }: Certificate, { publicKey }: Pick<Certificate, 'publicKey'>): boolean {
   try {
     return x509.verify(publicKey)
   } catch {

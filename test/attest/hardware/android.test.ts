@@ -1,7 +1,10 @@
+import 'reflect-metadata'
 import { generateKeyPairSync } from 'node:crypto'
+import * as x509 from '@peculiar/x509'
 import { describe, expect, test } from 'vitest'
+import { describeKey, KEY_DESCRIPTION_OID } from '../../../capture-kit/key-description.ts'
 import type { AndroidRequest } from '../../../capture-kit/vendor.ts'
-import { CHALLENGE, codesOf, flip, key, NOW, spki, spkiOf, vendor, verifyAndroid } from './simulated.ts'
+import { apps, CHALLENGE, codesOf, flip, key, NOW, spki, spkiOf, vendor, verifyAndroid } from './simulated.ts'
 
 const attest = (request: Partial<AndroidRequest> = {}) =>
   vendor.attestAndroid({ publicKey: key.publicKey, challenge: CHALLENGE, ...request })
@@ -81,10 +84,12 @@ describe('a phone that is not what its maker shipped', () => {
     expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'software', codes: ['software_only'] })
   })
 
-  test('can’t have StrongBox attested by a TEE, nor the reverse', async () => {
-    const [strong, tee] = [await attest({ level: 2 }), await attest({ level: 1 })]
-    // The issuer's key is another one, so the swap shows as what it is: no signature.
-    expect(codesOf(verifyAndroid([...strong.slice(0, 1), ...tee.slice(1)]))).toEqual(['chain_broken'])
+  test.each([
+    [2, 1],
+    [1, 2],
+  ])('says level %i by the word of something of level %i', async (level, attesterLevel) => {
+    const verdict = verifyAndroid(await attest({ level, attesterLevel }))
+    expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'none', codes: ['issuer_level_differs'] })
   })
 })
 
@@ -109,6 +114,25 @@ describe('evidence that proves nothing', () => {
     expect(codesOf(verifyAndroid(remote, later))).toEqual(['expired'])
     expect(codesOf(verifyAndroid(remote, { at: hours(-24 * 8) }))).toEqual(['not_yet_valid'])
     expect(verifyAndroid(remote, { at: hours(24 * 21 - 1) }).tier).toBe('tee')
+  })
+
+  test('when an attested key vouches for another one', async () => {
+    const chain = await attest()
+    const forged = await forge(describeKey({ challenge: CHALLENGE, level: 2, ...APP }))
+    expect(codesOf(verifyAndroid([forged, ...chain]))).toEqual(['extension_elsewhere'])
+    const silent = await forge(undefined)
+    expect(codesOf(verifyAndroid([silent, ...chain]))).toEqual(['extension_elsewhere'])
+  })
+
+  test('when its description can’t be read, or has something twice', async () => {
+    const statement = describeKey({ challenge: CHALLENGE, level: 1, ...APP })
+    // [705] once more, with another system's version.
+    const doubled = describeKey({ challenge: CHALLENGE, level: 1, ...APP, extra: Buffer.from('bf8541030201ff', 'hex') })
+    for (const description of [statement.subarray(0, -1), Buffer.alloc(0), Buffer.from('3000', 'hex'), doubled]) {
+      const chain = await attest({ description })
+      expect(codesOf(verifyAndroid(chain))).toEqual(['extension_malformed'])
+    }
+    expect(verifyAndroid(await attest({ description: statement })).tier).toBe('tee')
   })
 
   test('when a link is missing, doubled, moved or borrowed', async () => {
@@ -183,3 +207,28 @@ describe('a list of revoked keys', () => {
 })
 
 test('the key of the evidence is the one in the certificate', () => expect(spki).toHaveLength(91))
+
+const APP = {
+  packageName: apps.android[0]?.packageName ?? '',
+  signingDigest: Buffer.from(apps.android[0]?.signingDigest ?? '', 'hex'),
+}
+
+/** A certificate for a key of our own, signed by the attested one, as whoever holds a rooted phone could make it. */
+async function forge(description: Uint8Array | undefined): Promise<Buffer> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: '02',
+    subject: 'CN=Android Keystore Key',
+    issuer: 'CN=Android Keystore Key',
+    notBefore: new Date(0),
+    notAfter: new Date('2048-01-01'),
+    publicKey: key.publicKey.toCryptoKey(algorithm, true, ['verify']),
+    signingKey: key.privateKey.toCryptoKey(algorithm, true, ['sign']),
+    signingAlgorithm: algorithm,
+    extensions:
+      description === undefined
+        ? []
+        : [new x509.Extension(KEY_DESCRIPTION_OID, false, new Uint8Array(description).buffer)],
+  })
+  return Buffer.from(certificate.rawData)
+}
