@@ -127,7 +127,7 @@ describe('evidence that proves nothing', () => {
   test('when its description can’t be read, or has something twice', async () => {
     const statement = describeKey({ challenge: CHALLENGE, level: 1, ...APP })
     // [705] once more, with another system's version.
-    const doubled = describeKey({ challenge: CHALLENGE, level: 1, ...APP, extra: Buffer.from('bf8541030201ff', 'hex') })
+    const doubled = describeKey({ challenge: CHALLENGE, level: 1, ...APP, extra: Buffer.from('bf854103020101', 'hex') })
     for (const description of [statement.subarray(0, -1), Buffer.alloc(0), Buffer.from('3000', 'hex'), doubled]) {
       const chain = await attest({ description })
       expect(codesOf(verifyAndroid(chain))).toEqual(['extension_malformed'])
