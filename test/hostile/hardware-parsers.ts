@@ -1,0 +1,173 @@
+// Evidence of hardware, as somebody would send it who has a real one and wants another one's tier.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { verifyKeyAttestation } from '#src/attest/hardware/android.ts'
+import { enrollmentHash, verifyAppAttestation, verifyAssertion } from '#src/attest/hardware/apple.ts'
+import { parseKeyDescription } from '#src/attest/hardware/key-description.ts'
+import { parseRevocationList } from '#src/attest/hardware/revocations.ts'
+import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
+import { UNPROVEN } from '#src/attest/hardware/verdict.ts'
+import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
+import type { Dice } from './dice.ts'
+import { mutateBytes } from './mutate-bytes.ts'
+import { mutateDer } from './mutate-der.ts'
+import { hold, type Parser } from './parser.ts'
+
+const file = JSON.parse(readFileSync(join(import.meta.dirname, 'hardware-seeds.json'), 'utf8'))
+const der = (text: string) => Buffer.from(text, 'base64')
+const CHAIN: Buffer[] = file.chain.map(der)
+const [SPKI, CHALLENGE, OBJECT, ASSERTION, BUNDLE_HASH] = [
+  der(file.spki),
+  der(file.challenge),
+  der(file.object),
+  der(file.assertion),
+  der(file.bundleHash),
+]
+const ROOTS = readVendorRoots(file.roots.split(','))
+const APPS = readExpectedApps(file.apps.split(','))
+const AT = new Date(file.at)
+const DESCRIPTION = readCertificateExtensions(CHAIN[0] ?? Buffer.alloc(0)).get('1.3.6.1.4.1.11129.2.1.17')?.value
+const APPLE = {
+  roots: ROOTS.apple,
+  clientDataHash: enrollmentHash(SPKI, CHALLENGE),
+  apps: APPS.apple,
+  isDevelopmentAllowed: false,
+  at: AT,
+}
+const ATTEST_KEY = verifyAppAttestation({ ...APPLE, object: OBJECT }).attestKey?.spki ?? Buffer.alloc(0)
+const MAX_BYTES = 64 * 1024
+const LIMIT = { kind: 'thread', ms: 250 } as const
+
+export function hardwareParsers(): Parser[] {
+  return [
+    {
+      name: 'android chain',
+      source: 'src/attest/hardware/android.ts',
+      limit: LIMIT,
+      make: mutateChain,
+      run(input) {
+        const chain = unpack(input)
+        const verdict = verifyKeyAttestation({
+          chain,
+          rootDigests: ROOTS.android,
+          spki: SPKI,
+          challenge: CHALLENGE,
+          apps: APPS.android,
+          revocations: 'off',
+          at: AT,
+        })
+        if (verdict.tier === 'none') return verdict.reasons[0]?.code ?? 'no reason'
+        hold(chain.length === CHAIN.length, 'no chain but the phone’s')
+        hold(
+          chain.every((one, index) => one.equals(CHAIN[index] ?? Buffer.alloc(0))),
+          'and none that was changed',
+        )
+        return 'accepted'
+      },
+      refusals: UNPROVEN,
+    },
+    {
+      name: 'key description',
+      source: 'src/attest/hardware/key-description.ts',
+      limit: LIMIT,
+      make: (dice) => mutateDer([DESCRIPTION ?? Buffer.alloc(0)], dice),
+      run(input) {
+        try {
+          parseKeyDescription(input)
+          return 'accepted'
+        } catch (error) {
+          if (error instanceof RangeError) return 'range'
+          throw error
+        }
+      },
+      refusals: ['range'],
+    },
+    {
+      name: 'app attest object',
+      source: 'src/attest/hardware/apple.ts',
+      limit: LIMIT,
+      make: (dice) => mutateBytes([OBJECT], dice, MAX_BYTES),
+      run(input) {
+        const verdict = verifyAppAttestation({ ...APPLE, object: input })
+        if (verdict.tier === 'none') return verdict.reasons[0]?.code ?? 'no reason'
+        hold(verdict.attestKey?.spki.equals(ATTEST_KEY) === true, 'no key but the one that was attested')
+        return 'accepted'
+      },
+      refusals: UNPROVEN,
+    },
+    {
+      name: 'app attest assertion',
+      source: 'src/attest/hardware/apple.ts',
+      limit: LIMIT,
+      make: (dice) => mutateBytes([ASSERTION], dice, MAX_BYTES),
+      async run(input) {
+        const verdict = await verifyAssertion({
+          assertion: input,
+          spki: ATTEST_KEY,
+          appId: APPS.apple[0]?.appId ?? '',
+          clientDataHash: BUNDLE_HASH,
+          counterAbove: 0,
+        })
+        if (!verdict.isValid) return verdict.code
+        hold(verdict.counter === 1, 'the counter is the one that was signed')
+        return 'accepted'
+      },
+      refusals: ['malformed', 'wrong_app', 'bad_signature', 'counter_not_above'],
+    },
+    {
+      name: 'revocation list',
+      source: 'src/attest/hardware/revocations.ts',
+      limit: LIMIT,
+      make: (dice) => mutateBytes([Buffer.from(LIST)], dice, MAX_BYTES),
+      run(input) {
+        let json: unknown
+        try {
+          json = JSON.parse(input.toString())
+        } catch {
+          return 'not json'
+        }
+        const parsed = parseRevocationList(json)
+        if (!parsed.ok) return 'refused'
+        for (const serial of parsed.entries.keys()) hold(/^[0-9a-f]{1,40}$/.test(serial), 'serials are numbers')
+        return 'accepted'
+      },
+      refusals: ['not json', 'refused'],
+    },
+  ]
+}
+
+const LIST =
+  '{"entries":{"2a":{"status":"REVOKED","reason":"KEY_COMPROMISE"},"00ff":{"status":"SUSPENDED"},"7":{"status":"REVOKED"}}}'
+
+// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved.
+function mutateChain(dice: Dice): Buffer {
+  const chain = [...CHAIN]
+  const index = dice.below(chain.length)
+  const one = chain[index] ?? Buffer.alloc(0)
+  const kind = dice.below(6)
+  if (kind === 0) chain.splice(index, 1, ...(dice.once(2) ? [] : [one, one]))
+  else if (kind === 1) chain.splice(dice.below(chain.length), 0, ...chain.splice(index, 1))
+  else chain[index] = dice.once(2) ? mutateDer([one], dice) : mutateBytes([one], dice, MAX_BYTES)
+  return pack(chain)
+}
+
+function pack(parts: readonly Buffer[]): Buffer {
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(part.length)
+      return [length, part]
+    }),
+  )
+}
+
+function unpack(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = []
+  for (let at = 0; at + 4 <= bytes.length; ) {
+    const end = at + 4 + bytes.readUInt32BE(at)
+    parts.push(bytes.subarray(at + 4, end))
+    at = end
+  }
+  return parts
+}
