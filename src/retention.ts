@@ -21,7 +21,7 @@ const DAY_MS = 24 * HOUR_MS
 // A capture may arrive 30 days after its nonce expired, and one more is for clocks that disagree.
 const LATE_CAPTURE_DAYS = 31
 // After they expired: long enough to look into an enrollment that failed.
-const CHALLENGE_DAYS = 7
+const CHALLENGE_DAYS = 31
 // Until plans say more: three months are what a quarterly reconciliation looks back on.
 const DELIVERY_DAYS = 90
 /** Of accounts whose keys are published, the sandbox for newcomers: everything of it goes. */
