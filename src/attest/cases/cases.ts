@@ -225,7 +225,8 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
             to,
             reason_code: reasonCode,
             note_present: note !== null,
-            actor,
+            // Events hold no personal data: who the key spoke for is in the case's history.
+            actor: caller.keyId,
           },
         })
         return { row: moved, isProposed }

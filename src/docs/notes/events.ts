@@ -37,7 +37,7 @@ const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
     to: 'denied',
     reason_code: 'suspected_fraud',
     note_present: true,
-    actor: 'b.adjuster@example.com',
+    actor: 'key_test_01m7x7k0kweezv2g6agvqmrk2v',
   },
   ping: { endpoint_id: IDS.endpoint },
 }
@@ -57,8 +57,8 @@ const HEADERS = {
 
 const DESCRIPTION =
   'Verify the signature over the raw body before you parse it. The same event may come twice (`event_id` tells) and ' +
-  'events may come in another order than they happened in. Events hold ids and judgements, and of people ' +
-  'only the `actor` of a case.'
+  'events may come in another order than they happened in. Events hold ids and judgements, and ' +
+  'nothing personal: the `actor` of a case is the key that was used.'
 
 const ANSWERS = {
   '2XX': 'Taken. Answer within 15 seconds, and do the work afterwards.',

@@ -19,8 +19,8 @@ interface QueueSettings {
 export const QUEUES = {
   attest: {
     payload: z.strictObject({ attestationId: z.string() }),
-    // 2 s doubling to 5 min: eight attempts outlast ten minutes of a blob store that is away.
-    maxAttempts: 8,
+    // 2 s doubling to 5 min: ten attempts outlast ten minutes of a blob store that is away.
+    maxAttempts: 10,
     concurrency: 8,
     laneCap: 100_000,
     retryBaseMs: 2_000,

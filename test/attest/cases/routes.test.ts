@@ -102,7 +102,7 @@ describe('a case', () => {
           to: step.to,
           reason_code: step.reason_code ?? null,
           note_present: step.note !== undefined,
-          actor: A,
+          actor: expect.stringMatching(/^key_test_/),
         },
       })
       from = step.to
@@ -224,7 +224,10 @@ describe('four eyes', () => {
     })
     const second = await fraud(id, B)
     expect(second).toMatchObject({ status: 200, json: { state: 'denied', fraud_suspected_by: null } })
-    expect((await service.events(caller)).at(-1)?.data).toMatchObject({ to: 'denied', actor: B })
+    expect((await service.events(caller)).at(-1)?.data).toMatchObject({
+      to: 'denied',
+      actor: expect.stringMatching(/^key_test_/),
+    })
   })
 
   it('are also those of who escalated it and who denies it', async () => {
