@@ -49,6 +49,11 @@ async function sendStream(
 ): Promise<void> {
   // An error before the first byte can still become a proper problem.
   await firstByte(stream)
+  // The client left meanwhile: a pipeline into an answer that is closed already never settles, and its source stays open.
+  if (res.destroyed) {
+    stream.destroy()
+    return
+  }
   if (!req.readableEnded) req.resume()
   res.writeHead(status, headers)
   if (req.method === 'HEAD') {

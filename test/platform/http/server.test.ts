@@ -305,6 +305,35 @@ describe('streamed answers', () => {
     expect(app.logged.filter((line) => line.level === 'error')).toEqual([])
   })
 
+  it('closes its source when the reader leaves before the first byte', async () => {
+    let [asked, closed] = [0, 0]
+    const app = await start([
+      publicEndpoint(
+        {
+          ...base,
+          method: 'GET',
+          path: '/v1/late',
+          summary: 'x',
+          view: z.never(),
+          streams: { contentType: 'image/jpeg' },
+        },
+        async ({ signal }) => {
+          const stream = new Readable({ read() {} }).on('close', () => {
+            closed += 1
+          })
+          signal.addEventListener('abort', () => stream.push('late'))
+          asked += 1
+          return { status: 200, stream, headers: {} }
+        },
+      ),
+    ])
+    const socket = connect(app.port, '127.0.0.1')
+    socket.write('GET /v1/late HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => asked === 1)
+    socket.destroy()
+    await until(() => closed === 1, { timeoutMs: 5_000 })
+  })
+
   it('is refused where the route does not declare it', async () => {
     const app = await start([
       publicEndpoint(
