@@ -21,7 +21,8 @@ export const QUEUES = {
     payload: z.strictObject({ attestationId: z.string() }),
     // 2 s doubling to 5 min: ten attempts outlast ten minutes of a blob store that is away.
     maxAttempts: 10,
-    concurrency: 8,
+    // A job waits for Postgres and the photo most of its time.
+    concurrency: 16,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
@@ -30,7 +31,8 @@ export const QUEUES = {
     payload: z.strictObject({ deliveryId: z.string() }),
     // The webhook schedule counts its own ten attempts; this bounds crashes on top of them.
     maxAttempts: 40,
-    concurrency: 32,
+    // A delivery waits for its receiver most of its time.
+    concurrency: 64,
     // A receiver that hangs may hold this many of our connections and no more.
     laneCap: 8,
     retryBaseMs: 5_000,

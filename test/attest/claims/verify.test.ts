@@ -7,6 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { Worker } from '#src/platform/jobs/consume.ts'
+import { QUEUES } from '#src/platform/jobs/queues.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { until } from '../../support/until.ts'
 import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
@@ -248,7 +249,10 @@ describe('with a worker', () => {
     const id = String(json.attestation_id)
     await rm(await pathOf(id))
     // One attempt is left: eight of them take minutes.
-    await service.test.owner('UPDATE jobs SET attempts = 7 WHERE id = $1', [await service.jobOf(id)])
+    await service.test.owner('UPDATE jobs SET attempts = $2 WHERE id = $1', [
+      await service.jobOf(id),
+      QUEUES.attest.maxAttempts - 1,
+    ])
     const waiting = service.call(caller, `/v1/attestations/${id}?wait=20`)
     await service.test.owner('DELETE FROM queues')
     expect(await waiting).toMatchObject({ status: 200, json: { status: 'failed', failure: expect.any(String) } })

@@ -8,6 +8,7 @@ import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type Outcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import { QUEUES } from '#src/platform/jobs/queues.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -183,7 +184,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await settledAll([poison ?? '', hopeless ?? ''], 'dead')
     const [first, second] = await Promise.all([states([poison ?? '']), states([hopeless ?? ''])])
     expect(first[0]?.attempts).toBe(1)
-    expect(second[0]?.attempts).toBe(8)
+    expect(second[0]?.attempts).toBe(QUEUES.attest.maxAttempts)
     expect(second[0]?.last_error).toBe('always')
     expect(buried).toHaveLength(1)
     await worker.close(5_000)
