@@ -136,7 +136,7 @@ describe('the bootstrap', () => {
       write(
         'commands/say.js',
         `process.on('SIGTERM', () => process.exit(7))
-         process.on('disconnect', () => require('fs').writeFileSync('orphaned', ''))
+         process.on('disconnect', () => process.exit(require('fs').writeFileSync('orphaned', '')))
          setInterval(() => {}, 1_000)
          console.log('up')`,
       )

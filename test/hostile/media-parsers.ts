@@ -42,6 +42,8 @@ export interface MediaParsers {
 
 export async function mediaParsers(): Promise<MediaParsers> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
+  // A child is ended in the middle of its work.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'case')
   const inspector = createInspector()
   const outbound = await outboundParser()
