@@ -121,10 +121,11 @@ export interface KnownSubmission {
 export async function findByExternalIds(tx: Tx, externalIds: readonly string[]): Promise<KnownSubmission[]> {
   if (externalIds.length === 0) return []
   return tx.query<KnownSubmission>(
-    // Of one name its index says that it is one row. Of an array a planner without statistics knows nothing, and walks
-    // through all of the account's: right for a thousand names, wrong for one.
+    // One look into the index of the names each. Of an array a planner without statistics knows nothing and walks through
+    // all of the account's: ten thousand lines, each thousand slower than the last, took 30 s.
     `SELECT id, claim_id AS "claimId", job_id AS "jobId", external_id AS "externalId", content_digest AS "contentDigest"
-     FROM attestations WHERE external_id = ${externalIds.length === 1 ? '($1::text[])[1]' : 'ANY($1::text[])'}`,
+     FROM unnest($1::text[]) AS wanted (name)
+     CROSS JOIN LATERAL (SELECT * FROM attestations WHERE external_id = wanted.name LIMIT 1) AS attestations`,
     [externalIds],
   )
 }
