@@ -48,6 +48,9 @@ export interface Cases {
 const SHOWN_BYTES = 1_500
 const MAX_FAILURES = 20
 const TURN_EVERY = 50
+// Every test run looks for what hangs: a machine that shares its cores and its caches makes sound cases several times slower.
+// The large form, run for its figures, holds each case to its limit.
+const SLACK = process.env.HOSTILE === undefined ? 10 : 1
 
 /** @param onCase Called before each case, with its index. */
 export async function runCases(
@@ -82,8 +85,8 @@ export async function runCase(parser: Parser, input: Buffer): Promise<Ran> {
     if (outcome !== 'accepted' && !refusals.includes(outcome)) {
       return { outcome, ms, why: `an unknown refusal: ${outcome.slice(0, 300)}` }
     }
-    if (ms > limit.ms)
-      return { outcome, ms, why: `took ${Math.round(ms)} ms, its limit is ${limit.ms} (${limit.kind})` }
+    const limitMs = limit.ms * SLACK
+    if (ms > limitMs) return { outcome, ms, why: `took ${Math.round(ms)} ms, its limit is ${limitMs} (${limit.kind})` }
     return { outcome, ms }
   } catch (error) {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
