@@ -7,7 +7,7 @@ export interface Guidance {
   /** What happened. */
   happened: string
   /** What to do about it. */
-  todo: string
+  remedy: string
   /** Whether and when to send the same request again. */
   repeat: string
   /** The parts of an answer that are the code's own. */
@@ -22,7 +22,7 @@ const AFTER_A_WHILE =
 export const GUIDANCE = {
   invalid_json: {
     happened: 'The body is not JSON that can be read in one way only.',
-    todo:
+    remedy:
       'Let a JSON library write it. Refused are also duplicate members, text that is not UTF-8, whole numbers that a ' +
       'double can not hold, nesting deeper than 32, and anything after the value. `detail` names the byte.',
     repeat: NO,
@@ -39,7 +39,7 @@ export const GUIDANCE = {
   },
   invalid_request: {
     happened: 'The request was read, and a value, a parameter or a header of it is wrong, missing or unknown.',
-    todo:
+    remedy:
       '`errors` names every finding at once: `pointer` leads into the body (RFC 6901), is `?name` for a parameter of ' +
       'the query, or the name of a header. Mend all of them; unknown names are findings too.',
     repeat: NO,
@@ -53,13 +53,13 @@ export const GUIDANCE = {
   },
   authentication_required: {
     happened: 'The request carries no API key, or not in a form that can be read.',
-    todo: 'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
+    remedy: 'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
     repeat: 'Not without a key.',
     example: { detail: 'Send an API key: "Authorization: Bearer <API_KEY>" or "X-API-Key: <API_KEY>".' },
   },
   invalid_api_key: {
     happened: 'Nobody has this API key.',
-    todo:
+    remedy:
       'Compare it with where it came from: keys begin with svc_live_ or svc_test_ and have 32 more characters. Each ' +
       'deployment has keys of its own. A lost key can not be recovered: create another and revoke the lost one.',
     repeat: NO,
@@ -67,43 +67,43 @@ export const GUIDANCE = {
   },
   api_key_revoked: {
     happened: 'The API key was revoked, for good.',
-    todo: 'Ask whoever keeps your keys for the one that took its place.',
+    remedy: 'Ask whoever keeps your keys for the one that took its place.',
     repeat: NO,
     example: { detail: 'This API key was revoked at 2026-11-02T10:11:12.000Z.' },
   },
   api_key_expired: {
     happened: 'The time that the API key was made for is over.',
-    todo: 'Create another key. One that is rotated in time overlaps with its successor.',
+    remedy: 'Create another key. One that is rotated in time overlaps with its successor.',
     repeat: NO,
     example: { detail: 'This API key expired at 2026-11-02T10:11:12.000Z.' },
   },
   insufficient_scope: {
     happened: 'The API key is good, but not for this route.',
-    todo: 'Use a key with the scope in `required_scope`. Each route wants exactly one; the reference shows which.',
+    remedy: 'Use a key with the scope in `required_scope`. Each route wants exactly one; the reference shows which.',
     repeat: NO,
     example: { detail: 'This API key lacks the scope "admin".', members: { required_scope: 'admin' } },
   },
   insufficient_role: {
     happened: 'The person who acts has a role that may not do this.',
-    todo: 'Ask an owner or an admin of the account to do it, or to change the role.',
+    remedy: 'Ask an owner or an admin of the account to do it, or to change the role.',
     repeat: NO,
     example: { detail: 'This needs the role owner or admin.' },
   },
   environment_mismatch: {
     happened: 'An id of live met a key of sandbox, or the other way round. Nothing is shared between the two.',
-    todo: 'Compare the words: svc_test_ keys go with ids that contain _test_, svc_live_ keys with _live_.',
+    remedy: 'Compare the words: svc_test_ keys go with ids that contain _test_, svc_live_ keys with _live_.',
     repeat: NO,
     example: { detail: "Ids of the live environment can't be used with this test key." },
   },
   account_key_required: {
     happened: 'A publishable sandbox key was used for something that belongs to one account.',
-    todo: 'Use a key of an account of your own. Who starts the service locally is shown one.',
+    remedy: 'Use a key of an account of your own. Who starts the service locally is shown one.',
     repeat: NO,
     example: { detail: 'The publishable sandbox keys can not do this: use a key of your own account.' },
   },
   not_found: {
     happened: 'There is no such address, or your account has nothing with this id in this environment.',
-    todo:
+    remedy:
       'Compare the path, letter by letter and without a slash at its end, and the id. What belongs to another account ' +
       'and what was erased is not found either.',
     repeat: NO,
@@ -111,19 +111,19 @@ export const GUIDANCE = {
   },
   method_not_allowed: {
     happened: 'The address is right, the method is not.',
-    todo: 'The header Allow names the methods that it answers.',
+    remedy: 'The header Allow names the methods that it answers.',
     repeat: NO,
     example: { detail: 'This address answers GET, HEAD, POST.' },
   },
   request_timeout: {
     happened: 'The body arrived too slowly: less than 10 KiB in 10 seconds, or the sender fell silent.',
-    todo: 'Send it over a better line, or a smaller one. Nothing was kept of it.',
+    remedy: 'Send it over a better line, or a smaller one. Nothing was kept of it.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'The body came too slowly: fewer than 10240 bytes in 10 seconds. Nothing was changed.' },
   },
   conflict: {
     happened: 'The request contradicts what is there: the detail says what.',
-    todo:
+    remedy:
       'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that was ' +
       'revoked, a list that is full. Read what is there, then choose another name, or leave it.',
     repeat: NO,
@@ -134,7 +134,7 @@ export const GUIDANCE = {
   },
   invalid_state_transition: {
     happened: 'The thing is in a state from which this is not possible.',
-    todo: 'Read it. `allowed` names the states from which it is possible.',
+    remedy: 'Read it. `allowed` names the states from which it is possible.',
     repeat: 'Only after its state has changed.',
     example: {
       detail: 'Only a failed attestation can be tried again; this one is evaluated.',
@@ -143,13 +143,13 @@ export const GUIDANCE = {
   },
   idempotency_in_progress: {
     happened: 'A request with the same Idempotency-Key is being worked on at this moment.',
-    todo: 'Wait for it. The repeat then shows what the first has made.',
+    remedy: 'Wait for it. The repeat then shows what the first has made.',
     repeat: 'Yes, the same request with the same key, after as many seconds as Retry-After says.',
     example: { detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.' },
   },
   payload_too_large: {
     happened: 'The body, a line of it, or the number of its lines is beyond the limit of the route.',
-    todo:
+    remedy:
       'Send photos by themselves to POST /v1/media and name their media_id. Split what has more lines than a batch ' +
       'may have. `detail` names the limit.',
     repeat: NO,
@@ -157,19 +157,19 @@ export const GUIDANCE = {
   },
   unsupported_media_type: {
     happened: 'The Content-Type is none that the route takes, or the body has a content coding.',
-    todo: 'Send one of the types in `detail`, in UTF-8 where it is text, and not compressed.',
+    remedy: 'Send one of the types in `detail`, in UTF-8 where it is text, and not compressed.',
     repeat: NO,
     example: { detail: 'Content-Type must be application/json.' },
   },
   range_not_satisfiable: {
     happened: 'The range that was asked for lies outside of the media.',
-    todo: 'Content-Range says how many bytes there are. A download that is whole needs no further range.',
+    remedy: 'Content-Range says how many bytes there are. A download that is whole needs no further range.',
     repeat: NO,
     example: { detail: 'The media has 204811 bytes.' },
   },
   idempotency_key_reused: {
     happened: 'The Idempotency-Key was used within the last 24 hours for another request: another path or body.',
-    todo: 'Make a new key for each thing that you want done, and keep it for repeats of exactly that request.',
+    remedy: 'Make a new key for each thing that you want done, and keep it for repeats of exactly that request.',
     repeat: 'Not with this key.',
     example: {
       detail:
@@ -178,13 +178,13 @@ export const GUIDANCE = {
   },
   internal_error: {
     happened: 'Something broke on our side that should not break. It was logged.',
-    todo: 'Try again. If it stays, tell us the `request_id`: it leads to the log.',
+    remedy: 'Try again. If it stays, tell us the `request_id`: it leads to the log.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'Something went wrong on our side. If it persists, tell us the request_id.' },
   },
   service_unavailable: {
     happened: 'A part of the service can not be reached, or has too much to do at this moment. Nothing was changed.',
-    todo: 'Try again. Captures lose nothing by waiting: they carry their own time.',
+    remedy: 'Try again. Captures lose nothing by waiting: they carry their own time.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'A part of the service can not be reached at the moment. Nothing was changed; try again.' },
   },

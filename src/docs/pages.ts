@@ -85,7 +85,7 @@ ${rows}</tbody></table></section>
 }
 
 function sectionOf(code: FailureCode, baseUrl: string): Html {
-  const { happened, todo, repeat } = guidanceOf(code)
+  const { happened, remedy, repeat } = guidanceOf(code)
   const { status, title } = FAILURES[code]
   const example = JSON.stringify(exampleProblem(code, baseUrl), null, 2)
   return html`<section id="${code}">
@@ -93,7 +93,7 @@ function sectionOf(code: FailureCode, baseUrl: string): Html {
 <dl>
 <dt>Status</dt><dd>${status} ${title}</dd>
 <dt>What happened</dt><dd>${prose(happened)}</dd>
-<dt>What to do</dt><dd>${prose(todo)}</dd>
+<dt>What to do</dt><dd>${prose(remedy)}</dd>
 <dt>Send it again?</dt><dd>${prose(repeat)}</dd>
 </dl>
 <pre>${example}</pre>
