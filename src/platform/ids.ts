@@ -20,6 +20,7 @@ export type ScopedType =
   | 'med'
   | 'dev'
   | 'chl'
+  | 'ree'
   | 'rca'
   | 'whe'
   | 'whd'

@@ -66,8 +66,9 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
+    const attestation = id('att')
     await insert('attestations', {
-      id: id('att'),
+      id: attestation,
       claim_id: claim,
       batch_id: batch,
       batch_line: 1,
@@ -76,6 +77,22 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       submission: '{}',
       job_id: randomUUID(),
     })
+    await insert('risk_policies', { version: 1, policy: '{}', key_id: id('key') })
+    await insert('attestation_results', {
+      attestation_id: attestation,
+      seq: 1,
+      evaluated_at: new Date(),
+      replaced_for: [],
+      risk_status: 'passed',
+      risk_score: 0,
+      provenance_status: 'verified',
+      hardware_tier: 'tee',
+      rules_version: 'r',
+      result_jws: 'j',
+    })
+    const reevaluation = id('ree')
+    await insert('reevaluations', { id: reevaluation, cause: 'policy_changed', key: 'k', subject: '{}' })
+    await insert('reevaluation_marks', { attestation_id: attestation, reevaluation_id: reevaluation })
     const caseId = id('cas')
     const due = new Date()
     await insert('cases', { id: caseId, claim_id: claim, review_due_at: due, decision_due_at: due, due_at: due })
