@@ -2,8 +2,8 @@
 // submissions wait in the backlog before the clock starts.
 
 import { createCaptures, renamed } from './captures.ts'
-import { judgeRatio, note, type Options, type Verdict } from './harness.ts'
-import { type Process, startProcess } from './processes.ts'
+import { judgeRatio, median, note, type Options, type Verdict } from './harness.ts'
+import { type Process, processorMs, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 import { untilSettled } from './wait.ts'
 
@@ -27,25 +27,38 @@ export async function runAttest(options: Options): Promise<Verdict[]> {
     started.push(floor)
     await stage.pause('attest')
     const captures = await take(options.isQuick ? 4 : PHOTOS)
+    const spent: number[] = []
+    const floorSpent: number[] = []
+    const count = options.isQuick ? 100 : CLAIMS
     const submit = async () => {
-      const count = options.isQuick ? 100 : CLAIMS
       const lines = Array.from({ length: count }, (_, index) => captures[index % captures.length])
       await client.submitBatch(lines.flatMap((capture) => (capture === undefined ? [] : [renamed(capture)])))
     }
     const floorRate = async () => {
       await submit()
-      return floor.ask<number>({})
+      const before = processorOf([floor])
+      const rate = await floor.ask<number>({})
+      floorSpent.push((processorOf([floor]) - before) / count)
+      return rate
     }
     // The queue is paused while nobody measures us: what the floor settles must not be dispatched.
+    const settleOnce = async () => {
+      const since = await nowOf(stage)
+      await submit()
+      await stage.resume('attest')
+      await untilSettled(stage)
+      await stage.pause('attest')
+      return rateSince(stage, since)
+    }
     const ours = async (processes: number) => {
       const workers = await Promise.all(Array.from({ length: processes }, () => start('workers/attest.ts')))
       try {
-        const since = await nowOf(stage)
-        await submit()
-        await stage.resume('attest')
-        await untilSettled(stage)
-        await stage.pause('attest')
-        return await rateSince(stage, since)
+        // A floor that has run before is compared with workers that have: what compiles does so once.
+        await settleOnce()
+        const before = processorOf(workers)
+        const rate = await settleOnce()
+        if (processes === 1) spent.push((processorOf(workers) - before) / count)
+        return rate
       } finally {
         await Promise.all(workers.map((worker) => worker.stop()))
       }
@@ -79,12 +92,22 @@ export async function runAttest(options: Options): Promise<Verdict[]> {
         own: two,
         bar: MIN_SCALING,
       }),
+      note('attest: processor time of the process per claim', `ours ${ms(spent)}, floor ${ms(floorSpent)}`),
       note('attest', `${stage.redisUrl === undefined ? 'Postgres' : 'Redis'} engine; web and dispatch beside them`),
     ]
   } finally {
     await Promise.all(started.map((one) => one.stop()))
     await stage.close()
   }
+}
+
+function processorOf(processes: readonly Process[]): number {
+  return processes.reduce((sum, { pid }) => sum + (processorMs(pid) ?? Number.NaN), 0)
+}
+
+// The first one is the warm-up's.
+function ms(values: readonly number[]): string {
+  return `${median(values.slice(1)).toFixed(2)} ms`
 }
 
 async function nowOf(stage: Stage): Promise<Date> {
