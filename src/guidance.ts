@@ -53,7 +53,8 @@ export const GUIDANCE = {
   },
   authentication_required: {
     happened: 'The request carries no API key, or not in a form that can be read.',
-    remedy: 'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
+    remedy:
+      'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
     repeat: 'Not without a key.',
     example: { detail: 'Send an API key: "Authorization: Bearer <API_KEY>" or "X-API-Key: <API_KEY>".' },
   },

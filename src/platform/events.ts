@@ -115,7 +115,7 @@ export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]
   const nowMs = Date.now()
   const rows = events.map((event, index) => ({
     // Ids of one millisecond sort at random: the index keeps provenance before escalation.
-    id: newId('evt', scope.environment, nowMs + index),
+    id: newId('evt', scope.environment, nowMs, index),
     type: event.type,
     dedupKey: event.dedupKey ?? null,
     data: JSON.stringify(EVENT_DATA[event.type].parse(event.data)),

@@ -33,9 +33,12 @@ const WORD: Record<Environment, 'test' | 'live'> = { sandbox: 'test', live: 'liv
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID = /^([a-z]{3})_(?:(test|live)_)?([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
-/** `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id alone. */
-export function newId(type: ScopedType, environment: Environment, nowMs: number = Date.now()): string {
-  return `${type}_${WORD[environment]}_${encode(uuidv7(nowMs))}`
+/**
+ * `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id alone.
+ * `order`, up to 4,095, sorts ids that are made together.
+ */
+export function newId(type: ScopedType, environment: Environment, nowMs: number = Date.now(), order?: number): string {
+  return `${type}_${WORD[environment]}_${encode(uuidv7(nowMs, order))}`
 }
 
 export function newAccountId(type: AccountType, nowMs: number = Date.now()): string {
@@ -72,10 +75,11 @@ export function idsBefore(type: ScopedType, environment: Environment, at: Date):
   return `${type}_${WORD[environment]}_${encode(bytes)}`
 }
 
-/** RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits. */
-export function uuidv7(nowMs: number): Buffer {
+/** RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, of which a counter may take 12 (6.2, method 1). */
+export function uuidv7(nowMs: number, order?: number): Buffer {
   const bytes = randomChunk()
   bytes.writeUIntBE(nowMs, 0, 6)
+  if (order !== undefined) bytes.writeUInt16BE(Math.min(order, 0xfff), 6)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return bytes

@@ -75,18 +75,30 @@ export async function upsertClaims(
   )
 }
 
-export async function updateStanding(tx: Tx, claimId: string, standing: ClaimStanding): Promise<void> {
+/** Locks claims until the transaction ends, in the order of their ids: whoever locks several does it so. */
+export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimRow[]> {
+  return tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = ANY($1) ORDER BY id FOR UPDATE`, [ids])
+}
+
+export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, ClaimStanding>): Promise<void> {
+  if (standings.size === 0) return
+  const values = [...standings.values()]
+  // Codes are words of ours: nothing in them needs quotes in an array's text.
+  const textOf = (codes: readonly string[]) => `{${codes.join()}}`
   await tx.query(
-    `UPDATE claims SET risk_status = $2, risk_score = $3, provenance_status = $4, factor_codes = $5, advisory_codes = $6,
-       updated_at = now()
-     WHERE id = $1`,
+    `UPDATE claims SET risk_status = new.risk_status, risk_score = new.risk_score,
+       provenance_status = new.provenance_status, factor_codes = new.factor_codes::text[],
+       advisory_codes = new.advisory_codes::text[], updated_at = now()
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
+       AS new (id, risk_status, risk_score, provenance_status, factor_codes, advisory_codes)
+     WHERE claims.id = new.id`,
     [
-      claimId,
-      standing.riskStatus,
-      standing.riskScore,
-      standing.provenanceStatus,
-      standing.factorCodes,
-      standing.advisoryCodes,
+      [...standings.keys()],
+      values.map(({ riskStatus }) => riskStatus),
+      values.map(({ riskScore }) => riskScore),
+      values.map(({ provenanceStatus }) => provenanceStatus),
+      values.map(({ factorCodes }) => textOf(factorCodes)),
+      values.map(({ advisoryCodes }) => textOf(advisoryCodes)),
     ],
   )
 }

@@ -1,7 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Judgement } from '../factors/judge.ts'
-import { CLAIM, type ClaimRow } from './claim-rows.ts'
 import type { Submission } from './submission.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
@@ -166,40 +165,44 @@ export async function findSubmitted(tx: Tx, id: string): Promise<SubmittedRow | 
   return row
 }
 
-/**
- * Writes the judgement of an attestation that has none, and answers its claim, locked until the transaction ends: one
- * round trip for what a settling transaction needs first. Undefined when it was judged before, or cancelled.
- */
-export async function insertJudgement(
-  tx: Tx,
-  id: string,
-  judgement: Judgement,
-  result: { evaluatedAt: Date; resultJws: string; signerId?: string | null },
-): Promise<ClaimRow | undefined> {
-  const [claim] = await tx.query<ClaimRow>(
-    `WITH judged AS (
-       UPDATE attestations SET status = 'evaluated', evaluated_at = $2, risk_status = $3, risk_score = $4,
-         provenance_status = $5, hardware_tier = $6, rules_version = $7, factors = $8, advisory_factors = $9,
-         observations = $10, result_jws = $11, device_id = coalesce(device_id, $12), failure = NULL
-       WHERE id = $1 AND status IN ('queued', 'failed') RETURNING claim_id
-     )
-     SELECT ${CLAIM} FROM claims WHERE id = (SELECT claim_id FROM judged) FOR UPDATE`,
+export interface NewResult {
+  id: string
+  judgement: Judgement
+  evaluatedAt: Date
+  resultJws: string
+  /** The device that signed; the attestation keeps one that it was accepted with. */
+  signerId: string | null
+}
+
+/** Writes the judgements of attestations that have none; answers the ids of those: the others were judged before, or
+ * cancelled. */
+export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE attestations SET status = 'evaluated', evaluated_at = new.evaluated_at, risk_status = new.risk_status,
+       risk_score = new.risk_score, provenance_status = new.provenance_status, hardware_tier = new.hardware_tier,
+       rules_version = new.rules_version, factors = new.factors, advisory_factors = new.advisory_factors,
+       observations = new.observations, result_jws = new.result_jws, device_id = coalesce(device_id, new.signer_id),
+       failure = NULL
+     FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
+       $9::jsonb[], $10::jsonb[], $11::text[], $12::text[]) AS new (id, evaluated_at, risk_status, risk_score,
+       provenance_status, hardware_tier, rules_version, factors, advisory_factors, observations, result_jws, signer_id)
+     WHERE attestations.id = new.id AND status IN ('queued', 'failed') RETURNING attestations.id`,
     [
-      id,
-      result.evaluatedAt,
-      judgement.riskStatus,
-      judgement.riskScore,
-      judgement.provenanceStatus,
-      judgement.hardwareTier,
-      judgement.rulesVersion,
-      JSON.stringify(judgement.factors),
-      JSON.stringify(judgement.advisoryFactors),
-      JSON.stringify(judgement.observations),
-      result.resultJws,
-      result.signerId ?? null,
+      results.map(({ id }) => id),
+      results.map(({ evaluatedAt }) => evaluatedAt),
+      results.map(({ judgement }) => judgement.riskStatus),
+      results.map(({ judgement }) => judgement.riskScore),
+      results.map(({ judgement }) => judgement.provenanceStatus),
+      results.map(({ judgement }) => judgement.hardwareTier),
+      results.map(({ judgement }) => judgement.rulesVersion),
+      results.map(({ judgement }) => JSON.stringify(judgement.factors)),
+      results.map(({ judgement }) => JSON.stringify(judgement.advisoryFactors)),
+      results.map(({ judgement }) => JSON.stringify(judgement.observations)),
+      results.map(({ resultJws }) => resultJws),
+      results.map(({ signerId }) => signerId),
     ],
   )
-  return claim
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** `failure` is for the caller. By the job no index helps: that is for a payload that names nobody, which is a defect. */

@@ -4,22 +4,21 @@
 import { note } from '#src/platform/context.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
-import { aggregate, type ClaimStanding, type Judgement, judge, type Standing } from '../factors/judge.ts'
+import { type Judgement, judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
-import { type ClaimRow, updateStanding } from './claim-rows.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
-import { findSubmitted, insertJudgement, markFailed, markQueued, type SubmittedRow } from './rows.ts'
+import { findSubmitted, markFailed, markQueued, type SubmittedRow } from './rows.ts'
+import { createSettle } from './settle.ts'
 
 export interface VerifyDeps {
   db: Database
@@ -50,6 +49,8 @@ export function createVerify({
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
+  const settle = createSettle({ db, openCase })
+
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
     const gathered = await db.tenant(job.scope, async (tx) => {
       const submitted = await findSubmitted(tx, attestationId)
@@ -74,13 +75,10 @@ export function createVerify({
     const resultJws = await signRecord(job.scope.environment, 'attest-result+jwt', record)
     const signerId = facts.device?.id ?? null
 
-    await db.tenant(job.scope, async (tx) => {
-      // Sent together; a job that has moved on takes both back.
-      const [, claim] = await Promise.all([
-        job.settle(tx),
-        insertJudgement(tx, attestationId, judgement, { evaluatedAt, resultJws, signerId }),
-      ])
-      if (claim !== undefined) await updateClaim(tx, job.scope, claim, { attestationId, judgement, openCase })
+    await settle({
+      job,
+      claimId: submitted.claimId,
+      result: { id: attestationId, judgement, evaluatedAt, resultJws, signerId },
     })
     return { kind: 'settled' }
   }
@@ -131,101 +129,6 @@ async function factsOf(
     lossLocation: lat === null || lng === null ? null : { lat, lng },
     policy: POLICY,
   }
-}
-
-async function updateClaim(
-  tx: Tx,
-  scope: Scope,
-  before: ClaimRow,
-  {
-    attestationId,
-    judgement,
-    openCase,
-  }: { attestationId: string; judgement: Judgement; openCase: OpenCase | undefined },
-): Promise<void> {
-  const claimId = before.id
-  const after = aggregate([...standingsOf(before), judgement])
-  if (after === null) throw new Error('a claim with a judged attestation has no standing')
-  const hasChanged = differs(before, after)
-  const events: NewEvent[] = [
-    {
-      type: 'attestation.created',
-      dedupKey: `attestation.created:${attestationId}`,
-      data: {
-        attestation_id: attestationId,
-        claim_id: claimId,
-        risk_score: judgement.riskScore,
-        risk_status: judgement.riskStatus,
-        provenance_status: judgement.provenanceStatus,
-        factor_codes: judgement.factors.map((factor) => factor.code),
-        advisory_codes: judgement.advisoryFactors.map((factor) => factor.code),
-      },
-    },
-  ]
-  if (hasChanged) {
-    events.push({
-      type: 'claim.provenance_updated',
-      data: {
-        claim_id: claimId,
-        previous: standingOf(before),
-        current: standingOf(after),
-        added_factors: after.factorCodes.filter((code) => !before.factorCodes.includes(code)),
-        removed_factors: before.factorCodes.filter((code) => !after.factorCodes.some((other) => other === code)),
-      },
-    })
-  }
-  if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
-    const caseId = await openCase?.(tx, scope, claimId)
-    events.push({
-      type: 'claim.escalated',
-      data: {
-        claim_id: claimId,
-        risk_score: after.riskScore,
-        factor_codes: after.factorCodes,
-        ...(caseId === undefined ? {} : { case_id: caseId }),
-      },
-    })
-  }
-  const isStandingNew = hasChanged || !sameCodes(before, after)
-  await Promise.all([isStandingNew && updateStanding(tx, claimId, after), emitMany(tx, scope, events)])
-}
-
-// What the claim took over from its attestations so far. A first judgement can only add to it, so the others need not be
-// read again: a reference with thousands of attestations would make each settle slower than the last.
-function standingsOf(claim: ClaimRow): Standing[] {
-  const { riskStatus, riskScore, provenanceStatus } = claim
-  if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
-  return [
-    {
-      riskStatus,
-      riskScore,
-      provenanceStatus,
-      factors: claim.factorCodes.map((code) => ({ code })),
-      advisoryFactors: claim.advisoryCodes.map((code) => ({ code })),
-    },
-  ]
-}
-
-function differs(before: ClaimRow, after: ClaimStanding): boolean {
-  return (
-    before.riskStatus !== after.riskStatus ||
-    before.provenanceStatus !== after.provenanceStatus ||
-    before.riskScore !== after.riskScore
-  )
-}
-
-function sameCodes(before: ClaimRow, after: ClaimStanding): boolean {
-  return (
-    before.factorCodes.join() === after.factorCodes.join() && before.advisoryCodes.join() === after.advisoryCodes.join()
-  )
-}
-
-function standingOf({
-  riskStatus,
-  riskScore,
-  provenanceStatus,
-}: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
-  return { risk_status: riskStatus, risk_score: riskScore, provenance_status: provenanceStatus }
 }
 
 /** What is signed: enough to recompute the score offline and to tie it to the exact bytes and bundle that were judged. */

@@ -145,14 +145,20 @@ export async function settle(
 
 /** Ends jobs well; answers for each, in order, whether it was still the caller's. Effects of the others must not stay. */
 export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence'>[]): Promise<boolean[]> {
+  const sorted = inLockOrder(jobs)
   const rows = await tx.query<{ id: string; fence: number }>(
     `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL
      FROM unnest($1::uuid[], $2::int[]) AS ended (id, fence)
      WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND jobs.state = 'running' RETURNING jobs.id, jobs.fence`,
-    [jobs.map(({ id }) => id), jobs.map(({ fence }) => fence)],
+    [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
   )
   const settled = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
   return jobs.map(({ id, fence }) => settled.has(`${id} ${fence}`))
+}
+
+// Renewing and settling cross each other in one worker all the time: rows that are locked together are locked in one order.
+function inLockOrder<Job extends { id: string }>(jobs: readonly Job[]): Job[] {
+  return jobs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Puts a running job back for later. `isCounted: false` gives its attempt back (nobody is to blame: a circuit is open). */
@@ -191,11 +197,12 @@ export async function renew(
         )
       }
       if (jobs.length === 0) return new Set<string>()
+      const sorted = inLockOrder(jobs)
       const rows = await tx.query<{ id: string }>(
         `UPDATE jobs SET lease_until = now() + ${LEASE}
          FROM unnest($1::uuid[], $2::int[]) AS mine (id, fence)
          WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND jobs.state = 'running' RETURNING jobs.id`,
-        [jobs.map((job) => job.id), jobs.map((job) => job.fence)],
+        [sorted.map((job) => job.id), sorted.map((job) => job.fence)],
       )
       return new Set(rows.map((row) => row.id))
     },

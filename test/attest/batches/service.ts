@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBatches } from '#src/attest/batches/batches.ts'
 import { batchRoutes } from '#src/attest/batches/routes.ts'
-import { insertJudgement } from '#src/attest/claims/rows.ts'
+import { insertResults } from '#src/attest/claims/rows.ts'
 import type { Judgement } from '#src/attest/factors/judge.ts'
 import { insertMedia } from '#src/attest/media/rows.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -142,11 +142,13 @@ export async function startService(): Promise<Service> {
         observations: [],
         rulesVersion: 'test/1',
       }
-      await test.db.tenant(scope, async (tx) => {
-        for (const id of attestationIds) {
-          await insertJudgement(tx, id, judgement, { evaluatedAt: clock.now, resultJws: 'a.b.c' })
-        }
-      })
+      const result = { judgement, evaluatedAt: clock.now, resultJws: 'a.b.c', signerId: null }
+      await test.db.tenant(scope, (tx) =>
+        insertResults(
+          tx,
+          attestationIds.map((id) => ({ id, ...result })),
+        ),
+      )
     },
     async count(table) {
       const [row] = await test.owner<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)

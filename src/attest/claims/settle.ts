@@ -1,0 +1,166 @@
+// Results of one account that are ready together are written together: rows, standings, events and the ends of the jobs
+// in one transaction, which waits for the disk once.
+
+import { createCrowds } from '#src/platform/crowds.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
+import type { RunningJob } from '#src/platform/jobs/consume.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import type { OpenCase } from '../cases/escalation.ts'
+import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
+import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
+import { insertResults, type NewResult } from './rows.ts'
+
+export interface Judged {
+  job: Pick<RunningJob, 'id' | 'fence' | 'scope'>
+  claimId: string
+  result: NewResult
+}
+
+/** Settles a first judgement and its job. @throws {STALE_JOB} when the job has moved on: then nothing of it was written. */
+export type Settle = (judged: Judged) => Promise<void>
+
+export function createSettle({ db, openCase }: { db: Database; openCase: OpenCase | undefined }): Settle {
+  return createCrowds<Judged, void>({
+    keyOf: ({ job: { scope } }) => `${scope.accountId} ${scope.environment}`,
+    // Whoever lost his job, or met a deadlock, costs the others nothing but this try.
+    isSplitOnFailure: true,
+    async run(crowd) {
+      const scope = crowd[0].job.scope
+      // Jobs, attestations and claims, each in the order of their ids, as everybody locks them.
+      const sorted = crowd.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
+      await db.tenant(scope, (tx) => settleCrowd(tx, scope, sorted, openCase))
+      return crowd.map(() => undefined)
+    },
+  })
+}
+
+async function settleCrowd(
+  tx: Tx,
+  scope: Scope,
+  crowd: readonly Judged[],
+  openCase: OpenCase | undefined,
+): Promise<void> {
+  failpoint('attest:settling')
+  const claimIds = [...new Set(crowd.map(({ claimId }) => claimId))].toSorted()
+  // Sent together; a job that has moved on takes all of it back.
+  const [own, written, locked] = await Promise.all([
+    settleAll(
+      tx,
+      crowd.map(({ job }) => job),
+    ),
+    insertResults(
+      tx,
+      crowd.map(({ result }) => result),
+    ),
+    lockClaims(tx, claimIds),
+  ])
+  if (own.includes(false)) throw STALE_JOB
+
+  const claims = new Map(locked.map((claim) => [claim.id, claim]))
+  const standings = new Map<string, ClaimStanding>()
+  const events: NewEvent[] = []
+  for (const { claimId, result } of crowd) {
+    if (!written.has(result.id)) continue
+    const before = claims.get(claimId)
+    if (before === undefined) throw new Error('an attestation that was judged has no claim')
+    const after = standingWith(before, result.judgement)
+    events.push(createdEvent(claimId, result))
+    if (differs(before, after)) events.push(updatedEvent(before, after))
+    if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
+      events.push(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
+    }
+    if (differs(before, after) || !sameCodes(before, after)) standings.set(claimId, after)
+    claims.set(claimId, { ...before, ...after })
+  }
+  await Promise.all([updateStandings(tx, standings), emitMany(tx, scope, events)])
+}
+
+// A first judgement can only add to what the claim took over from its attestations so far, so the others need not be read
+// again: a reference with thousands of attestations would make each settle slower than the last.
+function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
+  const standing = aggregate([...standingsOf(claim), judgement])
+  if (standing === null) throw new Error('a claim with a judged attestation has no standing')
+  return standing
+}
+
+function standingsOf(claim: ClaimRow): Standing[] {
+  const { riskStatus, riskScore, provenanceStatus } = claim
+  if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
+  return [
+    {
+      riskStatus,
+      riskScore,
+      provenanceStatus,
+      factors: claim.factorCodes.map((code) => ({ code })),
+      advisoryFactors: claim.advisoryCodes.map((code) => ({ code })),
+    },
+  ]
+}
+
+function createdEvent(claimId: string, { id, judgement }: NewResult): NewEvent {
+  return {
+    type: 'attestation.created',
+    dedupKey: `attestation.created:${id}`,
+    data: {
+      attestation_id: id,
+      claim_id: claimId,
+      risk_score: judgement.riskScore,
+      risk_status: judgement.riskStatus,
+      provenance_status: judgement.provenanceStatus,
+      factor_codes: judgement.factors.map((factor) => factor.code),
+      advisory_codes: judgement.advisoryFactors.map((factor) => factor.code),
+    },
+  }
+}
+
+/** What subscribers learn of a claim whose risk or provenance is another now. */
+export function updatedEvent(before: ClaimRow, after: ClaimStanding): NewEvent {
+  return {
+    type: 'claim.provenance_updated',
+    data: {
+      claim_id: before.id,
+      previous: standingOf(before),
+      current: standingOf(after),
+      added_factors: after.factorCodes.filter((code) => !before.factorCodes.includes(code)),
+      removed_factors: before.factorCodes.filter((code) => !after.factorCodes.some((other) => other === code)),
+    },
+  }
+}
+
+export function escalatedEvent(claimId: string, after: ClaimStanding, caseId: string | undefined): NewEvent {
+  return {
+    type: 'claim.escalated',
+    data: {
+      claim_id: claimId,
+      risk_score: after.riskScore,
+      factor_codes: after.factorCodes,
+      ...(caseId === undefined ? {} : { case_id: caseId }),
+    },
+  }
+}
+
+/** Whether one of the two axes, or the score, has changed. */
+export function differs(before: ClaimRow, after: ClaimStanding): boolean {
+  return (
+    before.riskStatus !== after.riskStatus ||
+    before.provenanceStatus !== after.provenanceStatus ||
+    before.riskScore !== after.riskScore
+  )
+}
+
+export function sameCodes(before: ClaimRow, after: ClaimStanding): boolean {
+  return (
+    before.factorCodes.join() === after.factorCodes.join() && before.advisoryCodes.join() === after.advisoryCodes.join()
+  )
+}
+
+function standingOf({
+  riskStatus,
+  riskScore,
+  provenanceStatus,
+}: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
+  return { risk_status: riskStatus, risk_score: riskScore, provenance_status: provenanceStatus }
+}
