@@ -1,6 +1,8 @@
 import type { AssertionCode } from '../hardware/apple.ts'
 import type { Revocation } from '../hardware/revocations.ts'
 import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
+import type { C2paFacts } from '../media/c2pa-facts.ts'
+import type { DeclaredFacts } from '../media/declared.ts'
 import type { ExifFacts } from '../media/exif.ts'
 
 export type { HardwareTier }
@@ -90,13 +92,25 @@ export interface Facts {
     deviceId: string | null
   } | null
   exif: ExifFacts
+  /** Left out: nobody looked for a manifest. */
+  c2pa?: C2paFacts
+  /** What the media say of themselves outside of C2PA; left out: nobody looked. */
+  declared?: DeclaredFacts
   /** Where the claim says the loss happened. */
   lossLocation: Position | null
-  policy: {
-    geofenceMetres: number
-    thresholds: { review: number; failed: number }
-    requireSessionNonce?: boolean
-  }
+  policy: Policy
+}
+
+/** What the insurer's risk policy says. */
+export interface Policy {
+  /** 0, or left out: the defaults, as nobody has set one. */
+  version?: number
+  geofenceMetres: number
+  thresholds: { review: number; failed: number }
+  requireSessionNonce?: boolean
+  requireAttestation?: boolean
+  requireBiometric?: boolean
+  requireGps?: boolean
 }
 
 /** What a bundle-dependent factor is judged on: without a bundle there is nothing that it could call. */

@@ -2,6 +2,7 @@
 // (one judge per code) and an advisory code can't count at all (it has no points).
 
 import { judgeBiometric } from './biometric.ts'
+import { judgeCarrierAttestation, judgeCarrierBiometric, judgeCarrierGps } from './carrier.ts'
 import { judgeChain } from './chain.ts'
 import { judgeEnrollment, judgeRevocation } from './device.ts'
 import { judgeExifEditor, judgeExifPresence, judgeExifTime } from './exif.ts'
@@ -67,7 +68,7 @@ export type CaptureCode = Exclude<
   FactorCode,
   'no_manifest' | 'frame_hash_mismatch' | 'liveness_check_failed' | 'video_manifest_incomplete'
 >
-export type ImageAdvisoryCode = Extract<AdvisoryCode, `exif_${string}` | `geofence_${string}`>
+export type ImageAdvisoryCode = Extract<AdvisoryCode, `exif_${string}` | `geofence_${string}` | `carrier_${string}`>
 
 const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => ScoredFactor<C> | null } = {
   device_revoked: judgeRevocation,
@@ -87,6 +88,9 @@ const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => Ad
   exif_timestamp_mismatch: judgeExifTime,
   exif_editor_trace: judgeExifEditor,
   geofence_mismatch: judgeGeofence,
+  carrier_policy_attestation_missing: judgeCarrierAttestation,
+  carrier_policy_biometric_missing: judgeCarrierBiometric,
+  carrier_policy_gps_missing: judgeCarrierGps,
 }
 
 const CAPTURE_CODES = FACTOR_CODES.filter((code): code is CaptureCode => code in CAPTURE_JUDGES)
