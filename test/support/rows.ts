@@ -46,12 +46,14 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       not_before: new Date(),
       not_after: new Date(),
     })
+    const session = id('cap')
     await insert('capture_sessions', {
-      id: id('cap'),
+      id: session,
       nonce: bytes().toString('base64url'),
       device_id: device,
       expires_at: new Date(),
     })
+    await insert('capture_chunks', { session_id: session, chunk_index: 0, sha256: bytes(), size: 1 })
     await insert('device_challenges', {
       id: id('chl'),
       challenge: bytes().toString('base64url'),

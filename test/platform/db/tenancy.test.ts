@@ -15,6 +15,7 @@ const TENANT_GRANTS: Record<string, string> = {
   batches: 'DELETE INSERT SELECT UPDATE',
   case_entries: 'INSERT SELECT UPDATE(note,note_erased_at)',
   cases: 'DELETE INSERT SELECT UPDATE',
+  capture_chunks: 'DELETE INSERT SELECT',
   capture_sessions: 'DELETE INSERT SELECT UPDATE',
   claims: 'DELETE INSERT SELECT UPDATE',
   deliveries: 'DELETE INSERT SELECT UPDATE',
