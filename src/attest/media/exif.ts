@@ -3,6 +3,9 @@ import { access, open } from 'node:fs/promises'
 import exifr from 'exifr'
 import type { Metadata } from 'sharp'
 import { quote } from '../factors/quote.ts'
+import type { C2paScan } from './c2pa-scan.ts'
+import type { DeclaredFacts } from './declared.ts'
+import { readDeclared } from './declared-read.ts'
 import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
@@ -33,6 +36,13 @@ export interface ImageFacts {
   width: number | null
   height: number | null
   exif: ExifFacts
+  /** Nothing where the header can't be read. */
+  declared: DeclaredFacts
+}
+
+/** What the inspector tells of any file. */
+export interface FileFacts extends ImageFacts {
+  c2pa: C2paScan
 }
 
 // exifr caches by the identity of this object: a literal at the call would be a leak.
@@ -51,17 +61,23 @@ export async function readExif(input: string | Buffer): Promise<ExifFacts> {
   return (await readImageFacts(input)).exif
 }
 
-/** Format, size and EXIF from one look at the header. @throws as `readExif`. */
+/** Format, size, EXIF and what is declared, from one look at the header. @throws as `readExif`. */
 export async function readImageFacts(input: string | Buffer): Promise<ImageFacts> {
   if (typeof input === 'string') await access(input, constants.R_OK)
   const header = await readHeader(input)
-  if ('fault' in header) return { format: null, width: null, height: null, exif: unreadable(header.fault) }
+  if ('fault' in header) {
+    return { format: null, width: null, height: null, exif: unreadable(header.fault), declared: NOTHING }
+  }
   const { width, height } = header
   const format = formatOf(header)
-  const isTooLong = Math.max(width, height) > MAX_SIDE_PIXELS
-  const exif = isTooLong ? unreadable('the image has too long a side') : await exifOf(input, format, header.exif)
-  return { format, width, height, exif }
+  if (Math.max(width, height) > MAX_SIDE_PIXELS) {
+    return { format, width, height, exif: unreadable('the image has too long a side'), declared: NOTHING }
+  }
+  const { exif, userComment } = await exifOf(input, format, header.exif)
+  return { format, width, height, exif, declared: readDeclared(header, exif, userComment) }
 }
+
+const NOTHING: DeclaredFacts = { sourceTypes: [], generators: [], remoteManifest: null }
 
 async function readHeader(input: string | Buffer): Promise<Metadata | { fault: string }> {
   try {
@@ -91,10 +107,16 @@ async function exifOf(
   input: string | Buffer,
   format: ImageFormat | null,
   block: Buffer | undefined,
-): Promise<ExifFacts> {
+): Promise<DecodedExif> {
   // Sharp hands out no block for TIFF: there the file itself is the structure.
   if (format === 'tiff') return decode(await copyFromTiff(input))
-  return block === undefined ? { state: 'missing' } : decode(await copyTextTags(sourceOf(withoutPrefix(block))))
+  if (block === undefined) return { exif: { state: 'missing' }, userComment: null }
+  return decode(await copyTextTags(sourceOf(withoutPrefix(block))))
+}
+
+interface DecodedExif {
+  exif: ExifFacts
+  userComment: Buffer | null
 }
 
 async function copyFromTiff(input: string | Buffer): Promise<CopiedTags> {
@@ -121,10 +143,14 @@ function withoutPrefix(block: Buffer): Buffer {
   return block.toString('latin1', 0, 6) === 'Exif\0\0' ? block.subarray(6) : block
 }
 
-async function decode(copied: CopiedTags): Promise<ExifFacts> {
-  if (copied.state === 'none') return { state: 'missing' }
-  if (copied.state === 'malformed') return unreadable(copied.detail)
-  const tags = await parse(copied.block)
+async function decode(copied: CopiedTags): Promise<DecodedExif> {
+  if (copied.state === 'malformed') return { exif: unreadable(copied.detail), userComment: null }
+  const { userComment } = copied
+  return { exif: copied.state === 'none' ? { state: 'missing' } : await factsOf(copied.block), userComment }
+}
+
+async function factsOf(block: Uint8Array): Promise<ExifFacts> {
+  const tags = await parse(block)
   if (tags === null) return unreadable('the EXIF block does not parse')
   return {
     state: 'read',

@@ -1,15 +1,16 @@
 // The inside of the inspector: a worker thread that does one request at a time and holds no state between two of them.
 
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
-import { type ImageFacts, readImageFacts } from './exif.ts'
-import type { Inspection } from './inspector.ts'
+import { type C2paScan, scanForC2pa } from './c2pa-scan.ts'
+import { type FileFacts, readImageFacts } from './exif.ts'
 import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
+import type { Answer, Inspection } from './threads.ts'
 
 export type ThreadRequest = { op: 'inspect'; path: string } | { op: 'thumbnail'; path: string; maxSide: number }
 
-export type ThreadAnswer = { op: 'ready' } | { op: 'done'; inspection: Inspection<ImageFacts | Thumbnail> }
+export type ThreadAnswer = Answer<FileFacts | Thumbnail>
 
 export interface Thumbnail {
   /** WebP. */
@@ -28,9 +29,9 @@ parentPort?.on('message', async (request: ThreadRequest) => {
 })
 answer({ op: 'ready' })
 
-async function inspect(request: ThreadRequest): Promise<Inspection<ImageFacts | Thumbnail>> {
+async function inspect(request: ThreadRequest): Promise<Inspection<FileFacts | Thumbnail>> {
   try {
-    const value = request.op === 'inspect' ? await readImageFacts(request.path) : await makeThumbnail(request)
+    const value = request.op === 'inspect' ? await inspectFile(request.path) : await makeThumbnail(request)
     return { ok: true, value }
   } catch (error) {
     if (!(await isReadable(request.path))) {
@@ -39,6 +40,25 @@ async function inspect(request: ThreadRequest): Promise<Inspection<ImageFacts | 
     // The library's words can hold the path, which is no caller's business.
     const reason = error instanceof Error ? error.message.replaceAll(request.path, 'the file') : 'unknown'
     return { ok: false, code: 'unreadable', detail: reason.slice(0, 200) }
+  }
+}
+
+async function inspectFile(path: string): Promise<FileFacts> {
+  return { ...(await readImageFacts(path)), c2pa: scanFile(path) }
+}
+
+function scanFile(path: string): C2paScan {
+  const file = openSync(path, 'r')
+  try {
+    return scanForC2pa({
+      size: fstatSync(file).size,
+      read(offset, length) {
+        const bytes = Buffer.alloc(length)
+        return bytes.subarray(0, readSync(file, bytes, 0, length, offset))
+      },
+    })
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -8,10 +8,11 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import { parseContentDigest } from './digest-header.ts'
-import type { InspectionCode, Inspector } from './inspector.ts'
+import type { Inspector } from './inspector.ts'
 import { findMedia, insertMedia, type Media } from './rows.ts'
 import { judgeSides, readSides, type Sides } from './sides.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
+import type { InspectionCode } from './threads.ts'
 
 export const MAX_IMAGE_BYTES = 100_000_000
 export const MAX_VIDEO_BYTES = 2 * 1024 ** 3

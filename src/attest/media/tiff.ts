@@ -10,16 +10,18 @@ export interface TiffSource {
   read(offset: number, length: number): Promise<Buffer>
 }
 
+/** `userComment`: the tag's bytes, cut at 64 KiB, for `exifr` does not decode them; null where there is none that can be read. */
 export type CopiedTags =
-  | { state: 'copied'; block: Uint8Array<ArrayBuffer> }
-  /** The structure is sound and has none of the tags. */
-  | { state: 'none' }
+  | { state: 'copied'; block: Uint8Array<ArrayBuffer>; userComment: Buffer | null }
+  /** The structure is sound and has none of the text tags. */
+  | { state: 'none'; userComment: Buffer | null }
   | { state: 'malformed'; detail: string }
 
 // EXIF 3.0 4.6: Make, Model and Software stand in IFD0, the rest in the EXIF IFD that it points to.
 const IFD0_TAGS: ReadonlySet<number> = new Set([0x010f, 0x0110, 0x0131])
 const EXIF_TAGS: ReadonlySet<number> = new Set([0x9003, 0x9011, 0x9291])
 const EXIF_POINTER = 0x8769
+const USER_COMMENT = 0x9286
 
 const BYTE = 1
 const ASCII = 2
@@ -38,12 +40,14 @@ const ENTRY_BYTES = 12
 const MAX_ENTRIES = 1_000
 // Text is shown up to 256 characters; this leaves room for the multi-byte ones and for padding.
 const MAX_TEXT_BYTES = 1_024
+// Generators keep whole prompts in it.
+const MAX_COMMENT_BYTES = 64 * 1024
 
 type Fault = { fault: string }
 type Text = { tag: number; bytes: Buffer }
-type Directory = { texts: Text[]; exifOffset: number | null }
+type Directory = { texts: Text[]; exifOffset: number | null; userComment: Buffer | null }
 
-/** Reads at most two directories of bounded size and six texts, whatever the structure declares. */
+/** Reads at most two directories of bounded size, six texts and a comment, whatever the structure declares. */
 export async function copyTextTags(source: TiffSource): Promise<CopiedTags> {
   if (source.size < HEADER_BYTES) return { state: 'malformed', detail: 'too short for a TIFF header' }
   const header = await source.read(0, HEADER_BYTES)
@@ -55,8 +59,9 @@ export async function copyTextTags(source: TiffSource): Promise<CopiedTags> {
   if ('fault' in ifd0) return { state: 'malformed', detail: ifd0.fault }
   const exif = ifd0.exifOffset === null ? null : await readDirectory(source, number, ifd0.exifOffset, EXIF_TAGS)
   if (exif !== null && 'fault' in exif) return { state: 'malformed', detail: exif.fault }
-  if (exif === null && ifd0.texts.length === 0) return { state: 'none' }
-  return { state: 'copied', block: writeBlock(ifd0.texts, exif?.texts ?? []) }
+  const userComment = exif?.userComment ?? null
+  if (exif === null && ifd0.texts.length === 0) return { state: 'none', userComment }
+  return { state: 'copied', block: writeBlock(ifd0.texts, exif?.texts ?? []), userComment }
 }
 
 interface NumberReader {
@@ -82,7 +87,7 @@ async function readDirectory(
   if (offset + 2 + count * ENTRY_BYTES > source.size) return { fault: 'a directory runs over the end' }
   const entries = await source.read(offset + 2, count * ENTRY_BYTES)
 
-  const directory: Directory = { texts: [], exifOffset: null }
+  const directory: Directory = { texts: [], exifOffset: null, userComment: null }
   const seen = new Set<number>()
   for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
     const tag = number.u16(entries, at)
@@ -91,6 +96,8 @@ async function readDirectory(
     if (tag === EXIF_POINTER && wanted === IFD0_TAGS) {
       if (!POINTER_TYPES.has(number.u16(entries, at + 2))) return { fault: 'the EXIF pointer is no pointer' }
       directory.exifOffset = number.u32(entries, at + 8)
+    } else if (tag === USER_COMMENT && wanted === EXIF_TAGS) {
+      directory.userComment = await readComment(source, number, entries.subarray(at, at + ENTRY_BYTES))
     } else if (wanted.has(tag)) {
       const bytes = await readText(source, number, entries.subarray(at, at + ENTRY_BYTES))
       if ('fault' in bytes) return bytes
@@ -107,6 +114,14 @@ async function readText(source: TiffSource, number: NumberReader, entry: Buffer)
   const offset = number.u32(entry, 8)
   if (offset + length > source.size) return { fault: 'a text runs over the end' }
   return source.read(offset, Math.min(length, MAX_TEXT_BYTES))
+}
+
+/** Null instead of a fault: it takes no part in what EXIF is judged by. */
+async function readComment(source: TiffSource, number: NumberReader, entry: Buffer): Promise<Buffer | null> {
+  const length = number.u32(entry, 4)
+  const offset = number.u32(entry, 8)
+  if (number.u16(entry, 2) !== UNDEFINED || length <= 8 || offset + length > source.size) return null
+  return source.read(offset, Math.min(length, MAX_COMMENT_BYTES))
 }
 
 /** TIFF 6.0 section 2, little-endian: the header, IFD0, the EXIF IFD, then the texts that don't fit into an entry. */

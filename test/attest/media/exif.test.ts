@@ -65,6 +65,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
+const NOTHING = { sourceTypes: [], generators: [], remoteManifest: null }
+
 describe('containers', () => {
   test.each([
     ['jpeg', 'jpeg'],
@@ -75,16 +77,22 @@ describe('containers', () => {
     const image = await cameraImage().toFormat(encoder).toBuffer()
     const path = join(folder, `camera.${encoder}`)
     await writeFile(path, image)
-    expect(await readImageFacts(image)).toEqual({ format, width: 16, height: 12, exif: CAMERA })
-    expect(await readImageFacts(path)).toEqual({ format, width: 16, height: 12, exif: CAMERA })
+    expect(await readImageFacts(image)).toEqual({ format, width: 16, height: 12, exif: CAMERA, declared: NOTHING })
+    expect(await readImageFacts(path)).toEqual({ format, width: 16, height: 12, exif: CAMERA, declared: NOTHING })
   })
 
   test.each(['II', 'MM'] as const)('reads a TIFF file of byte order %s', async (order) => {
     const image = structure({ ifd0: [...PIXEL, ...IFD0], exif: EXIF }, order)
     const path = join(folder, `camera-${order}.tiff`)
     await writeFile(path, image)
-    expect(await readImageFacts(image)).toEqual({ format: 'tiff', width: 1, height: 1, exif: CAMERA })
-    expect(await readImageFacts(path)).toEqual({ format: 'tiff', width: 1, height: 1, exif: CAMERA })
+    expect(await readImageFacts(image)).toEqual({
+      format: 'tiff',
+      width: 1,
+      height: 1,
+      exif: CAMERA,
+      declared: NOTHING,
+    })
+    expect(await readImageFacts(path)).toEqual({ format: 'tiff', width: 1, height: 1, exif: CAMERA, declared: NOTHING })
   })
 
   test.each(['jpeg', 'png', 'webp', 'avif', 'tiff'] as const)('misses EXIF in a plain %s', async (encoder) => {

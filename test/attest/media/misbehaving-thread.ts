@@ -15,6 +15,11 @@ parentPort?.on('message', ({ path }: ThreadRequest) => {
   if (path === 'memory') for (;;) kept.push(new Array(100_000).fill({}))
   if (path === 'afterwards') setImmediate(() => process.exit(1))
   const exif = { state: 'unreadable', detail: path } as const
-  answer({ op: 'done', inspection: { ok: true, value: { format: null, width: null, height: null, exif } } })
+  const declared = { sourceTypes: [], generators: [], remoteManifest: null }
+  const c2pa = { state: 'absent', size: 0 } as const
+  answer({
+    op: 'done',
+    inspection: { ok: true, value: { format: null, width: null, height: null, exif, declared, c2pa } },
+  })
 })
 answer({ op: 'ready' })

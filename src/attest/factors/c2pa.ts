@@ -1,0 +1,89 @@
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { C2paFacts, C2paManifest } from '../media/c2pa-facts.ts'
+import type { Facts } from './facts.ts'
+import { quote } from './quote.ts'
+import { isGenerated, kindOfSource, nameOfType } from './source-type.ts'
+import { type AdvisoryFactor, advisory, type Evidence } from './table.ts'
+
+const COMPARED = 'C2PA manifest of the media'
+
+// Who signed, and when, says nothing about whether what was signed is whole. Nor does an ingredient that never had a manifest.
+const ABOUT_TRUST = /^(signingCredential\.|timeStamp\.|cawg\.|ingredient\.(unknownProvenance|manifest\.missing)$)/
+
+/** `c2pa_absent`: also without a bundle, as all of these, for they are about the media alone. */
+export function judgeC2paAbsent({ c2pa }: Facts): AdvisoryFactor<'c2pa_absent'> | null {
+  if (c2pa?.state !== 'absent') return null
+  return advisory('c2pa_absent', {
+    compared: COMPARED,
+    expected: 'present',
+    found: c2pa.remoteManifest === null ? 'absent' : 'elsewhere, not fetched',
+    remote_manifest: quote(c2pa.remoteManifest ?? ''),
+  })
+}
+
+/** `c2pa_invalid`: it can't be read, does not verify, or contains the manifest of an ingredient that does not. */
+export function judgeC2paInvalid({ c2pa }: Facts): AdvisoryFactor<'c2pa_invalid'> | null {
+  if (c2pa?.state === 'malformed') {
+    return advisory('c2pa_invalid', {
+      compared: COMPARED,
+      expected: 'well-formed and signed',
+      found: 'malformed',
+      codes: [quote(c2pa.code)],
+    })
+  }
+  if (c2pa?.state !== 'read' || isSound(c2pa)) return null
+  return advisory('c2pa_invalid', { ...evidenceOf(c2pa.manifest), found: whatFails(c2pa.manifest) })
+}
+
+/** `c2pa_present_valid`: everything verifies. Who signed may be unknown: `trusted` says. */
+export function judgeC2paValid({ c2pa }: Facts): AdvisoryFactor<'c2pa_present_valid'> | null {
+  if (c2pa?.state !== 'read' || !isSound(c2pa)) return null
+  return advisory('c2pa_present_valid', evidenceOf(c2pa.manifest))
+}
+
+function isSound({ manifest }: Extract<C2paFacts, { state: 'read' }>): boolean {
+  return manifest.validationState !== 'Invalid' && brokenIn(manifest.ingredientFailures).length === 0
+}
+
+function whatFails({ validationState, failures }: C2paManifest): string {
+  if (validationState !== 'Invalid') return 'broken ingredient'
+  const broken = brokenIn(failures)
+  if (broken.some((code) => /hash|Hash/.test(code))) return 'changed after signing'
+  if (broken.some((code) => code.startsWith('claimSignature.'))) return 'bad signature'
+  if (broken.length > 0) return 'not well-formed'
+  return failures.some((code) => code.startsWith('signingCredential.')) ? 'credential not acceptable' : 'invalid'
+}
+
+const brokenIn = (codes: readonly string[]): string[] => codes.filter((code) => !ABOUT_TRUST.test(code))
+
+function evidenceOf(manifest: C2paManifest): Evidence {
+  const { signer, sources, trustList } = manifest
+  return {
+    compared: COMPARED,
+    expected: 'well-formed and signed',
+    found: 'valid',
+    validation_state: manifest.validationState,
+    trusted: manifest.validationState === 'Trusted',
+    codes: [...manifest.failures],
+    ingredient_codes: [...manifest.ingredientFailures],
+    signer: signer && {
+      issuer: signer.issuer,
+      common_name: signer.commonName,
+      algorithm: signer.algorithm,
+      serial: signer.serial,
+      signed_at: signer.signedAt,
+    },
+    claim_generator: manifest.claimGenerator,
+    manifests: manifest.manifestCount,
+    ingredients: manifest.ingredientCount,
+    ingredients_without_manifest: manifest.bareIngredientCount,
+    ai_declared: sources.some(({ type, action }) => isGenerated(kindOfSource(type, action))),
+    digital_source_types: sources.map(sourceOf),
+    digital_source_type_count: manifest.sourceCount,
+    trust_list: { certificates: trustList.certificates, sha256: trustList.sha256 },
+  }
+}
+
+function sourceOf({ manifest, action, type }: C2paManifest['sources'][number]): Json {
+  return { manifest, action, type: quote(nameOfType(type)), kind: kindOfSource(type, action) }
+}

@@ -1,0 +1,159 @@
+// What a C2PA manifest store says, made small: the reader's JSON is built from a stranger's bytes, so what is kept of it is
+// counted, quoted and sorted. The reader keeps manifests in no order, and the same bytes must give the same facts.
+
+import { quote } from '../factors/quote.ts'
+
+export type C2paFacts =
+  /** No manifest in the file. `remoteManifest`: the address of one elsewhere, which is not fetched. */
+  | { state: 'absent'; remoteManifest: string | null }
+  | { state: 'read'; manifest: C2paManifest }
+  /** There is one, but it can't be read as one. `code`: the reader's own. */
+  | { state: 'malformed'; code: string }
+  /** There is one, or may be, and nobody looked. */
+  | { state: 'unread'; why: 'too_large' | 'too_many_parts' | 'timeout' | 'crashed'; detail: string }
+  /** The media are in a format that is not known to carry one. */
+  | { state: 'not_applicable' }
+
+export interface C2paManifest {
+  /** `Valid`: all holds, but nobody whom we trust has signed. */
+  validationState: 'Trusted' | 'Valid' | 'Invalid'
+  /** Failures of the manifest that speaks for the file, as C2PA codes: sorted, each once. */
+  failures: readonly string[]
+  /** The same of what it was made from. */
+  ingredientFailures: readonly string[]
+  signer: {
+    issuer: string | null
+    commonName: string | null
+    algorithm: string | null
+    /** Decimal. */
+    serial: string | null
+    /** As the time stamp says, trusted or not. */
+    signedAt: string | null
+  } | null
+  claimGenerator: string | null
+  manifestCount: number
+  ingredientCount: number
+  /** Ingredients that came without a manifest: nothing is known of how they were made. */
+  bareIngredientCount: number
+  /** Digital source types of all manifests. `action` is null where metadata name the type. */
+  sources: readonly C2paSource[]
+  sourceCount: number
+  /** Of the lists that the signer was looked for in: certificates, and SHA-256 over their sorted fingerprints. */
+  trustList: { certificates: number; sha256: string }
+}
+
+export interface C2paSource {
+  manifest: 'active' | 'ingredient'
+  action: string | null
+  type: string
+}
+
+const MAX_CODES = 32
+const MAX_SOURCES = 32
+// Of one store; the reader's own limits end before.
+const MAX_LOOKED_AT = 10_000
+
+/** @param store The JSON of c2pa-rs's manifest store; whatever is not as expected in it counts as not there. */
+export function readStore(store: unknown, trustList: C2paManifest['trustList']): C2paManifest | undefined {
+  const validationState = textIn(store, 'validation_state')
+  if (validationState !== 'Trusted' && validationState !== 'Valid' && validationState !== 'Invalid') return undefined
+  const activeLabel = textIn(store, 'active_manifest')
+  const manifests = Object.entries(recordIn(store, 'manifests')).sort(([a], [b]) => (a < b ? -1 : 1))
+  const active = manifests.find(([label]) => label === activeLabel)?.[1]
+  const ingredients = manifests.flatMap(([, manifest]) => listIn(manifest, 'ingredients'))
+  const sources = manifests
+    .flatMap(([label, manifest]) => sourcesOf(manifest, label === activeLabel ? 'active' : 'ingredient'))
+    .sort(bySource)
+  const results = recordIn(store, 'validation_results')
+  const signature = recordIn(active, 'signature_info')
+  return {
+    validationState,
+    failures: codesOf(listIn(results.activeManifest, 'failure')),
+    ingredientFailures: codesOf([
+      ...listIn(results, 'ingredientDeltas').flatMap((delta) => listIn(recordIn(delta, 'validationDeltas'), 'failure')),
+      ...ingredients.flatMap(failuresOfIngredient),
+    ]),
+    signer:
+      Object.keys(signature).length === 0
+        ? null
+        : {
+            issuer: quotedIn(signature, 'issuer'),
+            commonName: quotedIn(signature, 'common_name'),
+            algorithm: quotedIn(signature, 'alg'),
+            serial: quotedIn(signature, 'cert_serial_number'),
+            signedAt: quotedIn(signature, 'time'),
+          },
+    claimGenerator: generatorOf(active),
+    manifestCount: manifests.length,
+    ingredientCount: ingredients.length,
+    bareIngredientCount: ingredients.filter((one) => textIn(one, 'active_manifest') === undefined).length,
+    sources: sources.slice(0, MAX_SOURCES),
+    sourceCount: sources.length,
+    trustList,
+  }
+}
+
+function failuresOfIngredient(ingredient: unknown): unknown[] {
+  const results = recordIn(ingredient, 'validation_results')
+  return [...listIn(ingredient, 'validation_status'), ...listIn(results.activeManifest, 'failure')]
+}
+
+function codesOf(statuses: readonly unknown[]): string[] {
+  const codes = statuses.slice(0, MAX_LOOKED_AT).flatMap((status) => quotedIn(status, 'code') ?? [])
+  return [...new Set(codes)].sort().slice(0, MAX_CODES)
+}
+
+const ACTIONS = /^c2pa\.actions(\.v\d+)?(__\d+)?$/
+const METADATA = /^(stds\.iptc|c2pa\.metadata|cawg\.metadata)/
+const METADATA_FIELD = 'Iptc4xmpExt:DigitalSourceType'
+
+function sourcesOf(manifest: unknown, place: C2paSource['manifest']): C2paSource[] {
+  return listIn(manifest, 'assertions').flatMap((assertion): C2paSource[] => {
+    const label = textIn(assertion, 'label') ?? ''
+    const data = recordIn(assertion, 'data')
+    if (ACTIONS.test(label)) {
+      return listIn(data, 'actions').flatMap((action) => {
+        const type = quotedIn(action, 'digitalSourceType')
+        return type === null ? [] : [{ manifest: place, action: quotedIn(action, 'action') ?? 'unnamed', type }]
+      })
+    }
+    const type = METADATA.test(label) ? quotedIn(data, METADATA_FIELD) : null
+    return type === null ? [] : [{ manifest: place, action: null, type }]
+  })
+}
+
+function bySource(a: C2paSource, b: C2paSource): number {
+  const [left, right] = [a, b].map(({ manifest, action, type }) => `${manifest} ${action ?? ''} ${type}`)
+  return (left ?? '') < (right ?? '') ? -1 : 1
+}
+
+function generatorOf(manifest: unknown): string | null {
+  const [info] = listIn(manifest, 'claim_generator_info')
+  const named = [textIn(info, 'name'), textIn(info, 'version')].filter((part) => part !== undefined).join(' ')
+  return quote(named) ?? quotedIn(manifest, 'claim_generator')
+}
+
+function recordIn(value: unknown, key: string): Record<string, unknown> {
+  const found = memberOf(value, key)
+  return found !== null && typeof found === 'object' && !Array.isArray(found) ? { ...found } : {}
+}
+
+function listIn(value: unknown, key: string): unknown[] {
+  const found = memberOf(value, key)
+  return Array.isArray(found) ? found.slice(0, MAX_LOOKED_AT) : []
+}
+
+function textIn(value: unknown, key: string): string | undefined {
+  const found = memberOf(value, key)
+  return typeof found === 'string' ? found : undefined
+}
+
+function quotedIn(value: unknown, key: string): string | null {
+  const text = textIn(value, key)
+  return text === undefined ? null : quote(text)
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined
+  return Reflect.get(value, key)
+}
