@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { MAX_CHUNK_BYTES, MAX_CHUNKS } from '../video/limits.ts'
+import type { ChunkRow, StreamRow } from './stream-rows.ts'
+import type { Streams } from './streams.ts'
+
+const chunkView = z.object({
+  session_id: z.string(),
+  index: z.number().int(),
+  sha256: z.string(),
+  bytes: z.number().int(),
+  arrived_at: z.string().describe('By the server’s clock. Sent again, a chunk keeps the time of its first arrival.'),
+})
+
+const streamView = z.object({
+  session_id: z.string(),
+  state: z.enum(['open', 'closed']).describe('Closed: submitted, it takes no more chunks.'),
+  device_id: z.string().nullable(),
+  issued_at: z.string(),
+  expires_at: z.string(),
+  content_type: z.string().nullable().describe('As the first chunk said it.'),
+  chunk_count: z.number().int(),
+  total_bytes: z.number().int(),
+  next_index: z.number().int().describe('The first index that has not arrived.'),
+  received: z.array(z.object({ first: z.number().int(), last: z.number().int() })).describe('Runs of indices.'),
+})
+
+// What is no index has no chunk.
+const chunkParams = z.object({
+  id: z.string(),
+  index: z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]{0,3})$/)
+    .transform(Number)
+    .meta({ type: 'integer', minimum: 0, maximum: MAX_CHUNKS - 1, pattern: undefined }),
+})
+
+export function streamRoutes(streams: Streams): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/attest/sessions/:id',
+        tag: 'Attest',
+        summary: 'What has arrived of a streamed capture',
+        scope: 'attest',
+        view: streamView,
+        status: [200],
+      },
+      async ({ caller, params }) => toStreamView(await streams.find(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'PUT',
+        path: '/v1/claims/attest/sessions/:id/chunks/:index',
+        tag: 'Attest',
+        summary: 'Send one chunk of a video while it is recorded',
+        scope: 'attest',
+        params: chunkParams,
+        rawBody: { contentTypes: ['video/mp4', 'video/quicktime', 'video/webm'], isHashed: true },
+        maxBodyBytes: MAX_CHUNK_BYTES,
+        view: chunkView,
+        status: [200],
+      },
+      async ({ caller, params, stream, header, signal, idempotencyKey }) => {
+        const length = header('content-length')
+        const chunk = await streams.put({
+          scope: caller,
+          sessionId: params.id,
+          index: params.index,
+          stream,
+          contentType: header('content-type') ?? '',
+          contentLength: length === undefined ? undefined : Number(length),
+          contentDigest: header('content-digest'),
+          signal,
+          idempotencyKey,
+        })
+        return toChunkView(params.id, chunk)
+      },
+      async ({ caller, params }) => toChunkView(params.id, await streams.getChunk(caller, params.id, params.index)),
+    ),
+  ]
+}
+
+function toChunkView(sessionId: string, { index, sha256, bytes, arrivedAt }: ChunkRow): z.input<typeof chunkView> {
+  return { session_id: sessionId, index, sha256, bytes, arrived_at: arrivedAt.toISOString() }
+}
+
+function toStreamView({ stream, chunks }: { stream: StreamRow; chunks: ChunkRow[] }): z.input<typeof streamView> {
+  const received: { first: number; last: number }[] = []
+  for (const { index } of chunks) {
+    const run = received.at(-1)
+    if (run?.last === index - 1) run.last = index
+    else received.push({ first: index, last: index })
+  }
+  const [start] = received
+  return {
+    session_id: stream.id,
+    state: stream.mediaId === null && stream.consumedBy === null ? 'open' : 'closed',
+    device_id: stream.deviceId,
+    issued_at: stream.issuedAt.toISOString(),
+    expires_at: stream.expiresAt.toISOString(),
+    content_type: stream.contentType,
+    chunk_count: chunks.length,
+    total_bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
+    next_index: start?.first === 0 ? start.last + 1 : 0,
+    received,
+  }
+}

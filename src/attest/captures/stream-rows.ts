@@ -1,0 +1,149 @@
+// The session's row is locked by everybody who adds a chunk, closes the stream or reads it as whole: what one of them has
+// seen of the chunks stays true until its transaction ends.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { type Doomed, takeMedia } from '../media/erase-rows.ts'
+import type { MediaType } from '../media/sniff.ts'
+
+/** A session as its stream sees it. */
+export interface StreamRow {
+  id: string
+  nonce: string
+  deviceId: string | null
+  issuedAt: Date
+  expiresAt: Date
+  consumedBy: string | null
+  /** Null until the first chunk. */
+  contentType: MediaType | null
+  chunkCount: number
+  totalBytes: number
+  /** What the chunks were put together to: the stream is closed. */
+  mediaId: string | null
+}
+
+export interface ChunkRow {
+  index: number
+  /** 64 lower-case hexadecimal digits. */
+  sha256: string
+  bytes: number
+  /** By Postgres's clock. */
+  arrivedAt: Date
+}
+
+const STREAM = `id, nonce, device_id AS "deviceId", issued_at AS "issuedAt", expires_at AS "expiresAt",
+  consumed_by AS "consumedBy", stream_type AS "contentType", stream_chunks AS "chunkCount",
+  stream_bytes AS "totalBytes", stream_media_id AS "mediaId"`
+const CHUNK = `chunk_index AS index, encode(sha256, 'hex') AS sha256, size AS bytes, arrived_at AS "arrivedAt"`
+
+export async function findStream(tx: Tx, id: string): Promise<StreamRow | undefined> {
+  const [row] = await tx.query<StreamRow>(`SELECT ${STREAM} FROM capture_sessions WHERE id = $1`, [id])
+  return row
+}
+
+export async function lockStream(tx: Tx, id: string): Promise<StreamRow | undefined> {
+  const [row] = await tx.query<StreamRow>(`SELECT ${STREAM} FROM capture_sessions WHERE id = $1 FOR UPDATE`, [id])
+  return row
+}
+
+export async function findChunk(tx: Tx, sessionId: string, index: number): Promise<ChunkRow | undefined> {
+  const [row] = await tx.query<ChunkRow>(
+    `SELECT ${CHUNK} FROM capture_chunks WHERE session_id = $1 AND chunk_index = $2`,
+    [sessionId, index],
+  )
+  return row
+}
+
+/** By their index. */
+export async function findChunks(tx: Tx, sessionId: string): Promise<ChunkRow[]> {
+  return tx.query<ChunkRow>(`SELECT ${CHUNK} FROM capture_chunks WHERE session_id = $1 ORDER BY chunk_index`, [
+    sessionId,
+  ])
+}
+
+/** Adds a chunk to a stream whose row is locked. */
+export async function insertChunk(
+  tx: Tx,
+  scope: Scope,
+  sessionId: string,
+  { index, sha256, bytes, contentType }: { index: number; sha256: string; bytes: number; contentType: MediaType },
+): Promise<ChunkRow> {
+  const [[row]] = await Promise.all([
+    tx.query<ChunkRow>(
+      `INSERT INTO capture_chunks (account_id, environment, session_id, chunk_index, sha256, size)
+       VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${CHUNK}`,
+      [scope.accountId, scope.environment, sessionId, index, Buffer.from(sha256, 'hex'), bytes],
+    ),
+    tx.query(
+      `UPDATE capture_sessions SET stream_type = $2, stream_chunks = stream_chunks + 1, stream_bytes = stream_bytes + $3
+       WHERE id = $1`,
+      [sessionId, contentType, bytes],
+    ),
+  ])
+  if (row === undefined) throw new Error('a chunk that was just inserted is not there')
+  return row
+}
+
+export async function closeStream(tx: Tx, id: string, mediaId: string): Promise<void> {
+  await tx.query('UPDATE capture_sessions SET stream_media_id = $2 WHERE id = $1', [id, mediaId])
+}
+
+/** Streams that were put together, and whose chunks are still kept beside that. */
+export async function findUnreleased(tx: Tx, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM capture_sessions WHERE stream_media_id IS NOT NULL AND stream_released_at IS NULL
+     ORDER BY id LIMIT $1`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Sessions whose chunks belong to captures: put together to one of these media, or sent under one of these nonces. */
+export async function findStreamsOf(
+  tx: Tx,
+  { mediaIds, nonces }: { mediaIds: readonly string[]; nonces: readonly string[] },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM capture_sessions WHERE stream_media_id = ANY($1::text[])
+     UNION SELECT id FROM capture_sessions WHERE nonce = ANY($2::text[]) AND stream_chunks > 0`,
+    [mediaIds, nonces],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Takes the bytes of these sessions' chunks out of use, but what something else needs: an attestation, what a stream was put
+ * together to, or a chunk with the same bytes in a stream that is open (two recordings of one phone can begin alike). The
+ * rows of the chunks stay, for when they came is part of what is judged.
+ */
+export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Promise<Doomed[]> {
+  if (sessionIds.length === 0) return []
+  const locked = await tx.query<{ id: string }>(
+    `SELECT id FROM media WHERE id = ANY(ARRAY(
+       SELECT m.id FROM capture_chunks c
+       CROSS JOIN LATERAL (SELECT id FROM media WHERE sha256 = c.sha256 AND state = 'stored' LIMIT 1) m
+       WHERE c.session_id = ANY($1)
+     )) AND state = 'stored' ORDER BY id FOR UPDATE`,
+    [sessionIds],
+  )
+  const ids = locked.map(({ id }) => id)
+  await tx.query('UPDATE capture_sessions SET stream_released_at = now() WHERE id = ANY($1)', [sessionIds])
+  // Statements after the locks: whoever came to need one of them has committed, or waits and finds none.
+  const needed = await tx.query<{ id: string }>(
+    `SELECT wanted.id FROM unnest($1::text[]) AS wanted (id)
+     WHERE EXISTS (SELECT FROM attestations WHERE attestations.media_id = wanted.id OFFSET 0)
+       OR EXISTS (SELECT FROM capture_sessions WHERE stream_media_id = wanted.id OFFSET 0)
+       OR EXISTS (SELECT FROM media CROSS JOIN LATERAL (
+            SELECT session_id FROM capture_chunks WHERE capture_chunks.sha256 = media.sha256
+              AND capture_chunks.session_id <> ALL($2) OFFSET 0
+          ) AS other CROSS JOIN LATERAL (
+            SELECT FROM capture_sessions WHERE capture_sessions.id = other.session_id AND stream_media_id IS NULL LIMIT 1
+          ) AS open WHERE media.id = wanted.id OFFSET 0)`,
+    [ids, sessionIds],
+  )
+  const kept = new Set(needed.map(({ id }) => id))
+  return takeMedia(
+    tx,
+    ids.filter((id) => !kept.has(id)),
+  )
+}
