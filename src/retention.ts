@@ -2,7 +2,7 @@
 
 import { forgetDeliveries, forgetEvents } from './account/webhooks/retention.ts'
 import { forgetBatches } from './attest/batches/retention.ts'
-import { forgetSessions } from './attest/captures/retention.ts'
+import { forgetChunks, forgetSessions, releaseStreams } from './attest/captures/retention.ts'
 import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
 import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
@@ -20,6 +20,8 @@ const DAY_MS = 24 * HOUR_MS
 
 // A capture may arrive 30 days after its nonce expired, and one more is for clocks that disagree.
 const LATE_CAPTURE_DAYS = 31
+// Uploads that nobody submits, chunks of streams among them.
+const UNCLAIMED_DAYS = 7
 // After they expired: long enough to look into an enrollment that failed.
 const CHALLENGE_DAYS = 31
 // Until plans say more: three months are what a quarterly reconciliation looks back on.
@@ -81,7 +83,9 @@ export function tenantRules({
     rows('cases', null, forgetCases),
     rows('claims', null, forgetClaims),
     rows('batches', null, forgetBatches),
-    { what: 'unreferenced_media', days: 7, forget: eraser.eraseUnreferenced },
+    { what: 'streams', days: 0, forget: (scope, _before, signal) => releaseStreams({ db, eraser }, scope, signal) },
+    rows('capture_chunks', UNCLAIMED_DAYS, forgetChunks),
+    { what: 'unreferenced_media', days: UNCLAIMED_DAYS, forget: eraser.eraseUnreferenced },
     { what: 'erased_media', days: null, forget: eraser.forgetErased },
     rows('capture_sessions', LATE_CAPTURE_DAYS, forgetSessions),
     rows('device_challenges', CHALLENGE_DAYS, forgetChallenges),
