@@ -13,6 +13,7 @@ const GROUND = new Set(['src/failure.ts', 'src/guidance.ts'])
 const PURE = [
   'src/attest/factors/',
   'src/attest/hardware/revocations.ts',
+  'src/attest/media/declared.ts',
   'src/attest/cases/machine.ts',
   'src/attest/cases/sla.ts',
   'src/platform/jobs/share.ts',

@@ -16,8 +16,8 @@ export function judgeC2paAbsent({ c2pa }: Facts): AdvisoryFactor<'c2pa_absent'> 
   return advisory('c2pa_absent', {
     compared: COMPARED,
     expected: 'present',
-    found: c2pa.remoteManifest === null ? 'absent' : 'elsewhere, not fetched',
-    remote_manifest: quote(c2pa.remoteManifest ?? ''),
+    found: whereabouts(c2pa.manifestReference),
+    reference: quote(c2pa.manifestReference ?? ''),
   })
 }
 
@@ -39,6 +39,12 @@ export function judgeC2paInvalid({ c2pa }: Facts): AdvisoryFactor<'c2pa_invalid'
 export function judgeC2paValid({ c2pa }: Facts): AdvisoryFactor<'c2pa_present_valid'> | null {
   if (c2pa?.state !== 'read' || !isSound(c2pa)) return null
   return advisory('c2pa_present_valid', evidenceOf(c2pa.manifest))
+}
+
+// XMP outlives the manifest that it points to: programs that know only XMP take the rest out.
+function whereabouts(reference: string | null): string {
+  if (reference === null) return 'absent'
+  return /^https?:/i.test(reference) ? 'elsewhere, not fetched' : 'no longer there'
 }
 
 function isSound({ manifest }: Extract<C2paFacts, { state: 'read' }>): boolean {

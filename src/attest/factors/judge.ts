@@ -1,7 +1,9 @@
 // What decides over an image attestation: pure functions over plain facts. A factor counts at most once by construction
 // (one judge per code) and an advisory code can't count at all (it has no points).
 
+import { declaredProvenance } from '../media/declared.ts'
 import { judgeBiometric } from './biometric.ts'
+import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from './c2pa.ts'
 import { judgeCarrierAttestation, judgeCarrierBiometric, judgeCarrierGps } from './carrier.ts'
 import { judgeChain } from './chain.ts'
 import { judgeEnrollment, judgeRevocation } from './device.ts'
@@ -68,7 +70,10 @@ export type CaptureCode = Exclude<
   FactorCode,
   'no_manifest' | 'frame_hash_mismatch' | 'liveness_check_failed' | 'video_manifest_incomplete'
 >
-export type ImageAdvisoryCode = Extract<AdvisoryCode, `exif_${string}` | `geofence_${string}` | `carrier_${string}`>
+export type ImageAdvisoryCode = Extract<
+  AdvisoryCode,
+  `exif_${string}` | `geofence_${string}` | `c2pa_${string}` | `carrier_${string}`
+>
 
 const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => ScoredFactor<C> | null } = {
   device_revoked: judgeRevocation,
@@ -88,6 +93,9 @@ const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => Ad
   exif_timestamp_mismatch: judgeExifTime,
   exif_editor_trace: judgeExifEditor,
   geofence_mismatch: judgeGeofence,
+  c2pa_absent: judgeC2paAbsent,
+  c2pa_invalid: judgeC2paInvalid,
+  c2pa_present_valid: judgeC2paValid,
   carrier_policy_attestation_missing: judgeCarrierAttestation,
   carrier_policy_biometric_missing: judgeCarrierBiometric,
   carrier_policy_gps_missing: judgeCarrierGps,
@@ -120,7 +128,7 @@ export function judge(facts: Facts): Judgement {
     factors,
     advisoryFactors: ADVISORY_CODES.flatMap((code) => ADVISORY_JUDGES[code](facts) ?? []),
     hardwareTier: tierOf(facts),
-    observations: [],
+    observations: declaredProvenance(facts),
     rulesVersion: RULES_VERSION,
   }
 }

@@ -4,8 +4,8 @@
 import { quote } from '../factors/quote.ts'
 
 export type C2paFacts =
-  /** No manifest in the file. `remoteManifest`: the address of one elsewhere, which is not fetched. */
-  | { state: 'absent'; remoteManifest: string | null }
+  /** No manifest in the file. `manifestReference`: what XMP says of where one is, or was. It is never fetched. */
+  | { state: 'absent'; manifestReference: string | null }
   | { state: 'read'; manifest: C2paManifest }
   /** There is one, but it can't be read as one. `code`: the reader's own. */
   | { state: 'malformed'; code: string }

@@ -32,7 +32,7 @@ export function readDeclared(
       0,
       MAX_FOUND,
     ),
-    remoteManifest: valuesIn(packet, 'provenance')[0] ?? null,
+    manifestReference: valuesIn(packet, 'provenance')[0] ?? null,
   }
 }
 

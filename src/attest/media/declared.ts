@@ -12,8 +12,8 @@ export interface DeclaredFacts {
   sourceTypes: readonly { where: 'xmp'; field: string; value: string }[]
   /** Traces that a known generator writes. */
   generators: readonly GeneratorTrace[]
-  /** The address of a manifest that is not in the file, as XMP names it. It is never fetched. */
-  remoteManifest: string | null
+  /** Where XMP says that a C2PA manifest is: elsewhere, or in a part of the file that may be gone. It is never fetched. */
+  manifestReference: string | null
 }
 
 export interface GeneratorTrace {

@@ -77,7 +77,7 @@ export async function readImageFacts(input: string | Buffer): Promise<ImageFacts
   return { format, width, height, exif, declared: readDeclared(header, exif, userComment) }
 }
 
-const NOTHING: DeclaredFacts = { sourceTypes: [], generators: [], remoteManifest: null }
+const NOTHING: DeclaredFacts = { sourceTypes: [], generators: [], manifestReference: null }
 
 async function readHeader(input: string | Buffer): Promise<Metadata | { fault: string }> {
   try {

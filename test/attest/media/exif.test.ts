@@ -65,7 +65,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-const NOTHING = { sourceTypes: [], generators: [], remoteManifest: null }
+const NOTHING = { sourceTypes: [], generators: [], manifestReference: null }
 
 describe('containers', () => {
   test.each([

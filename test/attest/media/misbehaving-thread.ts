@@ -15,7 +15,7 @@ parentPort?.on('message', ({ path }: ThreadRequest) => {
   if (path === 'memory') for (;;) kept.push(new Array(100_000).fill({}))
   if (path === 'afterwards') setImmediate(() => process.exit(1))
   const exif = { state: 'unreadable', detail: path } as const
-  const declared = { sourceTypes: [], generators: [], remoteManifest: null }
+  const declared = { sourceTypes: [], generators: [], manifestReference: null }
   const c2pa = { state: 'absent', size: 0 } as const
   answer({
     op: 'done',

@@ -1,0 +1,73 @@
+// Whose signatures under C2PA manifests are trusted: what the deployment names in a file, and what an account adds.
+
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
+
+export interface TrustList {
+  pem: string
+  /** How many, each once. */
+  certificates: number
+  /** Of the sorted SHA-256 fingerprints one after the other: the same list has the same, however it was put together. */
+  sha256: string
+}
+
+/** The public list of the C2PA conformance programme has 30. */
+export const MAX_LIST_CERTIFICATES = 1_000
+const MAX_FILE_BYTES = 4 * 1024 * 1024
+const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g
+
+/**
+ * The certificates (DER) of a PEM file, as C2PA trust lists are published.
+ * @throws {Error} with a sentence for the operator: no such file, no certificate in it, one that is none or no CA.
+ */
+export function readTrustAnchors(path: string): Buffer[] {
+  const text = readText(path)
+  if (text.includes('PRIVATE KEY-----')) throw new Error('names a file that holds a private key')
+  const ders = [...text.matchAll(BLOCK)].map(([, base64 = '']) => Buffer.from(base64, 'base64'))
+  if (ders.length === 0) throw new Error('names a file without a PEM certificate')
+  if (ders.length > MAX_LIST_CERTIFICATES)
+    throw new Error(`names a file of more than ${MAX_LIST_CERTIFICATES} certificates`)
+  for (const [index, der] of ders.entries()) {
+    const problem = problemOf(der)
+    if (problem !== undefined) throw new Error(`names a file whose certificate ${index + 1} ${problem}`)
+  }
+  return ders
+}
+
+/** Why this can't be an anchor; undefined when it can. Any key that Node knows will do: cameras sign with more than P-256. */
+export function problemOf(der: Uint8Array): string | undefined {
+  try {
+    return new X509Certificate(der).ca ? undefined : 'is not a CA certificate'
+  } catch {
+    return 'is not a certificate'
+  }
+}
+
+export function trustListOf(ders: readonly Uint8Array[]): TrustList {
+  const byFingerprint = new Map(ders.map((der) => [sha256Hex(der), der]))
+  const fingerprints = [...byFingerprint.keys()].sort()
+  return {
+    pem: fingerprints.map((fingerprint) => pemOf(byFingerprint.get(fingerprint))).join(''),
+    certificates: fingerprints.length,
+    sha256: sha256(Buffer.from(fingerprints.join(''), 'hex')).toString('hex'),
+  }
+}
+
+function pemOf(der: Uint8Array = new Uint8Array(0)): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+function readText(path: string): string {
+  try {
+    const bytes = readFileSync(path)
+    if (bytes.length > MAX_FILE_BYTES) throw new Error('too large')
+    return bytes.toString('latin1')
+  } catch (error) {
+    throw new Error('names no file that can be read', { cause: error })
+  }
+}

@@ -1,0 +1,98 @@
+// Reads C2PA manifests, behind an interface that another library could stand behind as well. Files without one cost nothing
+// here: the scan has been made, and neither thread nor WebAssembly is loaded for them.
+
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { C2paFacts } from './c2pa-facts.ts'
+import type { C2paScan } from './c2pa-scan.ts'
+import type { C2paRequest, C2paThreadData } from './c2pa-thread.ts'
+import { trustListOf } from './c2pa-trust.ts'
+import { createThreads, type Inspection, type Threads } from './threads.ts'
+import { limitMemory } from './wasm-memory.ts'
+
+export interface C2paReader {
+  /**
+   * What the manifest of a file says. A refusal is about the file (`timeout`, `crashed`) or about now (`busy`, `closed`,
+   * `missing`). Reads no byte of a file that the scan found none in.
+   */
+  read(path: string, options: ReadOptions): Promise<Inspection<C2paFacts>>
+  close(): Promise<void>
+}
+
+export interface ReadOptions {
+  scan: C2paScan
+  /** Where XMP says that a manifest is, if it does. */
+  manifestReference: string | null
+  /** Certificates (DER) that are trusted beside those of the deployment. Asked only when there is a manifest. */
+  anchors(): Promise<readonly Uint8Array[]>
+  /** For this time certificates are judged; the same time gives the same facts. */
+  at: Date
+}
+
+export interface C2paOptions {
+  /** Certificates (DER) that this deployment trusts. */
+  anchors?: readonly Uint8Array[]
+  threads?: number
+  /** For one file. Honest ones take 10 to 100 ms. */
+  limitMs?: number
+  maxWaiting?: number
+  /** The thread's file. Another one only where a test wants a thread that misbehaves. */
+  thread?: URL
+}
+
+/** What is read of: a larger file is held twice in memory while it is. Long videos are told by their chunk chain instead. */
+export const MAX_C2PA_BYTES = 64 * 1024 * 1024
+
+// Of one thread's WebAssembly, in pages of 64 KiB: the largest file twice, and as much again for what is made of it.
+const MAX_PAGES = (4 * MAX_C2PA_BYTES) / 65_536
+
+export function createC2paReader({
+  anchors: ours = [],
+  threads = 1,
+  limitMs = 8_000,
+  maxWaiting = 1_000,
+  thread = new URL('./c2pa-thread.ts', import.meta.url),
+}: C2paOptions = {}): C2paReader {
+  let pool: Promise<Threads<C2paRequest>> | undefined
+
+  async function start(): Promise<Threads<C2paRequest>> {
+    const data: C2paThreadData = { module: await loadModule() }
+    return createThreads({ thread, threads, limitMs, maxWaiting, workerData: () => data })
+  }
+
+  return {
+    async read(path, { scan, manifestReference, anchors, at }) {
+      const { state, size } = scan
+      if (state === 'absent') return { ok: true, value: { state, manifestReference } }
+      if (state === 'unknown_format') return { ok: true, value: { state: 'not_applicable' } }
+      if (state === 'too_many_parts') {
+        return {
+          ok: true,
+          value: { state: 'unread', why: state, detail: 'The file has more parts than are looked at.' },
+        }
+      }
+      if (size > MAX_C2PA_BYTES) {
+        const detail = `The file has ${size} bytes; manifests are read of files up to ${MAX_C2PA_BYTES}.`
+        return { ok: true, value: { state: 'unread', why: 'too_large', detail } }
+      }
+      const { pem, ...trustList } = trustListOf([...ours, ...(await anchors())])
+      pool ??= start()
+      return (await pool).submit({ path, maxBytes: MAX_C2PA_BYTES, anchors: pem, trustList, at: at.getTime() })
+    },
+    async close() {
+      const started = pool
+      pool = Promise.reject(new Error('the reader of C2PA is closed'))
+      pool.catch(() => {})
+      ;(await started)?.close()
+    },
+  }
+}
+
+// Of the types of the web's platform only this is there in Node's, and TypeScript knows it only together with all of them.
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> }
+
+/** Compiled off this thread; a thread that is started later shares it. */
+async function loadModule(): Promise<object> {
+  const path = createRequire(import.meta.url).resolve('@contentauth/c2pa-wasm/c2pa.wasm')
+  return WebAssembly.compile(limitMemory(await readFile(path), MAX_PAGES))
+}
