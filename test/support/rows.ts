@@ -68,7 +68,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
-    const attestation = id('att')
+    const [attestation, later] = [id('att'), id('att')].sort()
     await insert('attestations', {
       id: attestation,
       claim_id: claim,
@@ -78,6 +78,21 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       media_id: media,
       submission: '{}',
       job_id: randomUUID(),
+    })
+    await insert('attestations', {
+      id: later,
+      claim_id: claim,
+      content_digest: bytes(),
+      media_id: media,
+      submission: '{}',
+      job_id: randomUUID(),
+    })
+    await insert('fingerprints', { attestation_id: attestation, claim_id: claim, media_id: media })
+    await insert('fingerprints', { attestation_id: later, claim_id: claim, media_id: media })
+    await insert('duplicate_findings', {
+      attestation_id: later,
+      other_claim_id: claim,
+      other_attestation_id: attestation,
     })
     await insert('risk_policies', { version: 1, policy: '{}', key_id: id('key') })
     await insert('attestation_results', {

@@ -22,7 +22,9 @@ const TENANT_GRANTS: Record<string, string> = {
   delivery_attempts: 'DELETE INSERT SELECT UPDATE',
   device_challenges: 'DELETE INSERT SELECT UPDATE',
   devices: 'DELETE INSERT SELECT UPDATE',
+  duplicate_findings: 'DELETE INSERT SELECT',
   events: 'DELETE INSERT SELECT',
+  fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT',
   jobs: 'INSERT SELECT UPDATE',
   media: 'DELETE INSERT SELECT UPDATE',
@@ -36,6 +38,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   migrations: 'SELECT',
@@ -116,13 +119,14 @@ describe('the tenant boundary', () => {
     const stranger = await makeAccount(database)
     for (const table of tables.filter((name) => name !== 'accounts')) {
       const columns = await database.owner<{ name: string }>(
-        'SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped',
+        `SELECT attname AS name FROM pg_attribute
+         WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
         [table],
       )
       const list = columns.map((column) => column.name).join(', ')
       const [row] = await database.owner<{ row: string }>(`SELECT ${table}::text AS row FROM ${table} LIMIT 1`)
       const copy = database.db.tenant(stranger, (tx) =>
-        tx.adhoc(`INSERT INTO ${table} (${list}) SELECT ($1::${table}).*`, [row?.row]),
+        tx.adhoc(`INSERT INTO ${table} (${list}) SELECT ${list} FROM (SELECT ($1::${table}).*) AS copy`, [row?.row]),
       )
       // insufficient_privilege: the row violates the policy.
       await expect(copy, table).rejects.toMatchObject({ code: '42501' })

@@ -1,0 +1,97 @@
+import type { Knex } from 'knex'
+
+const TENANT = `account_id = nullif(current_setting('app.account_id', true), '')
+  AND environment = nullif(current_setting('app.environment', true), '')`
+
+// Distinct per tenant in its upper 48 bits, so that an entry of an index is eight bytes; row-level security decides.
+const band = (index: number) =>
+  `band${index} bigint GENERATED ALWAYS AS
+        (hashtextextended(account_id || environment, 0) # ((hash >> ${16 * index}) & 65535)) STORED`
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- What an attestation's media is recognized by, and how far its comparison has got. due: it is to be hashed. hashed: it
+    -- is to be compared. compared: its findings stand. recheck: an earlier one was hashed later, so its findings are to be
+    -- made again. leased_until: whoever took the row is at it, or nobody should try before. not_comparable: why there is no
+    -- hash; the same bytes are found without one. band0 to band3 are the hash's 16-bit words.
+    CREATE TABLE fingerprints (
+      account_id text COLLATE "C" NOT NULL,
+      environment text COLLATE "C" NOT NULL,
+      attestation_id text COLLATE "C" NOT NULL,
+      claim_id text COLLATE "C" NOT NULL,
+      media_id text COLLATE "C" NOT NULL,
+      state text COLLATE "C" NOT NULL DEFAULT 'due',
+      attempts integer NOT NULL DEFAULT 0,
+      leased_until timestamptz,
+      hash bigint,
+      not_comparable text COLLATE "C",
+      exact_count integer NOT NULL DEFAULT 0,
+      similar_count integer NOT NULL DEFAULT 0,
+      ${[0, 1, 2, 3].map(band).join(',\n      ')},
+      CONSTRAINT fingerprints_pkey PRIMARY KEY (account_id, environment, attestation_id),
+      CONSTRAINT fingerprints_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
+      CONSTRAINT fingerprints_attestation_fkey FOREIGN KEY (account_id, environment, attestation_id)
+        REFERENCES attestations (account_id, environment, id) ON DELETE CASCADE,
+      CONSTRAINT fingerprints_environment_check CHECK (environment IN ('sandbox', 'live')),
+      CONSTRAINT fingerprints_state_check CHECK (state IN ('due', 'hashed', 'compared', 'recheck')),
+      CONSTRAINT fingerprints_hash_check
+        CHECK (CASE WHEN state = 'due' THEN hash IS NULL AND not_comparable IS NULL
+          ELSE (hash IS NULL) <> (not_comparable IS NULL) END)
+    ) WITH (fillfactor = 80);
+    ${[0, 1, 2, 3].map((index) => `CREATE INDEX fingerprints_band${index}_idx ON fingerprints (band${index}) WHERE hash IS NOT NULL;`).join('\n    ')}
+    CREATE INDEX fingerprints_media_idx ON fingerprints (media_id, account_id, environment, attestation_id);
+    CREATE INDEX fingerprints_claim_idx ON fingerprints (claim_id, account_id, environment, attestation_id);
+    -- Leads with the scope and serves whoever looks for work: its condition keeps it from every look-up by id.
+    CREATE INDEX fingerprints_waiting_idx ON fingerprints (account_id, environment, attestation_id)
+      WHERE state <> 'compared';
+
+    -- At most one finding per attestation and other claim, in the later of two attestations. distance_bits: 0 to 64; NULL
+    -- when the bytes are the same.
+    CREATE TABLE duplicate_findings (
+      account_id text COLLATE "C" NOT NULL,
+      environment text COLLATE "C" NOT NULL,
+      attestation_id text COLLATE "C" NOT NULL,
+      other_claim_id text COLLATE "C" NOT NULL,
+      other_attestation_id text COLLATE "C" NOT NULL,
+      distance_bits smallint,
+      CONSTRAINT duplicate_findings_pkey PRIMARY KEY (account_id, environment, attestation_id, other_claim_id),
+      CONSTRAINT duplicate_findings_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
+      CONSTRAINT duplicate_findings_own_fkey FOREIGN KEY (account_id, environment, attestation_id)
+        REFERENCES fingerprints (account_id, environment, attestation_id) ON DELETE CASCADE,
+      CONSTRAINT duplicate_findings_other_fkey FOREIGN KEY (account_id, environment, other_attestation_id)
+        REFERENCES fingerprints (account_id, environment, attestation_id) ON DELETE CASCADE,
+      CONSTRAINT duplicate_findings_environment_check CHECK (environment IN ('sandbox', 'live')),
+      CONSTRAINT duplicate_findings_order_check CHECK (other_attestation_id < attestation_id),
+      CONSTRAINT duplicate_findings_distance_check CHECK (distance_bits BETWEEN 0 AND 64)
+    );
+    CREATE INDEX duplicate_findings_other_idx
+      ON duplicate_findings (other_attestation_id, account_id, environment, attestation_id);
+
+    ${['fingerprints', 'duplicate_findings']
+      .map(
+        (table) => `
+    ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY ${table}_tenant ON ${table} TO countersign_app USING (${TENANT}) WITH CHECK (${TENANT});`,
+      )
+      .join('\n')}
+    GRANT SELECT, INSERT, UPDATE, DELETE ON fingerprints TO countersign_app;
+    GRANT SELECT, INSERT, DELETE ON duplicate_findings TO countersign_app;
+    CREATE POLICY fingerprints_system ON fingerprints TO countersign_system USING (true) WITH CHECK (true);
+    GRANT SELECT (account_id, environment, attestation_id, state, leased_until), UPDATE (leased_until)
+      ON fingerprints TO countersign_system;
+
+    -- What was evaluated before there were fingerprints.
+    ALTER TABLE attestations NO FORCE ROW LEVEL SECURITY;
+    ALTER TABLE fingerprints NO FORCE ROW LEVEL SECURITY;
+    INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
+      SELECT account_id, environment, id, claim_id, media_id FROM attestations
+      WHERE status = 'evaluated' AND erased_at IS NULL ORDER BY id;
+    ALTER TABLE attestations FORCE ROW LEVEL SECURITY;
+    ALTER TABLE fingerprints FORCE ROW LEVEL SECURITY;
+  `)
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations only go forward: restore a backup instead')
+}

@@ -1,0 +1,206 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+
+export type NotComparable = 'video' | 'no_decoder' | 'too_large' | 'unreadable' | 'timeout' | 'crashed' | 'flat'
+export type FingerprintState = 'due' | 'hashed' | 'compared' | 'recheck'
+
+/** Says that these evaluated attestations are to be hashed and compared; for those that say so already nothing changes. */
+export async function insertFingerprints(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
+  if (attestationIds.length === 0) return
+  await tx.query(
+    `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
+     SELECT $1, $2, id, claim_id, media_id FROM attestations WHERE id = ANY($3) AND erased_at IS NULL ORDER BY id
+     ON CONFLICT ON CONSTRAINT fingerprints_pkey DO NOTHING`,
+    [scope.accountId, scope.environment, attestationIds],
+  )
+}
+
+/** Takes what the attestations are recognized by away, and with it every finding that names one of them. */
+export async function eraseFingerprints(tx: Tx, attestationIds: readonly string[]): Promise<void> {
+  const touched = await tx.query<{ id: string; exactCount: number; similarCount: number }>(
+    `SELECT attestation_id AS id, count(*) FILTER (WHERE distance_bits IS NULL) AS "exactCount",
+       count(*) FILTER (WHERE distance_bits IS NOT NULL) AS "similarCount"
+     FROM duplicate_findings WHERE other_attestation_id = ANY($1) GROUP BY 1 ORDER BY 1`,
+    [attestationIds],
+  )
+  await tx.query('DELETE FROM fingerprints WHERE attestation_id = ANY($1)', [attestationIds])
+  // At once one less, and looked at again: another may take the place of the one that went.
+  for (const { id, exactCount, similarCount } of touched) {
+    await tx.query(
+      `UPDATE fingerprints SET exact_count = greatest(0, exact_count - $2), similar_count = greatest(0, similar_count - $3),
+         state = CASE WHEN state = 'compared' THEN 'recheck' ELSE state END, leased_until = NULL
+       WHERE attestation_id = $1`,
+      [id, exactCount, similarCount],
+    )
+  }
+}
+
+export interface Waiting {
+  accountId: string
+  environment: Environment
+  attestationId: string
+}
+
+/**
+ * Leases rows that wait, up to `perTenant` of each tenant and `limit` in all, from the tenant after `after` on. Through the
+ * system door: whose rows wait is not known before.
+ */
+export async function takeWaiting(
+  tx: Tx,
+  { after, perTenant, limit }: { after: Scope | undefined; perTenant: number; limit: number },
+): Promise<Waiting[]> {
+  const taken = await tx.query<Waiting>(
+    `WITH RECURSIVE tenants AS (
+       (SELECT account_id, environment FROM fingerprints
+        WHERE state <> 'compared' AND (account_id, environment) > ($1::text, $2::text)
+        ORDER BY account_id, environment LIMIT 1)
+       UNION ALL
+       SELECT following.* FROM tenants CROSS JOIN LATERAL (
+         SELECT account_id, environment FROM fingerprints
+         WHERE state <> 'compared' AND (account_id, environment) > (tenants.account_id, tenants.environment)
+         ORDER BY account_id, environment LIMIT 1) AS following
+     )
+     SELECT mine.* FROM tenants CROSS JOIN LATERAL (
+       SELECT account_id AS "accountId", environment, attestation_id AS "attestationId" FROM fingerprints
+       WHERE state <> 'compared' AND account_id = tenants.account_id AND environment = tenants.environment
+         AND (leased_until IS NULL OR leased_until < now())
+       ORDER BY attestation_id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED) AS mine
+     LIMIT $4`,
+    [after?.accountId ?? '', after?.environment ?? '', perTenant, limit],
+  )
+  const tenants = Map.groupBy(taken, ({ accountId, environment }) => `${accountId} ${environment}`)
+  await Promise.all(
+    [...tenants.values()].map((rows) =>
+      tx.query(
+        `UPDATE fingerprints SET leased_until = now() + interval '2 minutes'
+         WHERE account_id = $1 AND environment = $2 AND attestation_id = ANY($3)`,
+        [rows[0]?.accountId, rows[0]?.environment, rows.map(({ attestationId }) => attestationId)],
+      ),
+    ),
+  )
+  return taken
+}
+
+export interface DueMedia {
+  attempts: number
+  /** 64 lower-case hexadecimal digits. */
+  sha256: string
+  contentType: string
+}
+
+/** The media of a fingerprint that is to be hashed; undefined when it is not, or gone. */
+export async function findDue(tx: Tx, attestationId: string): Promise<DueMedia | undefined> {
+  const [row] = await tx.query<DueMedia>(
+    `SELECT f.attempts, encode(m.sha256, 'hex') AS sha256, m.content_type AS "contentType" FROM fingerprints f
+     CROSS JOIN LATERAL (SELECT * FROM media WHERE id = f.media_id LIMIT 1) m
+     WHERE f.attestation_id = $1 AND f.state = 'due'`,
+    [attestationId],
+  )
+  return row
+}
+
+/** Takes over what is known of the same bytes from another attestation. False when nothing is. */
+export async function copyHash(tx: Tx, attestationId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE fingerprints own SET hash = known.hash, not_comparable = known.not_comparable, state = 'hashed'
+     FROM (SELECT hash, not_comparable FROM fingerprints
+       WHERE media_id = (SELECT media_id FROM fingerprints WHERE attestation_id = $1) AND state <> 'due' LIMIT 1) known
+     WHERE own.attestation_id = $1 AND own.state = 'due' RETURNING own.attestation_id`,
+    [attestationId],
+  )
+  return rows.length === 1
+}
+
+/** @param result A hash of 16 hexadecimal digits, or why there is none. */
+export async function storeHash(
+  tx: Tx,
+  attestationId: string,
+  result: { hash: string } | { notComparable: NotComparable },
+): Promise<void> {
+  await tx.query(
+    `UPDATE fingerprints SET hash = ('x' || $2::text)::bit(64)::bigint, not_comparable = $3, state = 'hashed'
+     WHERE attestation_id = $1 AND state = 'due'`,
+    [attestationId, 'hash' in result ? result.hash : null, 'hash' in result ? null : result.notComparable],
+  )
+}
+
+/** Nobody tries again before `delaySeconds` have passed. */
+export async function postpone(tx: Tx, attestationId: string, delaySeconds: number): Promise<void> {
+  await tx.query(
+    `UPDATE fingerprints SET attempts = attempts + 1, leased_until = now() + $2 * interval '1 second'
+     WHERE attestation_id = $1 AND state <> 'compared'`,
+    [attestationId, delaySeconds],
+  )
+}
+
+export interface Comparing {
+  attestationId: string
+  claimId: string
+  mediaId: string
+  /** 16 hexadecimal digits; null when there is none. */
+  hash: string | null
+  state: 'hashed' | 'recheck'
+}
+
+/** Locks a fingerprint that is to be compared, until the transaction ends; undefined when it is not, or gone. */
+export async function lockComparing(tx: Tx, attestationId: string): Promise<Comparing | undefined> {
+  const [row] = await tx.query<Comparing>(
+    `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state,
+       lpad(to_hex(hash), 16, '0') AS hash
+     FROM fingerprints WHERE attestation_id = $1 AND state IN ('hashed', 'recheck') FOR NO KEY UPDATE`,
+    [attestationId],
+  )
+  return row
+}
+
+/** Has the findings of later attestations made again, whose comparison may not have seen this one. */
+export async function recheck(tx: Tx, attestationIds: readonly string[]): Promise<void> {
+  if (attestationIds.length === 0) return
+  // One whose comparison is under way is waited for: what it is then is seen by the next statement.
+  await tx.query(
+    'SELECT 1 FROM fingerprints WHERE attestation_id = ANY($1) ORDER BY attestation_id FOR NO KEY UPDATE',
+    [attestationIds],
+  )
+  await tx.query(
+    `UPDATE fingerprints SET state = 'recheck', leased_until = NULL WHERE attestation_id = ANY($1) AND state = 'compared'`,
+    [attestationIds],
+  )
+}
+
+export interface NewFinding {
+  claimId: string
+  attestationId: string
+  /** Null: the same bytes. */
+  distanceBits: number | null
+}
+
+/** Replaces an attestation's findings. The counts may be more than the findings that are kept. */
+export async function storeFindings(
+  tx: Tx,
+  scope: Scope,
+  attestationId: string,
+  { findings, exactCount, similarCount }: { findings: readonly NewFinding[]; exactCount: number; similarCount: number },
+): Promise<void> {
+  await Promise.all([
+    tx.query('DELETE FROM duplicate_findings WHERE attestation_id = $1', [attestationId]),
+    findings.length > 0 &&
+      tx.query(
+        `INSERT INTO duplicate_findings
+           (account_id, environment, attestation_id, other_claim_id, other_attestation_id, distance_bits)
+         SELECT $1, $2, $3, * FROM unnest($4::text[], $5::text[], $6::smallint[])`,
+        [
+          scope.accountId,
+          scope.environment,
+          attestationId,
+          findings.map(({ claimId }) => claimId),
+          findings.map(({ attestationId: other }) => other),
+          findings.map(({ distanceBits }) => distanceBits),
+        ],
+      ),
+    tx.query(
+      `UPDATE fingerprints SET state = 'compared', leased_until = NULL, attempts = 0, exact_count = $2, similar_count = $3
+       WHERE attestation_id = $1`,
+      [attestationId, exactCount, similarCount],
+    ),
+  ])
+}
