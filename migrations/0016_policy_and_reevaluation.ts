@@ -110,6 +110,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY reevaluations_system ON reevaluations TO countersign_system USING (true);
     GRANT SELECT (account_id, environment, id, created_at, finished_at) ON reevaluations TO countersign_system;
 
+    -- Of evidence that newer evidence replaced: captures were judged by it.
+    ALTER TABLE devices ADD COLUMN past_serials text[] COLLATE "C" NOT NULL DEFAULT '{}';
+
     -- The list that what was judged before it has been judged again by. NULL: none yet.
     ALTER TABLE revocation_lists ADD COLUMN applied_digest bytea, ADD COLUMN applied_serials text[] COLLATE "C";
   `)

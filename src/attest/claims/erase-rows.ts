@@ -66,7 +66,8 @@ export async function lockErasable(tx: Tx, ids: readonly string[]): Promise<Eras
 export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
   await tx.query(
     `UPDATE attestations SET submission = $2, factors = $3, advisory_factors = $4, observations = $5, media_id = $6,
-       erased_at = now(), status = CASE WHEN status = 'evaluated' THEN status ELSE 'cancelled' END, failure = NULL
+       facts = NULL, erased_at = now(), failure = NULL,
+       status = CASE WHEN status = 'evaluated' THEN status ELSE 'cancelled' END
      WHERE id = $1`,
     [
       row.id,

@@ -15,6 +15,10 @@ import type { Bundle, Submission } from './submission.ts'
 type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
 
 export interface Gathered {
+  /** The device whose key signed, whatever the bundle says. */
+  keyOwnerId: string | null
+  /** What the registry says of the device, without its hardware. */
+  device: Facts['device']
   /** Verifies and checks; touches no rows but through its context. */
   judgeCapture(context: HardwareContext): Promise<CaptureFacts>
 }
@@ -22,7 +26,11 @@ export interface Gathered {
 export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRow): Promise<Gathered> {
   const { bundle } = submission
   if (bundle === undefined) {
-    return { judgeCapture: async () => ({ bundle: null, signature: null, chain: null, device: null, session: null }) }
+    return {
+      keyOwnerId: null,
+      device: null,
+      judgeCapture: async () => ({ bundle: null, signature: null, chain: null, device: null, session: null }),
+    }
   }
   const sent = sentChain(submission)
   const leaf = sent[0]
@@ -33,14 +41,18 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
     bundle.session_nonce === undefined ? undefined : findSession(tx, bundle.session_nonce),
   ])
 
+  const device = deviceFacts(bundle, leaf, devices, acceptedAt)
+
   return {
+    keyOwnerId: devices.signing?.id ?? null,
+    device,
     async judgeCapture(context) {
       const key = leaf?.spki ?? devices.named?.spki
       return {
         bundle: bundleFacts(bundle),
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
         chain: chainFacts(sent, devices.signing, anchors, new Date(bundle.captured_at)),
-        device: await withHardware(deviceFacts(bundle, leaf, devices, acceptedAt), devices, submission, id, context),
+        device: await withHardware(device, devices, submission, id, context),
         session: sessionFacts(bundle, session, id),
       }
     },

@@ -38,6 +38,7 @@ export async function hardwareFacts(
   const android = facts?.format === 'android-key' ? facts : undefined
   return {
     reasons: reasons.map(({ code }) => code),
+    serials: attestationSerials,
     revocation: findRevocation(attestationSerials, context.revocations, context.now),
     userGate: android?.userGate ?? null,
     authTimeoutSeconds: android?.authTimeoutSeconds ?? null,

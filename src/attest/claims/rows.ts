@@ -38,6 +38,8 @@ export interface AttestationRow {
   provenanceStatus: Judgement['provenanceStatus'] | null
   hardwareTier: Judgement['hardwareTier'] | null
   rulesVersion: string | null
+  /** 0: the defaults. */
+  policyVersion: number | null
   factors: Judgement['factors'] | null
   advisoryFactors: Judgement['advisoryFactors'] | null
   observations: Judgement['observations'] | null
@@ -50,8 +52,8 @@ export interface AttestationRow {
 const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
   external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
-  provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
-  advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
+  provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion",
+  policy_version AS "policyVersion", factors, advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
 /** Inserts what is not there yet by external id, and answers what was inserted. Sorted by external id, so that two batches can't deadlock. */
 export async function insertAttestations(
@@ -101,6 +103,7 @@ const UNJUDGED = {
   provenanceStatus: null,
   hardwareTier: null,
   rulesVersion: null,
+  policyVersion: null,
   factors: null,
   advisoryFactors: null,
   observations: null,
@@ -172,6 +175,11 @@ export interface NewResult {
   resultJws: string
   /** The device that signed; the attestation keeps one that it was accepted with. */
   signerId: string | null
+  /** The device whose key signed, which the bundle may not name. */
+  keyOwnerId: string | null
+  /** What was judged, as `encodeFacts` writes it. */
+  facts: string
+  policyVersion: number
 }
 
 /** Writes the judgements of attestations that have none; answers the ids of those: the others were judged before, or
@@ -182,10 +190,12 @@ export async function insertResults(tx: Tx, results: readonly NewResult[]): Prom
        risk_score = new.risk_score, provenance_status = new.provenance_status, hardware_tier = new.hardware_tier,
        rules_version = new.rules_version, factors = new.factors, advisory_factors = new.advisory_factors,
        observations = new.observations, result_jws = new.result_jws, device_id = coalesce(device_id, new.signer_id),
-       failure = NULL
+       facts = new.facts, policy_version = new.policy_version,
+       signer_id = nullif(new.key_owner_id, coalesce(device_id, new.signer_id)), failure = NULL
      FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
-       $9::jsonb[], $10::jsonb[], $11::text[], $12::text[]) AS new (id, evaluated_at, risk_status, risk_score,
-       provenance_status, hardware_tier, rules_version, factors, advisory_factors, observations, result_jws, signer_id)
+       $9::jsonb[], $10::jsonb[], $11::text[], $12::text[], $13::text[], $14::json[], $15::int[]) AS new (id, evaluated_at,
+       risk_status, risk_score, provenance_status, hardware_tier, rules_version, factors, advisory_factors, observations,
+       result_jws, signer_id, key_owner_id, facts, policy_version)
      WHERE attestations.id = new.id AND status IN ('queued', 'failed') RETURNING attestations.id`,
     [
       results.map(({ id }) => id),
@@ -200,6 +210,9 @@ export async function insertResults(tx: Tx, results: readonly NewResult[]): Prom
       results.map(({ judgement }) => JSON.stringify(judgement.observations)),
       results.map(({ resultJws }) => resultJws),
       results.map(({ signerId }) => signerId),
+      results.map(({ keyOwnerId }) => keyOwnerId),
+      results.map(({ facts }) => facts),
+      results.map(({ policyVersion }) => policyVersion),
     ],
   )
   return new Set(rows.map(({ id }) => id))

@@ -2,21 +2,25 @@
 // job in one transaction. Run twice, the second does nothing.
 
 import { note } from '#src/platform/context.ts'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
-import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Environment } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
-import { type Judgement, judge } from '../factors/judge.ts'
+import { judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
+import { currentPolicy } from '../policy/rows.ts'
+import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
+import { createRejudge } from '../reevaluate/rejudge.ts'
+import { encodeFacts } from '../reevaluate/stored-facts.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
+import { recordOf } from './record.ts'
 import { findSubmitted, markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
 
@@ -33,9 +37,6 @@ export interface VerifyDeps {
   openCase?: OpenCase | undefined
 }
 
-// Decided defaults until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches.
-const POLICY: Facts['policy'] = { geofenceMetres: 1_000, thresholds: { review: 25, failed: 50 } }
-
 // What went wrong stays with the job, for operators: it may name files, addresses and queries.
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
@@ -50,35 +51,50 @@ export function createVerify({
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
   const settle = createSettle({ db, openCase })
+  const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
     const gathered = await db.tenant(job.scope, async (tx) => {
       const submitted = await findSubmitted(tx, attestationId)
-      return submitted && { submitted, gathered: await gather(tx, submitted) }
+      if (submitted === undefined) return undefined
+      const [policy, gathered] = await Promise.all([currentPolicy(tx), gather(tx, submitted)])
+      return { submitted, policy, gathered }
     })
     if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted } = gathered
+    const { submitted, policy } = gathered
     note({ claim: submitted.claimId })
-    if (submitted.status === 'evaluated' || submitted.status === 'cancelled') {
-      return { kind: 'done' }
-    }
+    if (submitted.status === 'cancelled') return { kind: 'done' }
+    const gatherFacts = async () =>
+      factsOf(
+        submitted,
+        gathered.gathered,
+        await readMedia(job, submitted),
+        await hardwareContext(job, submitted),
+        policy,
+      )
+    if (submitted.status === 'evaluated') return rejudge(job, attestationId, gatherFacts)
 
-    const facts = await factsOf(
-      submitted,
-      gathered.gathered,
-      await readMedia(job, submitted),
-      await hardwareContext(job, submitted),
-    )
+    const facts = await gatherFacts()
     const judgement = judge(facts)
     const evaluatedAt = now()
-    const record = recordOf(job.scope, submitted, judgement, evaluatedAt)
+    const policyVersion = policy.version
+    const record = recordOf(job.scope, submitted, { judgement, policyVersion, evaluatedAt })
     const resultJws = await signRecord(job.scope.environment, 'attest-result+jwt', record)
     const signerId = facts.device?.id ?? null
 
     await settle({
       job,
       claimId: submitted.claimId,
-      result: { id: attestationId, judgement, evaluatedAt, resultJws, signerId },
+      result: {
+        id: attestationId,
+        judgement,
+        evaluatedAt,
+        resultJws,
+        signerId,
+        keyOwnerId: gathered.gathered.keyOwnerId,
+        facts: encodeFacts(facts),
+        policyVersion,
+      },
     })
     return { kind: 'settled' }
   }
@@ -107,9 +123,11 @@ export function createVerify({
 
   return {
     run,
-    bury: (tx, _scope, { attestationId }) => markFailed(tx, { id: attestationId }, FAILURE),
+    bury: async (tx, _scope, { attestationId }) =>
+      void (await Promise.all([markFailed(tx, { id: attestationId }, FAILURE), failMarks(tx, attestationId)])),
     buryUnread: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
-    unbury: (tx, _scope, { attestationId }) => markQueued(tx, attestationId),
+    unbury: async (tx, _scope, { attestationId }) =>
+      void (await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, attestationId)])),
   }
 }
 
@@ -118,6 +136,7 @@ async function factsOf(
   gathered: Gathered,
   exif: ExifFacts,
   context: HardwareContext,
+  policy: Facts['policy'],
 ): Promise<Facts> {
   const { claim, media_type: mediaType } = submitted.submission
   const { lat, lng } = claim?.loss_location ?? { lat: submitted.claimLossLat, lng: submitted.claimLossLng }
@@ -127,32 +146,6 @@ async function factsOf(
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     exif,
     lossLocation: lat === null || lng === null ? null : { lat, lng },
-    policy: POLICY,
+    policy,
   }
-}
-
-/** What is signed: enough to recompute the score offline and to tie it to the exact bytes and bundle that were judged. */
-function recordOf(scope: Scope, submitted: SubmittedRow, judgement: Judgement, evaluatedAt: Date): Json {
-  const { bundle } = submitted.submission
-  return JSON.parse(
-    JSON.stringify({
-      account_id: scope.accountId,
-      environment: scope.environment,
-      attestation_id: submitted.id,
-      claim_id: submitted.claimId,
-      media_sha256: submitted.mediaSha256.toString('hex'),
-      bundle_sha256: bundle ? sha256Base64url(canonicalize(JSON.parse(JSON.stringify(bundle)))) : null,
-      accepted_at: submitted.acceptedAt,
-      evaluated_at: evaluatedAt,
-      rules_version: judgement.rulesVersion,
-      provenance_status: judgement.provenanceStatus,
-      risk_status: judgement.riskStatus,
-      risk_score: judgement.riskScore,
-      hardware_tier: judgement.hardwareTier,
-      factors: judgement.factors,
-      advisory_factors: judgement.advisoryFactors,
-      observations: judgement.observations,
-      iat: Math.floor(evaluatedAt.getTime() / 1_000),
-    }),
-  )
 }

@@ -27,6 +27,7 @@ export const attestationView = z.object({
   hardware_tier: z.string().optional(),
   evaluated_at: iso.optional(),
   rules_version: z.string().optional(),
+  policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
   result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
   failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
   erased_at: iso.optional().describe('Since when its media and positions are gone; the signed result stays.'),
@@ -62,6 +63,7 @@ function resultOf(row: AttestationRow): Partial<AttestationView> {
     hardware_tier: row.hardwareTier ?? undefined,
     evaluated_at: row.evaluatedAt.toISOString(),
     rules_version: row.rulesVersion ?? undefined,
+    policy_version: row.policyVersion ?? undefined,
     result_jws: row.resultJws ?? undefined,
   }
 }

@@ -68,7 +68,9 @@ export async function adoptVerdicts(tx: Tx, verdicts: readonly StoredVerdict[], 
 /** False when the device is gone or revoked. */
 export async function replaceVerdict(tx: Tx, deviceId: string, verdict: Verdict, at: Date): Promise<boolean> {
   const replaced = await tx.query(
-    `UPDATE devices SET ${SET('$2::jsonb')} WHERE id = $1 AND revoked_at IS NULL RETURNING 1`,
+    `UPDATE devices SET ${SET('$2::jsonb')},
+       past_serials = ARRAY(SELECT DISTINCT unnest(past_serials || attestation_serials) ORDER BY 1)
+     WHERE id = $1 AND revoked_at IS NULL RETURNING 1`,
     [deviceId, JSON.stringify(columnsOf(verdict, at))],
   )
   return replaced.length === 1

@@ -11,6 +11,8 @@ export type { HardwareTier }
 export interface DeviceHardware {
   /** Why its evidence proved no more than it did; none: it proved the tier. */
   reasons: readonly ReasonCode[]
+  /** What vendors' lists would name of the evidence. */
+  serials?: readonly string[]
   /** By the vendor's list as it was known when this was judged. */
   revocation: Revocation
   /** How the hardware says the key must be unlocked; null where it says nothing about that. */

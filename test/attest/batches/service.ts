@@ -142,7 +142,15 @@ export async function startService(): Promise<Service> {
         observations: [],
         rulesVersion: 'test/1',
       }
-      const result = { judgement, evaluatedAt: clock.now, resultJws: 'a.b.c', signerId: null }
+      const result = {
+        judgement,
+        evaluatedAt: clock.now,
+        resultJws: 'a.b.c',
+        signerId: null,
+        keyOwnerId: null,
+        facts: '{}',
+        policyVersion: 0,
+      }
       await test.db.tenant(scope, (tx) =>
         insertResults(
           tx,

@@ -52,6 +52,7 @@ describe('a signed result', () => {
       accepted_at: json.accepted_at,
       evaluated_at,
       rules_version: json.rules_version,
+      policy_version: 0,
       provenance_status: json.provenance_status,
       risk_status: json.risk_status,
       risk_score: json.risk_score,

@@ -1,0 +1,58 @@
+// What an insurer asks of captures, and how it weighs them. Pure: shapes, defaults and their way into a judgement.
+
+import { z } from 'zod'
+import type { Policy } from '../factors/facts.ts'
+
+/** Half of the way around the earth: a fence of this size lets everything pass. */
+export const MAX_GEOFENCE_METRES = 20_037_508
+
+const threshold = z.number().int().min(0).max(1_000)
+
+/** What is sent and stored. */
+export const policyBody = z
+  .strictObject({
+    require_attestation: z.boolean().describe('A photo without a signed bundle is noted.'),
+    require_biometric: z.boolean().describe('A capture that no biometric gated is noted.'),
+    require_gps: z.boolean().describe('A capture without a GPS fix is noted.'),
+    require_session_nonce: z
+      .boolean()
+      .default(false)
+      .describe('A bundle without a nonce raises session_nonce_mismatch, as it always does for video.'),
+    thresholds: z
+      .strictObject({ review: threshold, failed: threshold })
+      .describe('From which score on a claim is for review, and from which on it has failed.'),
+    geofence_m: z
+      .number()
+      .min(0)
+      .max(MAX_GEOFENCE_METRES)
+      .describe('How many metres a capture may be away from the loss, less its own accuracy.'),
+  })
+  .refine(({ thresholds: { review, failed } }) => review <= failed, {
+    path: ['thresholds', 'review'],
+    message: 'must not be above failed',
+  })
+
+export type PolicyBody = z.output<typeof policyBody>
+
+/** Until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches. */
+export const DEFAULT_POLICY: PolicyBody = {
+  require_attestation: false,
+  require_biometric: false,
+  require_gps: false,
+  require_session_nonce: false,
+  thresholds: { review: 25, failed: 50 },
+  geofence_m: 1_000,
+}
+
+/** The policy as judges read it. `version` 0: the defaults. */
+export function toPolicy(body: PolicyBody, version: number): Required<Policy> {
+  return {
+    version,
+    geofenceMetres: body.geofence_m,
+    thresholds: { review: body.thresholds.review, failed: body.thresholds.failed },
+    requireSessionNonce: body.require_session_nonce,
+    requireAttestation: body.require_attestation,
+    requireBiometric: body.require_biometric,
+    requireGps: body.require_gps,
+  }
+}

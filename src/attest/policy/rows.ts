@@ -1,0 +1,58 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Policy } from '../factors/facts.ts'
+import { DEFAULT_POLICY, type PolicyBody, toPolicy } from './policy.ts'
+
+export interface PolicyRow {
+  version: number
+  policy: PolicyBody
+  keyId: string
+  createdAt: Date
+}
+
+const POLICY = `version, policy, key_id AS "keyId", created_at AS "createdAt"`
+
+/** The newest version; undefined while the defaults count. */
+export async function findPolicy(tx: Tx): Promise<PolicyRow | undefined> {
+  const [row] = await tx.query<PolicyRow>(`SELECT ${POLICY} FROM risk_policies ORDER BY version DESC LIMIT 1`)
+  return row
+}
+
+export async function findPolicyVersion(tx: Tx, version: number): Promise<PolicyRow | undefined> {
+  const [row] = await tx.query<PolicyRow>(`SELECT ${POLICY} FROM risk_policies WHERE version = $1`, [version])
+  return row
+}
+
+/** What counts now, as judges read it. */
+export async function currentPolicy(tx: Tx): Promise<Required<Policy>> {
+  const row = await findPolicy(tx)
+  return toPolicy(row?.policy ?? DEFAULT_POLICY, row?.version ?? 0)
+}
+
+/** Newest first. */
+export async function findPolicies(
+  tx: Tx,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<PolicyRow[]> {
+  return tx.query<PolicyRow>(
+    `SELECT ${POLICY} FROM risk_policies WHERE ($1::int IS NULL OR version < $1) ORDER BY version DESC LIMIT $2`,
+    [before ?? null, limit],
+  )
+}
+
+/** Of two that change the policy at once the second waits, and sees what the first has done. */
+export async function lockPolicy(tx: Tx, scope: Scope): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+    `risk_policy ${scope.accountId} ${scope.environment}`,
+  ])
+}
+
+export async function insertPolicy(tx: Tx, scope: Scope, row: Omit<PolicyRow, 'createdAt'>): Promise<PolicyRow> {
+  const [inserted] = await tx.query<PolicyRow>(
+    `INSERT INTO risk_policies (account_id, environment, version, policy, key_id) VALUES ($1, $2, $3, $4, $5)
+     RETURNING ${POLICY}`,
+    [scope.accountId, scope.environment, row.version, JSON.stringify(row.policy), row.keyId],
+  )
+  if (inserted === undefined) throw new Error('a policy that was just inserted is not there')
+  return inserted
+}

@@ -1,0 +1,31 @@
+// What can become known of a capture after it was judged, put into the facts that it was judged on. Everything else stays as
+// it was: the chain, the session, the counter, what the photo says and what the device proved when the capture came.
+
+import type { Facts } from '../factors/facts.ts'
+import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+
+export interface Known {
+  /** What the registry says of the device now. */
+  device: Facts['device']
+  /** What vendors' lists say now. */
+  revocations: RevocationSnapshot
+  now: Date
+  policy: Facts['policy']
+}
+
+export function refresh(facts: Facts, { device, revocations, now, policy }: Known): Facts {
+  return { ...facts, policy, device: refreshDevice(facts.device, device, { revocations, now }) }
+}
+
+// Of the registry only a revocation counts. A device that was enrolled, renewed or attested anew since was not so at the time.
+function refreshDevice(
+  judged: Facts['device'],
+  known: Facts['device'],
+  { revocations, now }: Pick<Known, 'revocations' | 'now'>,
+): Facts['device'] {
+  const { hardwareTier = 'none', hardware } = judged ?? {}
+  const device = known?.state === 'revoked' ? { ...known, hardwareTier } : judged
+  if (device === null || hardware === undefined) return device
+  if (hardware?.serials === undefined) return { ...device, hardware }
+  return { ...device, hardware: { ...hardware, revocation: findRevocation(hardware.serials, revocations, now) } }
+}

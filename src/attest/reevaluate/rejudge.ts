@@ -1,0 +1,144 @@
+// Judges an attestation again that has a result: from the facts that were stored with it, and what became known since. A
+// verdict that stays the same changes nothing. Another one replaces the result, which is kept, and moves its claim on.
+
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import type { OpenCase } from '../cases/escalation.ts'
+import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
+import { gather } from '../claims/gather.ts'
+import { recordOf } from '../claims/record.ts'
+import { findSubmitted, type SubmittedRow } from '../claims/rows.ts'
+import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
+import type { Facts } from '../factors/facts.ts'
+import { aggregate, type Judgement, judge } from '../factors/judge.ts'
+import { RULES_VERSION } from '../factors/table.ts'
+import type { ReadRevocations } from '../hardware/lists.ts'
+import { currentPolicy } from '../policy/rows.ts'
+import { noteChange } from './case-note.ts'
+import { findPending, settleMarks } from './mark-rows.ts'
+import { type Known, refresh } from './refresh.ts'
+import { findResult, findStandings, replaceResult, type StandingResult } from './result-rows.ts'
+import { decodeFacts, encodeFacts } from './stored-facts.ts'
+
+export interface RejudgeDeps {
+  db: Database
+  signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
+  now: () => Date
+  revocations: ReadRevocations
+  openCase: OpenCase | undefined
+}
+
+/** `gatherFacts` reads everything anew, the media too: for results whose facts were not kept, or are those of other rules. */
+export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<Outcome>
+
+// Two jobs of one attestation may overtake each other: the one that comes late looks again.
+const MAX_TRIES = 3
+
+export function createRejudge({ db, signRecord, now, revocations, openCase }: RejudgeDeps): Rejudge {
+  return async (job, attestationId, gatherFacts) => {
+    const { scope } = job
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const found = await db.tenant(scope, (tx) => look(tx, attestationId))
+      if (found === undefined) return { kind: 'done' }
+      const { causes, result, submitted } = found
+      const end = (outcome: 'unchanged' | 'skipped') =>
+        db.tenant(scope, async (tx) => {
+          await Promise.all([job.settle(tx), settleMarks(tx, attestationId, causes, outcome)])
+        })
+      const known: Known = { ...found.known, revocations: await revocations(), now: now() }
+      const facts = await factsOf(result, known, gatherFacts)
+      if (facts === undefined) {
+        await end('skipped')
+        return { kind: 'settled' }
+      }
+      const judgement = judge(facts)
+      if (isSame(result, judgement)) {
+        await end('unchanged')
+        return { kind: 'settled' }
+      }
+      // Two results of one millisecond would be one and the same to whoever comes late.
+      const evaluatedAt = new Date(Math.max(now().getTime(), result.evaluatedAt.getTime() + 1))
+      const policyVersion = facts.policy.version ?? 0
+      const record = recordOf(scope, submitted, { judgement, policyVersion, evaluatedAt })
+      const resultJws = await signRecord(scope.environment, 'attest-result+jwt', record)
+      const newer = {
+        id: attestationId,
+        judgement,
+        evaluatedAt,
+        resultJws,
+        facts: encodeFacts(facts),
+        policyVersion,
+      }
+      const isReplaced = await db.tenant(scope, async (tx) => {
+        if (!(await replaceResult(tx, newer, { seenAt: result.evaluatedAt, causes }))) return false
+        await Promise.all([job.settle(tx), settleMarks(tx, attestationId, causes, 'changed')])
+        await moveClaim(tx, scope, submitted.claimId, openCase)
+        return true
+      })
+      if (isReplaced) return { kind: 'settled' }
+    }
+    return { kind: 'retry', error: 'the result was replaced meanwhile, again and again' }
+  }
+}
+
+interface Found {
+  causes: string[]
+  result: StandingResult
+  submitted: SubmittedRow
+  known: Pick<Known, 'device' | 'policy'>
+}
+
+async function look(tx: Tx, attestationId: string): Promise<Found | undefined> {
+  // First: what is read after it is at least as new as the causes, which were committed before their marks.
+  const causes = await findPending(tx, attestationId)
+  if (causes.length === 0) return undefined
+  const [result, submitted] = await Promise.all([findResult(tx, attestationId), findSubmitted(tx, attestationId)])
+  if (result === undefined || submitted === undefined) return undefined
+  const [policy, { device }] = await Promise.all([currentPolicy(tx), gather(tx, submitted)])
+  return { causes, result, submitted, known: { device, policy } }
+}
+
+/** Undefined: there is nothing left to judge by. */
+async function factsOf(
+  { facts, rulesVersion, isErased, isMediaStored }: StandingResult,
+  known: Known,
+  gatherFacts: () => Promise<Facts>,
+): Promise<Facts | undefined> {
+  if (isErased) return undefined
+  // Other rules may have asked for other facts.
+  if (facts !== null && rulesVersion === RULES_VERSION) return refresh(decodeFacts(facts), known)
+  if (!isMediaStored) return undefined
+  const gathered = { ...(await gatherFacts()), policy: known.policy }
+  return facts === null ? gathered : refresh({ ...gathered, device: decodeFacts(facts).device }, known)
+}
+
+/** What of two judgements a caller could tell apart; the rules' version alone makes no other verdict. */
+export function isSame(a: Judgement, b: Judgement): boolean {
+  return canonicalOf(a) === canonicalOf(b)
+}
+
+function canonicalOf(judgement: Judgement): string {
+  const { factors, advisoryFactors, observations, hardwareTier, provenanceStatus, riskScore, riskStatus } = judgement
+  const told = { factors, advisoryFactors, observations, hardwareTier, provenanceStatus, riskScore, riskStatus }
+  return canonicalize(JSON.parse(JSON.stringify(told)))
+}
+
+// Unlike a first judgement, another one can take something away from the claim: all of its attestations count anew.
+async function moveClaim(tx: Tx, scope: Scope, claimId: string, openCase: OpenCase | undefined): Promise<void> {
+  const [before] = await lockClaims(tx, [claimId])
+  // A statement after the lock: it sees what others of the claim have committed before they let go of it.
+  const after = aggregate(await findStandings(tx, claimId))
+  if (before === undefined || after === null) throw new Error('an attestation that was judged again has no claim')
+  const isChanged = differs(before, after)
+  if (!isChanged && sameCodes(before, after)) return
+  const events: NewEvent[] = []
+  if (isChanged) events.push(updatedEvent(before, after))
+  if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
+    events.push(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
+  } else if (isChanged) await noteChange(tx, scope, before, after)
+  await updateStandings(tx, new Map([[claimId, after]]))
+  await emitMany(tx, scope, events)
+}
