@@ -5,6 +5,7 @@ import { caseRoutes } from './attest/cases/routes.ts'
 import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
 import { claimRoutes } from './attest/claims/routes.ts'
 import { deviceRoutes } from './attest/devices/routes.ts'
+import { evidenceRoutes } from './attest/evidence/routes.ts'
 import { mediaRoutes } from './attest/media/routes.ts'
 import type { Route } from './platform/http/endpoint.ts'
 import type { Services } from './services.ts'
@@ -15,6 +16,7 @@ export function featureRoutes(services: Services): Route[] {
     ...mediaRoutes(services.media()),
     ...claimRoutes(services.claims()),
     ...claimErasureRoutes(services.claimErasure()),
+    ...evidenceRoutes(services.evidence()),
     ...caseRoutes(services.cases()),
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),

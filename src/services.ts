@@ -18,6 +18,9 @@ import { createVerify } from './attest/claims/verify.ts'
 import { createChallenges } from './attest/devices/challenges.ts'
 import { createDevices } from './attest/devices/devices.ts'
 import { createRootCas } from './attest/devices/roots.ts'
+import { createEvidence } from './attest/evidence/evidence.ts'
+import { createRenderer } from './attest/evidence/renderer.ts'
+import { createThumbnails } from './attest/evidence/thumbnails.ts'
 import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { createEraser } from './attest/media/erase.ts'
@@ -155,6 +158,20 @@ export function createServices({ config, log, registry = new Registry() }: Servi
       }),
     ),
     cases: lazy(() => createCases({ db: db(), pager: pager(), now, settings: caseSettings })),
+    evidence: lazy(() =>
+      createEvidence({
+        db: db(),
+        pager: pager(),
+        signRecord: signingKeys().signRecord,
+        jwks: signingKeys().jwks,
+        revocations: revocations(),
+        thumbnail: createThumbnails(media()),
+        renderPdf: createRenderer(),
+        baseUrl: (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, ''),
+        now,
+        log,
+      }),
+    ),
     eraser,
     claimErasure: lazy(() => createClaimErasure({ db: db(), eraser: eraser(), log })),
     batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),

@@ -22,6 +22,7 @@ const SCOPES: Record<string, string> = {
   'POST /v1/claims/batches/:id/cancel': 'attest',
   'GET /v1/claims': 'verify',
   'GET /v1/claims/:id': 'verify',
+  'GET /v1/claims/:id/evidence': 'verify',
   'DELETE /v1/claims/:id': 'admin',
   'POST /v1/cases': 'escalate',
   'GET /v1/cases': 'escalate',

@@ -46,6 +46,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       not_before: new Date(),
       not_after: new Date(),
     })
+    await insert('device_entries', { id: id('dev'), device_id: device, kind: 'enrolled', at: new Date() })
     const session = id('cap')
     await insert('capture_sessions', {
       id: session,

@@ -66,9 +66,12 @@ export interface ClaimFacts {
   isClosed: boolean
 }
 
-const CASE = `id, claim_id AS "claimId", state, reason_code AS "reasonCode", assignee, priority, version,
+export const CASE = `id, claim_id AS "claimId", state, reason_code AS "reasonCode", assignee, priority, version,
   fraud_actor AS "fraudActor", review_due_at AS "reviewDueAt", decision_due_at AS "decisionDueAt", paused_at AS "pausedAt",
   created_at AS "createdAt", updated_at AS "updatedAt", closed_at AS "closedAt"`
+
+export const ENTRY = `seq, kind, actor, key_id AS "keyId", from_state AS "from", to_state AS "to",
+  reason_code AS "reasonCode", note, note_erased_at AS "noteErasedAt", changes, at`
 
 const CLAIM_FACTS = `id, risk_status AS "riskStatus", provenance_status AS "provenanceStatus",
   erasing_since IS NOT NULL AS "isClosed"`
@@ -190,8 +193,7 @@ export async function findEntries(
   { before, limit }: { before: number | undefined; limit: number },
 ): Promise<EntryRow[]> {
   return tx.query<EntryRow>(
-    `SELECT seq, kind, actor, key_id AS "keyId", from_state AS "from", to_state AS "to", reason_code AS "reasonCode", note,
-       note_erased_at AS "noteErasedAt", changes, at
+    `SELECT ${ENTRY}
      FROM case_entries WHERE case_id = $1 AND ($2::int IS NULL OR seq < $2) ORDER BY seq DESC LIMIT $3`,
     [caseId, before ?? null, limit],
   )

@@ -194,7 +194,8 @@ function refusedEvidence({ format }: EvidenceRequest, reasons: readonly Reason[]
   )
 }
 
-function withState(row: DeviceRow, now: Date, revocations: RevocationSnapshot): Device {
+/** What a device is at that time, by its certificate, its revocation and the list of revoked keys. */
+export function withState(row: DeviceRow, now: Date, revocations: RevocationSnapshot): Device {
   // RFC 5280 4.1.2.5: the last second still counts.
   const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
   return { ...row, ...standingOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }

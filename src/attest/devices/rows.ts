@@ -100,6 +100,10 @@ export async function findDeviceById(tx: Tx, id: string): Promise<DeviceRow | un
   return device
 }
 
+export async function findDevicesByIds(tx: Tx, ids: readonly string[]): Promise<DeviceRow[]> {
+  return tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE id = ANY($1) ORDER BY id`, [ids])
+}
+
 /** `digest`: SHA-256 of the DER SubjectPublicKeyInfo. */
 export async function findDeviceBySpki(tx: Tx, digest: Buffer): Promise<DeviceRow | undefined> {
   const [device] = await tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE spki_digest = $1`, [digest])

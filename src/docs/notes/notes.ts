@@ -5,6 +5,7 @@ import type { Notes } from '#src/platform/http/openapi.ts'
 import { ACCOUNT_NOTES } from './account.ts'
 import { ATTEST_NOTES } from './attest.ts'
 import { CASE_NOTES } from './cases.ts'
+import { EVIDENCE_NOTES } from './evidence.ts'
 import { WEBHOOK_NOTES } from './events.ts'
 
 const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -32,6 +33,6 @@ export const NOTES: Notes = {
     { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
     { name: 'Service', description: 'Health, public keys, this document and its pages.' },
   ],
-  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...ACCOUNT_NOTES },
+  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...ACCOUNT_NOTES },
   webhooks: WEBHOOK_NOTES,
 }

@@ -21,6 +21,7 @@ const TENANT_GRANTS: Record<string, string> = {
   deliveries: 'DELETE INSERT SELECT UPDATE',
   delivery_attempts: 'DELETE INSERT SELECT UPDATE',
   device_challenges: 'DELETE INSERT SELECT UPDATE',
+  device_entries: 'INSERT SELECT',
   devices: 'DELETE INSERT SELECT UPDATE',
   duplicate_findings: 'DELETE INSERT SELECT',
   events: 'DELETE INSERT SELECT',

@@ -1,0 +1,37 @@
+// What the signature of a packet covers. Each part has a digest of its own, so that a verifier can say which of them was
+// changed; the digest of the whole says that none is missing and none was added.
+
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256Hex } from '#src/platform/crypto/digest.ts'
+
+export const PACKET_TYP = 'evidence-packet+jwt'
+export const PDF_TYP = 'evidence-pdf+jwt'
+
+/** SHA-256 (hex) of the canonical form (RFC 8785). */
+export function digestOf(value: unknown): string {
+  return sha256Hex(canonicalize(jsonOf(value)))
+}
+
+/** The digest of each part by its name: a member of the packet, or `attestations/<id>`, `devices/<id>`. */
+export function partDigests(packet: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(packet).flatMap(([name, part]) => {
+      const idName = LISTS[name]
+      if (idName === undefined || !Array.isArray(part)) return [[name, digestOf(part)]]
+      return part.map((one: unknown, index) => [`${name}/${idOf(one, idName) ?? index}`, digestOf(one)])
+    }),
+  )
+}
+
+/** Without what JSON can't say: members that are undefined are absent. */
+export function jsonOf(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value ?? null)) as Json
+}
+
+const LISTS: Record<string, string> = { attestations: 'attestation_id', devices: 'device_id' }
+
+function idOf(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const id = (value as Record<string, unknown>)[name]
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,153 @@
+// One photo of the packet: the picture, what its device signed, what was found, and who vouches for the device.
+
+import type { Picture } from './document.ts'
+import { dateOf, metresOf, wordsOf } from './document-words.ts'
+import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
+import type { Sheet } from './sheet.ts'
+import type { PacketAttestation } from './views.ts'
+
+interface Place {
+  number: number
+  of: number
+  picture: Picture | undefined
+}
+
+export function layOutAttestation(sheet: Sheet, one: PacketAttestation, { number, of, picture }: Place): void {
+  const { media } = one
+  sheet.heading(`Photo ${number} of ${of}`, 2)
+  sheet.pictured(picture, [
+    ['Submission', one.attestation_id],
+    ...(one.external_id === null ? [] : [['Sender’s name for it', one.external_id] as const]),
+    ['Received', dateOf(one.accepted_at)],
+    ['Examined', one.evaluated_at === null ? `not yet (${one.status})` : dateOf(one.evaluated_at)],
+    [
+      'File',
+      `${media.content_type}, ${sizeOf(media.size)}${media.width === null ? '' : `, ${media.width} x ${media.height} pixels`}`,
+    ],
+    ['Media', media.media_id],
+    ['SHA-256', media.sha256],
+    ...(media.is_erased || one.erased_at !== null
+      ? [['Erased', 'The photo and its positions are gone; this fingerprint remains.'] as const]
+      : [['Picture', 'A small copy for reading. The original is what the fingerprint names.'] as const]),
+  ])
+  sheet.heading('What was claimed', 3)
+  sheet.facts(claimed(one))
+  layOutResult(sheet, one)
+  layOutCertificates(sheet, one)
+}
+
+function claimed({ submission, distance, erased_at }: PacketAttestation): [string, string][] {
+  const bundle = recordOf(submission.bundle)
+  if (bundle === undefined) return [['Statement', 'The photo came without a signed statement of a device.']]
+  const gps = recordOf(bundle.gps)
+  const biometric = recordOf(bundle.biometric)
+  const known: [string, string][] = [
+    ['Taken at', typeof bundle.captured_at === 'string' ? dateOf(bundle.captured_at) : 'not said'],
+    [
+      'Position',
+      gps === undefined
+        ? erased_at === null
+          ? 'none'
+          : 'erased'
+        : `${gps.lat}, ${gps.lng} (accuracy ${wordsOf(gps.accuracy_m)} m)${gps.mock === true ? ', which the device itself calls simulated' : ''}`,
+    ],
+    [
+      'Distance to the loss',
+      distance === null
+        ? 'can not be told'
+        : `${metresOf(distance.metres)} (${distance.metres} m, accuracy of the position ${distance.accuracy_metres} m)`,
+    ],
+    ['Device', wordsOf(bundle.device_id ?? 'not named')],
+    [
+      'Person confirmed',
+      biometric === undefined
+        ? 'not said'
+        : biometric.gated === true
+          ? `yes, by ${wordsOf(biometric.method ?? 'a means that is not named')}`
+          : 'no',
+    ],
+    ['Fingerprint signed', wordsOf(bundle.sensor_hash)],
+  ]
+  if (bundle.session_nonce !== undefined) known.push(['One-time number', wordsOf(bundle.session_nonce)])
+  return known
+}
+
+function layOutResult(sheet: Sheet, { result, failure, status }: PacketAttestation): void {
+  sheet.heading('What was found', 3)
+  if (result === null) {
+    sheet.paragraph(failure ?? `There is no result: the submission is ${status}.`)
+    return
+  }
+  sheet.paragraph(
+    `Result: ${result.risk_status}, ${result.risk_score} points. ${RISK_MEANINGS[result.risk_status] ?? ''} ${PROVENANCE_MEANINGS[result.provenance_status] ?? ''} Protection of the signing key: ${TIER_MEANINGS[result.hardware_tier] ?? result.hardware_tier}.`,
+  )
+  const findings = [
+    ...result.factors.map(({ code, points, evidence }) => ({ code, points: `+${points}`, evidence })),
+    ...result.advisory_factors.map(({ code, evidence }) => ({ code, points: 'remark', evidence })),
+    ...result.observations.map(({ code, evidence }) => ({ code, points: 'remark', evidence })),
+  ]
+  if (findings.length === 0) {
+    sheet.paragraph('There was nothing to remark.')
+    return
+  }
+  sheet.table(
+    [
+      { title: 'Finding', share: 0.43 },
+      { title: 'Points', share: 0.09, align: 'right' },
+      { title: 'Evidence', share: 0.48 },
+    ],
+    findings.map(({ code, points, evidence }) => {
+      const { title, sentence } = meaningOf(code)
+      return [`${title} (${code})${sentence === '' ? '' : `. ${sentence}`}`, points, wordsOf(evidence)]
+    }),
+  )
+}
+
+function layOutCertificates(sheet: Sheet, one: PacketAttestation): void {
+  const { certificates, submission, key } = one
+  sheet.heading('Signature and certificates', 3)
+  const { signature } = submission
+  if (signature === undefined) {
+    sheet.paragraph('Nothing is signed.')
+    return
+  }
+  sheet.facts([
+    ['Signature', `${signature.alg}: ${signature.value}`],
+    [
+      'Checked with',
+      key === null
+        ? 'no key is known'
+        : key.source === 'certificate'
+          ? 'the key of the certificate that was sent'
+          : 'the key of the registered device',
+    ],
+    ...(one.erased_at === null
+      ? []
+      : [['Since the erasure', 'the signature can not be checked again: what it covered held a position'] as const]),
+  ])
+  if (certificates.chain.length === 0) return
+  sheet.table(
+    [
+      { title: 'Certificate of', share: 0.25 },
+      { title: 'Issued by', share: 0.25 },
+      { title: 'Valid', share: 0.2 },
+      { title: 'Fingerprint (SHA-256)', share: 0.3, isMono: true },
+    ],
+    certificates.chain.map(({ subject, issuer, not_before, not_after, fingerprint }) => [
+      subject,
+      issuer,
+      `${not_before.slice(0, 10)} to ${not_after.slice(0, 10)}`,
+      fingerprint,
+    ]),
+  )
+}
+
+function recordOf(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}
+
+function sizeOf(bytes: number): string {
+  return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.ceil(bytes / 1e3)} kB`
+}

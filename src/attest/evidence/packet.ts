@@ -1,0 +1,195 @@
+// From rows to the packet that is signed. Pure: the same rows give the same packet, but for the time of its issue.
+
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { PublishedKey } from '#src/platform/crypto/signing-keys.ts'
+import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { CaseRow, EntryRow } from '../cases/rows.ts'
+import { toCaseView, toEntryView } from '../cases/views.ts'
+import type { ListedClaim } from '../claims/claim-rows.ts'
+import type { Evidence } from '../claims/claims.ts'
+import { toAttestationView, toClaimView } from '../claims/views.ts'
+import type { Device } from '../devices/devices.ts'
+import { toDeviceView } from '../devices/views.ts'
+import { haversineMetres } from '../factors/geofence.ts'
+import { digestOf, jsonOf } from './digests.ts'
+import type { EventRow, MediaRow } from './rows.ts'
+import { timelineOf } from './timeline.ts'
+import { PACKET_VERSION, type Packet, type PacketAttestation, packetView } from './views.ts'
+
+export interface Sources {
+  scope: Scope
+  claim: ListedClaim
+  /** Newest first. */
+  attestations: readonly Evidence[]
+  totalAttestations: number
+  nextCursor: string | null
+  media: readonly MediaRow[]
+  devices: readonly Device[]
+  cases: readonly CaseRow[]
+  entries: readonly (EntryRow & { caseId: string })[]
+  /** Newest first; one more than fits says that there are more. */
+  events: readonly EventRow[]
+  keys: readonly PublishedKey[]
+  keysAt: string
+  /** Whether the caller may read what adjusters wrote. */
+  maySeeNotes: boolean
+  issuedAt: Date
+}
+
+/** The packet, as its view lets it through: nothing is signed that is not shown. */
+export function composePacket(sources: Sources): Packet {
+  const { scope, claim, attestations, totalAttestations, nextCursor, issuedAt } = sources
+  const { case_id: _open, ...claimed } = toClaimView(claim)
+  const content = {
+    claim: claimed,
+    attestations: attestations.map((row) => describe(row, sources)),
+    devices: sources.devices.map((device) => ({ ...toDeviceView(device), spki: device.spki.toString('base64') })),
+    cases: sources.cases.map((row) => describeCase(row, sources)),
+    timeline: timelineOf(sources),
+    keys: sources.keys.filter(({ env, family }) => env === scope.environment && family === 'record'),
+  }
+  const isComplete = attestations.length === totalAttestations
+  const about = {
+    version: PACKET_VERSION,
+    account_id: scope.accountId,
+    environment: scope.environment,
+    claim_id: claim.id,
+    keys_at: sources.keysAt,
+    attestations: {
+      total: totalAttestations,
+      included: attestations.length,
+      is_complete: isComplete,
+      next_cursor: nextCursor,
+    },
+    statement: statementOf(sources, isComplete),
+  }
+  const packetId = `evp_${digestOf({ about, ...content }).slice(0, 32)}`
+  return packetView.parse(
+    jsonOf({ about: { ...about, packet_id: packetId, issued_at: issuedAt.toISOString() }, ...content }),
+  )
+}
+
+function statementOf({ claim, attestations, totalAttestations }: Sources, isComplete: boolean): string {
+  const erased = claim.erasedAt
+  return [
+    isComplete
+      ? `This packet holds all ${totalAttestations} attestations of the claim.`
+      : `This packet holds ${attestations.length} of the ${totalAttestations} attestations of the claim; next_cursor leads to older ones.`,
+    ...(erased === null
+      ? []
+      : [
+          `The claim was erased at ${erased.toISOString()}: its photos and positions are gone, their digests and the signed results remain.`,
+        ]),
+    'Photos are not part of the packet; each is named by its SHA-256. Events are kept for a limited time, so that old ones may be missing from the timeline.',
+  ].join(' ')
+}
+
+function describe(row: Evidence, sources: Sources): PacketAttestation {
+  const { submission } = row
+  const media = sources.media.find(({ id }) => id === row.mediaId)
+  if (media === undefined) throw new Error(`the media of ${row.id} has no row`)
+  const { bundle } = submission
+  const signer = signerOf(row, sources.devices)
+  const view = toAttestationView(row)
+  const { claim, assertion, signature, media_type } = submission
+  return {
+    attestation_id: row.id,
+    external_id: row.externalId,
+    batch_id: row.batchId,
+    device_id: row.deviceId,
+    status: row.status,
+    accepted_at: view.accepted_at,
+    evaluated_at: view.evaluated_at ?? null,
+    erased_at: view.erased_at ?? null,
+    media: {
+      media_id: media.id,
+      sha256: media.sha256.toString('hex'),
+      size: media.size,
+      content_type: media.contentType,
+      width: media.width,
+      height: media.height,
+      is_erased: media.isErased,
+    },
+    submission: { media_type, claim, bundle, assertion, signature },
+    bundle_sha256: bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle))),
+    key: signer.key,
+    certificates: { source: signer.source, chain: signer.chain.map(describeCertificate) },
+    distance: distanceOf(row, sources.claim),
+    result: resultOf(row),
+    failure: row.failure,
+  }
+}
+
+function resultOf(row: Evidence): PacketAttestation['result'] {
+  const { riskStatus, riskScore, provenanceStatus, hardwareTier, rulesVersion, resultJws } = row
+  if (riskStatus === null || riskScore === null || provenanceStatus === null) return null
+  return {
+    provenance_status: provenanceStatus,
+    risk_status: riskStatus,
+    risk_score: riskScore,
+    hardware_tier: hardwareTier ?? 'none',
+    rules_version: rulesVersion ?? '',
+    factors: row.factors ?? [],
+    advisory_factors: row.advisoryFactors ?? [],
+    observations: row.observations ?? [],
+    result_jws: resultJws ?? '',
+  }
+}
+
+interface Signer {
+  key: PacketAttestation['key']
+  source: PacketAttestation['certificates']['source']
+  chain: Certificate[]
+}
+
+// As the judgement chose it: the certificate that came along, else the key of the device that the bundle names.
+function signerOf({ submission, deviceId }: Evidence, devices: readonly Device[]): Signer {
+  const sent = certificatesOf((submission.certificate_chain ?? []).map((der) => Buffer.from(der, 'base64')))
+  const [leaf] = sent
+  if (leaf !== undefined) {
+    return { key: { source: 'certificate', spki: leaf.spki.toString('base64') }, source: 'submission', chain: sent }
+  }
+  const device = devices.find(({ id }) => id === (submission.bundle?.device_id ?? deviceId))
+  if (device === undefined || submission.bundle === undefined) return { key: null, source: 'none', chain: [] }
+  const chain = certificatesOf(device.certificateChain)
+  return { key: { source: 'device', spki: device.spki.toString('base64') }, source: 'device', chain }
+}
+
+function certificatesOf(ders: readonly Buffer[]): Certificate[] {
+  return ders.flatMap((der) => {
+    const parsed = parseCertificate(der)
+    return parsed.ok ? [parsed.certificate] : []
+  })
+}
+
+function describeCertificate(one: Certificate): PacketAttestation['certificates']['chain'][number] {
+  return {
+    der: one.der.toString('base64'),
+    subject: one.subject,
+    issuer: one.issuer,
+    serial: one.serialNumberHex,
+    not_before: one.notBefore.toISOString(),
+    not_after: one.notAfter.toISOString(),
+    fingerprint: one.fingerprint,
+  }
+}
+
+function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim): PacketAttestation['distance'] {
+  const gps = submission.bundle?.gps
+  const { lat, lng } = submission.claim?.loss_location ?? { lat: lossLat, lng: lossLng }
+  if (gps === null || gps === undefined || lat === null || lng === null) return null
+  const metres = Math.round(haversineMetres(gps, { lat, lng }) * 100) / 100
+  return { metres, accuracy_metres: gps.accuracy_m, mock: gps.mock ?? false }
+}
+
+function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): Packet['cases'][number] {
+  const { allowed: _allowed, overdue: _overdue, due_at: _due, sla: _sla, ...view } = toCaseView(row, issuedAt)
+  const own = entries.filter(({ caseId }) => caseId === row.id).sort((a, b) => a.seq - b.seq)
+  const history = own.map((entry) => {
+    const isWithheld = entry.note !== null && !maySeeNotes
+    return { ...toEntryView(entry), ...(isWithheld && { note: null }), note_withheld: isWithheld }
+  })
+  return { ...view, history, history_omitted: (own[0]?.seq ?? 1) - 1 }
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
+import { type EvidenceExport, MAX_ATTESTATIONS } from './evidence.ts'
+import { prefersPdf } from './negotiate.ts'
+import { signedPacketView } from './views.ts'
+
+const PDF_TYPE = 'application/pdf'
+const VARY = { Vary: 'Accept' }
+
+const limit = z
+  .string()
+  .regex(/^(?:[1-9][0-9]?|100)$/, 'must be a whole number from 1 to 100')
+  .transform(Number)
+  .default(MAX_ATTESTATIONS)
+  .meta({
+    description: 'How many attestations at most, newest first; 100 when absent.',
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_ATTESTATIONS,
+    pattern: undefined,
+  })
+
+export function evidenceRoutes(evidence: EvidenceExport): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/:id/evidence',
+        tag: 'Claims',
+        summary: 'Everything known of a claim in one signed packet, as JSON or as a PDF that carries it',
+        scope: 'verify',
+        query: z.object({
+          format: z.enum(['json', 'pdf']).optional().describe('Outweighs Accept.'),
+          limit,
+          cursor: listQuery.cursor,
+        }),
+        view: signedPacketView,
+        status: [200],
+        streams: { contentType: PDF_TYPE },
+      },
+      async ({ caller, params, query, header, requestId }) => {
+        const request = { limit: query.limit, cursor: query.cursor, requestId }
+        const isPdf = query.format === undefined ? prefersPdf(header('accept')) : query.format === 'pdf'
+        if (!isPdf) return reply(200, await evidence.readJson(caller, params.id, request), VARY)
+        const pdf = await evidence.readPdf(caller, params.id, request)
+        const headers = {
+          ...VARY,
+          'Content-Type': PDF_TYPE,
+          'Content-Length': String(pdf.byteLength),
+          'Content-Disposition': `attachment; filename="evidence-${params.id}.pdf"`,
+          'Cache-Control': 'private, no-cache',
+        }
+        return { status: 200, stream: Readable.from([pdf], { objectMode: false }), headers }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,167 @@
+// What the codes mean, for somebody who never heard of them: a lawyer, a judge, a policyholder. One plain sentence or two
+// each, with nothing in them that the evidence beside them would not bear out.
+
+import type { AdvisoryCode, FactorCode } from '../factors/table.ts'
+
+export interface Meaning {
+  title: string
+  sentence: string
+}
+
+export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
+  device_revoked: {
+    title: 'The device was revoked',
+    sentence:
+      'The insurer had withdrawn its trust in the device that signed this photo, for example because it was lost, at the ' +
+      'time when the photo came in.',
+  },
+  session_nonce_mismatch: {
+    title: 'The one-time number is wrong',
+    sentence:
+      'Before a capture the service can give out a number that is good once and for some minutes. The number in this ' +
+      'capture is missing, was never given out, was used before, belongs to another device or to another time.',
+  },
+  signature_invalid: {
+    title: 'The signature is not valid',
+    sentence:
+      'The statement that came with the photo (time, place, fingerprint of the file) does not carry a valid signature of ' +
+      'the device. It may have been changed after it was signed, or it was signed by somebody else.',
+  },
+  no_manifest: {
+    title: 'There is no signed statement',
+    sentence:
+      'The photo came without any signed statement of a device. Nothing is known of when, where or with what it was taken.',
+  },
+  frame_hash_mismatch: {
+    title: 'Parts of the video were changed',
+    sentence: 'At least one part of the video is not the part that the device signed.',
+  },
+  sensor_hash_mismatch: {
+    title: 'The file is not the one that was signed',
+    sentence:
+      'The device signed the fingerprint of another file than the one that was sent: the photo was changed or replaced ' +
+      'after it was taken.',
+  },
+  cert_unknown_ca: {
+    title: 'Nobody known vouches for the device',
+    sentence:
+      'The certificates of the device do not lead to an authority that the insurer has registered, or were not valid at ' +
+      'the time of the capture.',
+  },
+  hardware_backing_absent: {
+    title: 'No proof of a protected key',
+    sentence:
+      'It is not proven that the signing key is kept in protected hardware of the phone. It could have been copied and ' +
+      'used elsewhere.',
+  },
+  liveness_check_failed: {
+    title: 'The video does not look live',
+    sentence:
+      'Times, durations or the arrival of the parts of the video do not fit a recording that was made as it says.',
+  },
+  video_manifest_incomplete: {
+    title: 'The video is not complete',
+    sentence: 'Parts of the video, or of the list that describes them, are missing.',
+  },
+  gps_absent: {
+    title: 'There is no position',
+    sentence: 'The signed statement says no place, or the device itself said that the place was simulated.',
+  },
+  timestamp_stale: {
+    title: 'The photo was old when it came in',
+    sentence: 'More than 72 hours passed between the capture and the submission.',
+  },
+  device_not_enrolled: {
+    title: 'The device is not registered',
+    sentence: 'The device that signed is not in the insurer’s register of devices, or its registration had lapsed.',
+  },
+  biometric_absent: {
+    title: 'The person was not confirmed',
+    sentence: 'The device did not confirm by face or fingerprint who took the photo.',
+  },
+}
+
+export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
+  exif_missing: {
+    title: 'The file has no camera data',
+    sentence:
+      'A file that comes straight from a camera has a block of data about the capture; this one has none that can be read.',
+  },
+  exif_timestamp_mismatch: {
+    title: 'The times differ',
+    sentence: 'The time in the file’s own camera data is not the time that the device signed.',
+  },
+  exif_editor_trace: {
+    title: 'The file went through an editor',
+    sentence: 'The file names an image editor as the software that wrote it.',
+  },
+  geofence_mismatch: {
+    title: 'The place is far from the loss',
+    sentence: 'The signed position is farther from the place of the loss than the insurer allows.',
+  },
+  c2pa_absent: {
+    title: 'There are no content credentials',
+    sentence: 'The file carries no content credentials (C2PA). Most files do not.',
+  },
+  c2pa_invalid: {
+    title: 'The content credentials do not hold',
+    sentence: 'The file carries content credentials (C2PA) that do not fit the file, or whose signature is not valid.',
+  },
+  c2pa_present_valid: {
+    title: 'There are valid content credentials',
+    sentence: 'The file carries content credentials (C2PA) that fit it.',
+  },
+  carrier_policy_attestation_missing: {
+    title: 'The insurer asks for a signed capture',
+    sentence: 'The insurer’s own rules ask for a signed statement of a device, and there is none.',
+  },
+  carrier_policy_biometric_missing: {
+    title: 'The insurer asks for a confirmed person',
+    sentence: 'The insurer’s own rules ask for a confirmation by face or fingerprint, and there is none.',
+  },
+  carrier_policy_gps_missing: {
+    title: 'The insurer asks for a position',
+    sentence: 'The insurer’s own rules ask for a position, and there is none.',
+  },
+  ai_generated_likely: {
+    title: 'Possibly made by a computer',
+    sentence:
+      'A detector found it likely that the picture was generated by software. Detectors err in both directions.',
+  },
+  deepfake_likely: {
+    title: 'Possibly a manipulated face',
+    sentence:
+      'A detector found it likely that a face in the picture was replaced or generated. Detectors err in both directions.',
+  },
+}
+
+export const RISK_MEANINGS: Record<string, string> = {
+  pending: 'No photo of this claim has been evaluated yet.',
+  passed: 'The findings add up to less than what asks for a second look.',
+  review: 'The findings add up to enough that a person should look at the claim.',
+  failed: 'The findings add up to so much that the photo can not be relied upon without an explanation.',
+}
+
+export const PROVENANCE_MEANINGS: Record<string, string> = {
+  verified:
+    'The origin is verified: a registered device signed exactly this file, and a known authority vouches for the device.',
+  attested_unverified: 'A device signed this file, but nobody that the insurer knows vouches for the device.',
+  unattested: 'No device signed anything about this file.',
+  broken: 'There is a signed statement, and it does not hold: see the findings.',
+}
+
+export const TIER_MEANINGS: Record<string, string> = {
+  none: 'none was proven',
+  software: 'the key is kept by software',
+  tee: 'the key is kept in a protected part of the phone’s processor',
+  strongbox: 'the key is kept in a security chip of the phone',
+  secure_enclave: 'the key is kept in the security processor of the phone',
+}
+
+/** What a code means; of one that is not in the tables, its own words. */
+export function meaningOf(code: string): Meaning {
+  const known: Record<string, Meaning> = { ...FACTOR_MEANINGS, ...ADVISORY_MEANINGS }
+  const words = code.replaceAll('_', ' ')
+  const title = words.charAt(0).toUpperCase() + words.slice(1)
+  return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }
+}

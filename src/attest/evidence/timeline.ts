@@ -1,0 +1,81 @@
+// What happened to a claim, in order. Pure.
+
+import type { CaseRow, EntryRow } from '../cases/rows.ts'
+import type { ListedClaim } from '../claims/claim-rows.ts'
+import type { Evidence } from '../claims/claims.ts'
+import type { EventRow } from './rows.ts'
+import type { Packet } from './views.ts'
+
+type Moment = Packet['timeline']['moments'][number]
+
+export const MAX_EVENTS = 500
+
+// What attestations and case histories say themselves.
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['attestation.created', 'case.status_changed'])
+
+export function timelineOf({
+  claim,
+  attestations,
+  cases,
+  entries,
+  events,
+}: {
+  claim: ListedClaim
+  attestations: readonly Evidence[]
+  cases: readonly CaseRow[]
+  entries: readonly (EntryRow & { caseId: string })[]
+  events: readonly EventRow[]
+}): Packet['timeline'] {
+  const told = events.slice(0, MAX_EVENTS).filter(({ type }) => !TOLD_ELSEWHERE.has(type))
+  const moments: Moment[] = [
+    { at: claim.createdAt.toISOString(), kind: 'claim.created', subject: claim.id, detail: {} },
+    ...attestations.flatMap(momentsOf),
+    ...entries
+      .filter(({ caseId }) => cases.some(({ id }) => id === caseId))
+      .map((entry) => ({
+        at: entry.at.toISOString(),
+        kind: `case.${entry.kind}`,
+        subject: entry.caseId,
+        detail: { from: entry.from, to: entry.to, reason_code: entry.reasonCode, actor: entry.actor },
+      })),
+    ...told.map(({ type, data, createdAt }) => {
+      const { claim_id: _claim, ...detail } = data
+      return { at: createdAt.toISOString(), kind: type, subject: claim.id, detail }
+    }),
+    ...(claim.erasedAt === null
+      ? []
+      : [{ at: claim.erasedAt.toISOString(), kind: 'claim.erased', subject: claim.id, detail: {} }]),
+  ]
+  return { moments: moments.sort(byTime), omitted: Math.max(0, events.length - MAX_EVENTS) }
+}
+
+function momentsOf(row: Evidence): Moment[] {
+  const capturedAt = row.submission.bundle?.captured_at
+  const evaluated = row.evaluatedAt?.toISOString()
+  return [
+    ...(capturedAt === undefined
+      ? []
+      : [{ at: new Date(capturedAt).toISOString(), kind: 'capture.claimed', subject: row.id, detail: {} }]),
+    { at: row.acceptedAt.toISOString(), kind: 'attestation.accepted', subject: row.id, detail: {} },
+    ...(evaluated === undefined
+      ? []
+      : [
+          {
+            at: evaluated,
+            kind: 'attestation.evaluated',
+            subject: row.id,
+            detail: {
+              risk_status: row.riskStatus,
+              risk_score: row.riskScore,
+              provenance_status: row.provenanceStatus,
+            },
+          },
+        ]),
+  ]
+}
+
+// Of two at the same millisecond the order is that of their kinds and subjects: always the same.
+function byTime(a: Moment, b: Moment): number {
+  const order = (one: Moment) => `${one.at} ${one.kind} ${one.subject}`
+  return order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0
+}

@@ -1,0 +1,82 @@
+// The letters of a document. Strangers' texts come in every script, and what a font can't draw must not vanish from a piece
+// of evidence, nor steer how the rest is read: it is written as its code point.
+
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+export interface Typeface {
+  regular: string
+  bold: string
+  mono: string
+  /** Whether the code point can be drawn, in the order in which it is written. */
+  draws(codePoint: number): boolean
+}
+
+// PDF 32000-1 annex D.2: what the fonts that every reader has can draw beside ASCII and Latin-1.
+const WIN_ANSI = new Set([...'€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ'].map((character) => character.codePointAt(0) ?? 0))
+
+/** Of the readers themselves: nothing to embed, and letters of western Europe only. */
+export const STANDARD: Typeface = {
+  regular: 'Helvetica',
+  bold: 'Helvetica-Bold',
+  mono: 'Courier',
+  draws: (point) => (point >= 0x20 && point <= 0x7e) || (point >= 0xa1 && point <= 0xff) || WIN_ANSI.has(point),
+}
+
+// Written from left to right, one sign after the other. Other scripts are joined, stacked or reversed by rules that a line
+// of evidence must not depend on.
+const PLAIN_RANGES: readonly (readonly [first: number, last: number])[] = [
+  [0x20, 0x7e],
+  [0xa1, 0x2ff],
+  [0x370, 0x482],
+  [0x48a, 0x58f],
+  [0x10a0, 0x10ff],
+  [0x1e00, 0x1fff],
+  [0x2010, 0x2015],
+  [0x2018, 0x2027],
+  [0x2030, 0x205e],
+  [0x20a0, 0x20bf],
+  [0x2100, 0x214f],
+  [0x2190, 0x22ff],
+]
+const SOFT_HYPHEN = 0xad
+
+/** The typeface that is installed beside the service, and otherwise the readers' own. */
+export function findTypeface(): Typeface {
+  const folder = folderOf('dejavu-fonts-ttf/package.json')
+  const files = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSansMono.ttf'].map((name) => join(folder, 'ttf', name))
+  const [regular = '', bold = '', mono = ''] = files
+  if (folder === '' || !files.every((file) => existsSync(file))) return STANDARD
+  return { regular, bold, mono, draws: isPlain }
+}
+
+function isPlain(point: number): boolean {
+  return point !== SOFT_HYPHEN && PLAIN_RANGES.some(([first, last]) => point >= first && point <= last)
+}
+
+function folderOf(packageFile: string): string {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(packageFile))
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * A text as it is set: what can't be drawn stands as `\u` and its four or six digits, and a backslash twice, so that nobody
+ * can write something that looks like it. At most `maxLength` characters, with the number of those left out.
+ */
+export function printable(text: string, { draws }: Pick<Typeface, 'draws'>, maxLength = 600): string {
+  const points = [...text.slice(0, 4 * maxLength)]
+  const set = points.slice(0, maxLength).map((character) => {
+    const point = character.codePointAt(0) ?? 0
+    if (character === '\\') return '\\\\'
+    if (draws(point)) return character
+    if (character === '\u00a0') return ' '
+    const digits = point.toString(16).toUpperCase()
+    return point > 0xffff ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
+  })
+  const left = text.length - points.slice(0, maxLength).join('').length
+  return left > 0 ? `${set.join('')}… (${left} more)` : set.join('')
+}
