@@ -44,7 +44,7 @@ export function createRootCas({ db, pager, now }: RootCasDeps) {
       key?: IdempotencyKey,
     ): Promise<RootCaRow> {
       const createdAt = now()
-      const certificate = readRoot(request.certificate, createdAt)
+      const certificate = readCaCertificate(request.certificate, createdAt)
       const fingerprint = Buffer.from(certificate.fingerprint, 'hex')
       const register = async (tx: Tx) => {
         await lockRootCas(tx, scope)
@@ -113,7 +113,11 @@ function notFound(id: string): Failure {
 
 const POINTER = '/certificate'
 
-function readRoot(text: string, now: Date): Certificate {
+/**
+ * One CA certificate, as PEM or base64 of DER, that can be an anchor from now on.
+ * @throws {Failure} `invalid_request` at `/certificate`.
+ */
+export function readCaCertificate(text: string, now: Date): Certificate {
   const parsed = parseCertificate(decodeCertificate(text))
   if (!parsed.ok) throw invalidField(POINTER, parsed.code, parsed.detail)
   const { certificate } = parsed

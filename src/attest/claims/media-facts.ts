@@ -1,0 +1,68 @@
+// The facts about the bytes of a submission: what EXIF, XMP and texts say, and what a C2PA manifest says. Each parser has its
+// own thread; a file that stops one becomes a finding, a machine that has no time for it a retry.
+
+import type { Database } from '#src/platform/db/database.ts'
+import type { RunningJob } from '#src/platform/jobs/consume.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
+import { inSpan } from '#src/platform/trace.ts'
+import { findC2paAnchors } from '../c2pa/rows.ts'
+import type { Facts } from '../factors/facts.ts'
+import type { C2paReader } from '../media/c2pa.ts'
+import type { C2paFacts } from '../media/c2pa-facts.ts'
+import type { FileFacts } from '../media/exif.ts'
+import type { Inspector } from '../media/inspector.ts'
+import type { SubmittedRow } from './rows.ts'
+
+export interface MediaFactsDeps {
+  db: Pick<Database, 'tenant'>
+  store: Pick<BlobStore, 'withLocalFile'>
+  inspector: Pick<Inspector, 'inspect'>
+  c2pa: Pick<C2paReader, 'read'>
+}
+
+export type MediaFacts = Pick<Facts, 'exif' | 'c2pa' | 'declared'>
+
+type Job = Pick<RunningJob, 'scope' | 'attempt'>
+type Submitted = Pick<SubmittedRow, 'mediaSha256' | 'acceptedAt'>
+
+export type ReadMedia = (job: Job, submitted: Submitted) => Promise<MediaFacts>
+
+/** Certificates are judged for the time at which the submission was accepted. */
+export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps): ReadMedia {
+  return (job, submitted) =>
+    inSpan(
+      () => ({ name: 'inspect media' }),
+      () => store.withLocalFile(job.scope, submitted.mediaSha256.toString('hex'), (path) => read(path, job, submitted)),
+    )
+
+  /** @throws {Error} when the media can't be read now. */
+  async function read(path: string, job: Job, submitted: Submitted): Promise<MediaFacts> {
+    const inspection = await inspector.inspect(path)
+    if (!inspection.ok) {
+      const { code, detail } = inspection
+      if (code !== 'unreadable' && !isOfTheFile(code, job)) throw new Error(`the media can't be read now: ${code}`)
+      return { exif: { state: 'unreadable', detail: `${code}: ${detail}` } }
+    }
+    const { exif, declared } = inspection.value
+    return { exif, declared, c2pa: await readManifest(path, inspection.value, job, submitted) }
+  }
+
+  /** @throws {Error} when the manifest can't be read now. */
+  async function readManifest(path: string, file: FileFacts, job: Job, submitted: Submitted): Promise<C2paFacts> {
+    const reading = await c2pa.read(path, {
+      scan: file.c2pa,
+      manifestReference: file.declared.manifestReference,
+      anchors: async () => (await db.tenant(job.scope, findC2paAnchors)).map(({ certificate }) => certificate),
+      at: submitted.acceptedAt,
+    })
+    if (reading.ok) return reading.value
+    const { code, detail } = reading
+    if (!isOfTheFile(code, job)) throw new Error(`the C2PA manifest can't be read now: ${code}`)
+    return { state: 'unread', why: code, detail }
+  }
+}
+
+// A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.
+function isOfTheFile(code: string, { attempt }: Job): code is 'timeout' | 'crashed' {
+  return attempt > 1 && (code === 'timeout' || code === 'crashed')
+}
