@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
+import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
@@ -38,6 +39,13 @@ const blobStore = z.string().superRefine((text, context) => {
     parseStoreAddress(text)
   } catch (error) {
     context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not an address' })
+  }
+})
+const trustAnchors = z.string().superRefine((path, context) => {
+  try {
+    readTrustAnchors(path)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'can’t be read' })
   }
 })
 const onOff = z.enum(['on', 'off'], 'must be on or off').default('on')
@@ -89,6 +97,9 @@ const settings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe('List of revoked attestation keys. Google’s in production; without one development asks none.'),
+  C2PA_TRUST_ANCHORS: trustAnchors
+    .optional()
+    .describe('PEM file of the CAs whose C2PA signatures are trusted; without it no signer is.'),
   SANDBOX_KEY_ALL: rawKey.optional().describe('Publishable sandbox key with every scope.'),
   SANDBOX_KEY_VERIFY: rawKey.optional().describe('Publishable sandbox key with scope verify.'),
   SANDBOX_KEY_ATTEST: rawKey.optional().describe('Publishable sandbox key with scope attest.'),

@@ -2,6 +2,7 @@
 
 import { forgetDeliveries, forgetEvents } from './account/webhooks/retention.ts'
 import { forgetBatches } from './attest/batches/retention.ts'
+import { forgetC2paAnchors } from './attest/c2pa/retention.ts'
 import { forgetChunks, forgetSessions, releaseStreams } from './attest/captures/retention.ts'
 import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
@@ -91,6 +92,7 @@ export function tenantRules({
     rows('device_challenges', CHALLENGE_DAYS, forgetChallenges),
     rows('devices', null, forgetDevices),
     rows('root_cas', null, forgetRootCas),
+    rows('c2pa_anchors', null, forgetC2paAnchors),
     rows('deliveries', DELIVERY_DAYS, forgetDeliveries),
     rows('events', 30, forgetEvents),
   ]

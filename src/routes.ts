@@ -1,5 +1,6 @@
 import { webhookRoutes } from './account/webhooks/routes.ts'
 import { batchRoutes } from './attest/batches/routes.ts'
+import { c2paRoutes } from './attest/c2pa/routes.ts'
 import { captureRoutes } from './attest/captures/routes.ts'
 import { caseRoutes } from './attest/cases/routes.ts'
 import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
@@ -21,6 +22,7 @@ export function featureRoutes(services: Services): Route[] {
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),
     ...deviceRoutes(services.devices(), services.challenges(), services.rootCas()),
+    ...c2paRoutes(services.c2paAnchors()),
     ...webhookRoutes(services.webhooks()),
   ]
 }

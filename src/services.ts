@@ -8,6 +8,7 @@ import { createDeliver } from './account/webhooks/deliver.ts'
 import { createWebhooks } from './account/webhooks/endpoints.ts'
 import { countAttempts, reportDisabled } from './account/webhooks/metrics.ts'
 import { createBatches } from './attest/batches/batches.ts'
+import { createC2paAnchors } from './attest/c2pa/anchors.ts'
 import { createCaptures } from './attest/captures/captures.ts'
 import { createCases } from './attest/cases/cases.ts'
 import { createOpenCase } from './attest/cases/escalation.ts'
@@ -23,6 +24,8 @@ import { createRenderer } from './attest/evidence/renderer.ts'
 import { createThumbnails } from './attest/evidence/thumbnails.ts'
 import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
+import { createC2paReader } from './attest/media/c2pa.ts'
+import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
@@ -89,6 +92,12 @@ export function createServices({ config, log, registry = new Registry() }: Servi
   })
   const inspector = lazy(() => {
     const made = createInspector()
+    stack.defer(() => made.close())
+    return made
+  })
+  const c2pa = lazy(() => {
+    const { C2PA_TRUST_ANCHORS: path } = config
+    const made = createC2paReader({ anchors: path === undefined ? [] : readTrustAnchors(path) })
     stack.defer(() => made.close())
     return made
   })
@@ -179,12 +188,15 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
     challenges: lazy(() => createChallenges({ db: db(), now })),
     rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
+    c2pa,
+    c2paAnchors: lazy(() => createC2paAnchors({ db: db(), pager: pager(), now })),
     webhooks: lazy(() => createWebhooks({ db: db(), sealer: sealer(), outbound: outbound(), pager: pager(), now })),
     verify: lazy(() =>
       createVerify({
         db: db(),
         store: store(),
         inspector: inspector(),
+        c2pa: c2pa(),
         signRecord: signingKeys().signRecord,
         revocations: revocations(),
         now,

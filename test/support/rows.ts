@@ -28,6 +28,15 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     }
     await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
     await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })
+    await insert('c2pa_anchors', {
+      id: id('cpa'),
+      name: 'Cameras',
+      certificate: bytes(),
+      fingerprint: bytes(),
+      subject: 'CN=cameras',
+      not_before: new Date('2026-01-01'),
+      not_after: new Date('2036-01-01'),
+    })
     await insert('root_cas', {
       id: id('rca'),
       name: 'r',

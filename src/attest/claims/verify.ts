@@ -7,12 +7,11 @@ import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
-import { inSpan } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
 import { judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
-import type { ExifFacts } from '../media/exif.ts'
+import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { currentPolicy } from '../policy/rows.ts'
 import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
@@ -20,6 +19,7 @@ import { createRejudge } from '../reevaluate/rejudge.ts'
 import { encodeFacts } from '../reevaluate/stored-facts.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
+import { createReadMedia, type MediaFacts } from './media-facts.ts'
 import { recordOf } from './record.ts'
 import { findSubmitted, markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
@@ -28,6 +28,7 @@ export interface VerifyDeps {
   db: Database
   store: BlobStore
   inspector: Inspector
+  c2pa: Pick<C2paReader, 'read'>
   /** A compact JWS over `payload`, by the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
@@ -45,11 +46,13 @@ export function createVerify({
   db,
   store,
   inspector,
+  c2pa,
   signRecord,
   now,
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
+  const readMedia = createReadMedia({ db, store, inspector, c2pa })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
@@ -107,20 +110,6 @@ export function createVerify({
     }
   }
 
-  async function readMedia({ scope, attempt }: RunningJob, { mediaSha256 }: SubmittedRow): Promise<ExifFacts> {
-    const inspection = await inSpan(
-      () => ({ name: 'inspect media' }),
-      () => store.withLocalFile(scope, mediaSha256.toString('hex'), inspector.inspect),
-    )
-    if (inspection.ok) return inspection.value.exif
-    const { code, detail } = inspection
-    // A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.
-    if (code === 'unreadable' || (attempt > 1 && (code === 'timeout' || code === 'crashed'))) {
-      return { state: 'unreadable', detail: `${code}: ${detail}` }
-    }
-    throw new Error(`the media can't be read now: ${code}`)
-  }
-
   return {
     run,
     bury: async (tx, _scope, { attestationId }) =>
@@ -134,7 +123,7 @@ export function createVerify({
 async function factsOf(
   submitted: SubmittedRow,
   gathered: Gathered,
-  exif: ExifFacts,
+  mediaFacts: MediaFacts,
   context: HardwareContext,
   policy: Facts['policy'],
 ): Promise<Facts> {
@@ -144,7 +133,7 @@ async function factsOf(
     ...(await gathered.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
-    exif,
+    ...mediaFacts,
     lossLocation: lat === null || lng === null ? null : { lat, lng },
     policy,
   }

@@ -14,6 +14,7 @@ import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
 import { createDevices } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
+import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
@@ -103,6 +104,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const pager = createPager({ key: randomBytes(32) })
   const store = createDiskStore({ root })
   const inspector = createInspector()
+  const c2pa = createC2paReader()
   const media = createMedia({ db, store, inspector })
   const signingKeys = createSigningKeys({
     db,
@@ -132,6 +134,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
       db,
       store,
       inspector,
+      c2pa,
       signRecord: signingKeys.signRecord,
       now,
       ...(trust === undefined ? {} : { revocations: trust.revocations }),
@@ -260,6 +263,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
       await dispatcher.close()
       await engine.close()
       await inspector.close()
+      await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })
     },

@@ -33,6 +33,7 @@ const TENANT_GRANTS: Record<string, string> = {
   reevaluations: 'DELETE INSERT SELECT UPDATE',
   risk_policies: 'INSERT SELECT',
   root_cas: 'DELETE INSERT SELECT',
+  c2pa_anchors: 'DELETE INSERT SELECT',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
