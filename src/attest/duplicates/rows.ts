@@ -204,3 +204,43 @@ export async function storeFindings(
     ),
   ])
 }
+
+export interface ComparedRow {
+  attestationId: string
+  mediaId: string
+  state: FingerprintState
+  notComparable: NotComparable | null
+  exactCount: number
+  similarCount: number
+  /** Nearest first. */
+  earlier: NewFinding[]
+  /** Who names this one, oldest first. */
+  later: NewFinding[]
+}
+
+/** What was found of a claim's attestations, newest first. */
+export async function findCompared(
+  tx: Tx,
+  claimId: string,
+  { before, limit, named }: { before: string | undefined; limit: number; named: number },
+): Promise<ComparedRow[]> {
+  return tx.query<ComparedRow>(
+    `SELECT attestation_id AS "attestationId", media_id AS "mediaId", state, not_comparable AS "notComparable",
+       exact_count AS "exactCount", similar_count AS "similarCount",
+       coalesce((SELECT jsonb_agg(jsonb_build_object('claimId', other_claim_id, 'attestationId', other_attestation_id,
+           'distanceBits', distance_bits) ORDER BY distance_bits NULLS FIRST, other_attestation_id)
+         FROM duplicate_findings d WHERE d.attestation_id = f.attestation_id), '[]') AS earlier,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('claimId', claim_id, 'attestationId', attestation_id,
+           'distanceBits', distance_bits) ORDER BY attestation_id)
+         FROM (SELECT d.attestation_id, d.distance_bits, theirs.claim_id FROM duplicate_findings d
+           CROSS JOIN LATERAL (SELECT claim_id FROM fingerprints WHERE attestation_id = d.attestation_id LIMIT 1) theirs
+           WHERE d.other_attestation_id = f.attestation_id ORDER BY d.attestation_id LIMIT $4) AS named), '[]') AS later
+     FROM fingerprints f WHERE claim_id = $1 AND ($2::text IS NULL OR attestation_id < $2)
+     ORDER BY attestation_id DESC LIMIT $3`,
+    [claimId, before ?? null, limit, named],
+  )
+}
+
+export async function isClaim(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.query('SELECT 1 FROM claims WHERE id = $1', [id])).length === 1
+}

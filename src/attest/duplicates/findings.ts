@@ -1,0 +1,36 @@
+// What was found of a claim's media, both ways: which earlier claims have shown it, and which later ones do.
+
+import { Failure } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { MAX_NAMED } from './duplicates.ts'
+import { type ComparedRow, findCompared, isClaim } from './rows.ts'
+
+export type DuplicateFindings = ReturnType<typeof createDuplicateFindings>
+
+export function createDuplicateFindings({ db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager }) {
+  return {
+    /**
+     * The claim's evaluated attestations, newest first, each with its findings.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
+     */
+    async list(
+      scope: Scope,
+      claimId: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<Page<ComparedRow>> {
+      checkId(claimId, 'clm', scope.environment)
+      const binding = { route: 'GET /v1/claims/:id/duplicates', scope, query: { claimId } }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const [isThere, rows] = await Promise.all([
+          isClaim(tx, claimId),
+          findCompared(tx, claimId, { before, limit: query.limit + 1, named: MAX_NAMED }),
+        ])
+        if (!isThere) throw new Failure('not_found', `There is no claim ${claimId}.`)
+        return pager.page(rows, query.limit, (row) => row.attestationId, binding)
+      })
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { DuplicateFindings } from './findings.ts'
+import type { ComparedRow, NewFinding } from './rows.ts'
+
+const other = z.object({
+  claim_id: z.string(),
+  attestation_id: z.string(),
+  kind: z.enum(['duplicate_media', 'similar_media']),
+  distance_bits: z.number().int().describe('Of 64; 0 for the same bytes too.'),
+})
+
+const findingsView = z.object({
+  attestation_id: z.string(),
+  media_id: z.string(),
+  state: z.enum(['pending', 'compared', 'not_comparable']).describe('pending: not hashed and compared yet.'),
+  not_comparable: z
+    .string()
+    .nullable()
+    .describe('Why there is no perceptual hash; the same bytes are found without one.'),
+  earlier: z.array(other).describe('Claims that have shown it before, nearest first: ten of each kind.'),
+  earlier_more: z.number().int().describe('Earlier claims that are not among them.'),
+  later: z.array(other).describe('Claims that showed it later and name this attestation, oldest first, ten at most.'),
+})
+
+export function duplicateRoutes(findings: DuplicateFindings): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/:id/duplicates',
+        tag: 'Claims',
+        summary: 'Other claims that show the same pictures',
+        scope: 'verify',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(findingsView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await findings.list(caller, params.id, query)
+        return { ...page, data: data.map(toView) }
+      },
+    ),
+  ]
+}
+
+function toView(row: ComparedRow): z.infer<typeof findingsView> {
+  return {
+    attestation_id: row.attestationId,
+    media_id: row.mediaId,
+    state: stateOf(row),
+    not_comparable: row.notComparable,
+    earlier: row.earlier.map(toOther),
+    earlier_more: Math.max(0, row.exactCount + row.similarCount - row.earlier.length),
+    later: row.later.map(toOther),
+  }
+}
+
+function stateOf({ state, notComparable }: ComparedRow) {
+  if (state === 'due' || state === 'hashed') return 'pending'
+  return notComparable === null ? 'compared' : 'not_comparable'
+}
+
+function toOther({ claimId, attestationId, distanceBits }: NewFinding): z.infer<typeof other> {
+  return {
+    claim_id: claimId,
+    attestation_id: attestationId,
+    kind: distanceBits === null ? 'duplicate_media' : 'similar_media',
+    distance_bits: distanceBits ?? 0,
+  }
+}

@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto'
+import pino from 'pino'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createDuplicates, MAX_NAMED } from '#src/attest/duplicates/duplicates.ts'
+import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
+import { createEraser } from '#src/attest/media/erase.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { type Caller, type Service, startService } from '../claims/service.ts'
+import { drawPicture, recompress } from './pictures.ts'
+
+interface Found {
+  code: string
+  evidence: {
+    distance_bits?: number
+    others?: { claim_id: string; attestation_id: string }[]
+    more?: number
+    why?: string
+  }
+}
+
+let service: Service
+let hasher: Hasher
+let caller: Caller
+let phone: Phone
+const signal = new AbortController().signal
+const log = pino({ level: 'silent' })
+const makeDuplicates = (deps: Partial<Parameters<typeof createDuplicates>[0]> = {}) =>
+  createDuplicates({ db: service.test.db, store: service.store, hasher, log, ...deps })
+
+beforeAll(async () => {
+  service = await startService()
+  hasher = createHasher()
+  caller = await service.makeCaller()
+  phone = await makePhone(service, caller)
+})
+afterAll(async () => {
+  hasher?.close()
+  await service?.close()
+})
+
+let taken = 0
+function takePhoto(): Promise<Buffer> {
+  taken += 1
+  return drawPicture(taken)
+}
+
+/** A capture of a claim of its own, evaluated. */
+async function submit(photo: Buffer, { as = caller, by = phone, reference = randomUUID() } = {}) {
+  const json = await service.judge(as, { ...shoot(by, { photo }), claim: { reference } })
+  return json as { attestation_id: string; claim_id: string; media_id: string; result_jws: string }
+}
+
+async function settle(duplicates = makeDuplicates()) {
+  while ((await duplicates.round(signal)) > 0);
+}
+
+async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): Promise<Found[]> {
+  const { json } = await service.call(as, `/v1/claims/${id}`)
+  const { data } = json.attestations as unknown as { data: { observations: Found[] }[] }
+  return data.flatMap(({ observations }) => observations)
+}
+
+describe('duplicates', () => {
+  it('are found in the later claim, with the distance and the earlier one', async () => {
+    const photo = await takePhoto()
+    const first = await submit(photo)
+    const same = await submit(photo)
+    const alike = await submit(await recompress(photo))
+    const other = await submit(await takePhoto())
+    expect(await findingsOf(same)).toEqual([])
+    await settle()
+    expect(await findingsOf(first)).toEqual([])
+    expect(await findingsOf(other)).toEqual([])
+    expect(await findingsOf(same)).toMatchObject([
+      {
+        code: 'duplicate_media',
+        evidence: {
+          distance_bits: 0,
+          others: [{ claim_id: first.claim_id, attestation_id: first.attestation_id }],
+          more: 0,
+        },
+      },
+    ])
+    const [similar, ...more] = await findingsOf(alike)
+    expect(more).toEqual([])
+    expect(similar?.code).toBe('similar_media')
+    expect(similar?.evidence.distance_bits).toBeLessThanOrEqual(6)
+    expect(similar?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual([first.claim_id, same.claim_id])
+  })
+
+  it('leave the signed result as it was, and are on the attestation too', async () => {
+    const photo = await takePhoto()
+    await submit(photo)
+    const later = await submit(photo)
+    await settle()
+    const { json } = await service.call(caller, `/v1/attestations/${later.attestation_id}`)
+    expect((json.observations as Found[]).map(({ code }) => code)).toEqual(['duplicate_media'])
+    expect(json.result_jws).toBe(later.result_jws)
+  })
+
+  it('are none within one claim, across accounts, or across environments', async () => {
+    const photo = await takePhoto()
+    const copy = await recompress(photo)
+    await submit(photo, { reference: 'one claim' })
+    const again = await submit(copy, { reference: 'one claim' })
+    const stranger = await service.makeCaller()
+    const theirs = await submit(copy, { as: stranger, by: await makePhone(service, stranger) })
+    const key = service.addKey({ accountId: caller.accountId, environment: 'live' })
+    const live: Caller = { accountId: caller.accountId, environment: 'live', key }
+    const ours = await submit(photo, { as: live, by: await makePhone(service, live) })
+    await settle()
+    expect(await findingsOf(again)).toEqual([])
+    expect(await findingsOf(theirs, stranger)).toEqual([])
+    expect(await findingsOf(ours, live)).toEqual([])
+  })
+
+  it('are found once, in the later one, whatever the order of hashing', async () => {
+    const photo = await takePhoto()
+    const bodies = [photo, await recompress(photo), photo, await recompress(photo, 45), photo]
+    const sent = await Promise.all(bodies.map((one) => submit(one)))
+    const byId = sent.toSorted((a, b) => (a.attestation_id < b.attestation_id ? -1 : 1))
+    const scope: Scope = { accountId: caller.accountId, environment: caller.environment }
+    const { compareOne } = makeDuplicates()
+    // The youngest first, then all of the others at once.
+    for (const { attestation_id } of byId.toReversed().slice(0, 2)) await compareOne(scope, attestation_id)
+    await Promise.all(sent.flatMap(({ attestation_id: id }) => [compareOne(scope, id), compareOne(scope, id)]))
+    await settle()
+    for (const [index, one] of byId.entries()) {
+      const others = (await findingsOf(one)).flatMap(({ evidence }) => evidence.others ?? [])
+      expect(others.map(({ claim_id }) => claim_id).sort(), `the ${index}th`).toEqual(
+        byId
+          .slice(0, index)
+          .map(({ claim_id }) => claim_id)
+          .sort(),
+      )
+    }
+  })
+
+  it('name ten other claims and count the rest', async () => {
+    const photo = await takePhoto()
+    const sent = []
+    for (let index = 0; index < MAX_NAMED + 3; index += 1) sent.push(await submit(photo))
+    await settle()
+    const last = sent.at(-1) ?? expect.fail()
+    const [found] = await findingsOf(last)
+    expect(found?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual(
+      sent.slice(0, MAX_NAMED).map(({ claim_id }) => claim_id),
+    )
+    expect(found?.evidence.more).toBe(2)
+  })
+})
+
+describe('what can’t be compared', () => {
+  it('says why: nothing to see', async () => {
+    const black = (grey: number) =>
+      sharp({ create: { width: 64, height: 64, channels: 3, background: { r: grey, g: grey, b: grey } } })
+        .jpeg()
+        .toBuffer()
+    const first = await submit(await black(0))
+    const second = await submit(await black(3))
+    const third = await submit(await black(0))
+    await settle()
+    const flat = { code: 'not_comparable', evidence: { why: 'flat' } }
+    expect(await findingsOf(first)).toMatchObject([flat])
+    expect(await findingsOf(second)).toMatchObject([flat])
+    // The same bytes are the same bytes.
+    expect(await findingsOf(third)).toMatchObject([{ code: 'duplicate_media' }, flat])
+  })
+
+  it('is damaged, or stops its decoder twice', async () => {
+    const photo = await takePhoto()
+    const cut = await submit(photo.subarray(0, photo.length / 2))
+    await settle()
+    expect(await findingsOf(cut)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'unreadable' } }])
+
+    const stuck = await submit(await takePhoto())
+    const slow = makeDuplicates({ hasher: { hash: async () => ({ ok: false, code: 'timeout', detail: 'too slow' }) } })
+    await settle(slow)
+    expect(await findingsOf(stuck)).toEqual([])
+    await service.test.owner('UPDATE fingerprints SET leased_until = NULL')
+    await settle(slow)
+    expect(await findingsOf(stuck)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'timeout' } }])
+  })
+
+  it('waits for a store that is away', async () => {
+    const photo = await takePhoto()
+    await submit(photo)
+    const later = await submit(await recompress(photo))
+    await settle(
+      makeDuplicates({ store: { withLocalFile: async () => Promise.reject(new Error('the store is away')) } }),
+    )
+    expect(await findingsOf(later)).toEqual([])
+    await settle()
+    expect(await findingsOf(later), 'before its time').toEqual([])
+    await service.test.owner('UPDATE fingerprints SET leased_until = NULL')
+    await settle()
+    expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
+  })
+})
+
+describe('an erased claim', () => {
+  it('is in no finding any more, at once, and has none', async () => {
+    const photo = await takePhoto()
+    const [first, second, third] = [await submit(photo), await submit(await recompress(photo)), await submit(photo)]
+    await settle()
+    const erasure = createClaimErasure({
+      db: service.test.db,
+      eraser: createEraser({ db: service.test.db, store: service.store }),
+      log,
+    })
+    await erasure.erase(caller, first.claim_id, { keyId: 'k', requestId: 'r' })
+    for (const round of ['at once', 'when it was looked at again']) {
+      expect(await findingsOf(second), round).toEqual([])
+      const [found, ...more] = await findingsOf(third)
+      expect(found, round).toMatchObject({ code: 'similar_media', evidence: { more: 0 } })
+      expect(found?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual([second.claim_id])
+      expect(more).toEqual([])
+      await settle()
+    }
+    await erasure.erase(caller, third.claim_id, { keyId: 'k', requestId: 'r' })
+    expect(await findingsOf(third)).toEqual([])
+    const [row] = await service.test.owner<{ count: number }>(
+      'SELECT count(*)::int AS count FROM fingerprints WHERE claim_id = ANY($1)',
+      [[first.claim_id, third.claim_id]],
+    )
+    expect(row?.count).toBe(0)
+  })
+})
