@@ -7,6 +7,7 @@ import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
 import { claimRoutes } from './attest/claims/routes.ts'
 import { deviceRoutes } from './attest/devices/routes.ts'
 import { evidenceRoutes } from './attest/evidence/routes.ts'
+import { duplicateRoutes } from './attest/duplicates/routes.ts'
 import { mediaRoutes } from './attest/media/routes.ts'
 import type { Route } from './platform/http/endpoint.ts'
 import type { Services } from './services.ts'
@@ -17,6 +18,7 @@ export function featureRoutes(services: Services): Route[] {
     ...mediaRoutes(services.media()),
     ...claimRoutes(services.claims()),
     ...claimErasureRoutes(services.claimErasure()),
+    ...duplicateRoutes(services.duplicateFindings()),
     ...evidenceRoutes(services.evidence()),
     ...caseRoutes(services.cases()),
     ...batchRoutes(services.batches()),

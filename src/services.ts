@@ -22,6 +22,9 @@ import { createRootCas } from './attest/devices/roots.ts'
 import { createEvidence } from './attest/evidence/evidence.ts'
 import { createRenderer } from './attest/evidence/renderer.ts'
 import { createThumbnails } from './attest/evidence/thumbnails.ts'
+import { createDuplicates } from './attest/duplicates/duplicates.ts'
+import { createDuplicateFindings } from './attest/duplicates/findings.ts'
+import { createHasher } from './attest/duplicates/hasher.ts'
 import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { createC2paReader } from './attest/media/c2pa.ts'
@@ -98,6 +101,11 @@ export function createServices({ config, log, registry = new Registry() }: Servi
   const c2pa = lazy(() => {
     const { C2PA_TRUST_ANCHORS: path } = config
     const made = createC2paReader({ anchors: path === undefined ? [] : readTrustAnchors(path) })
+    stack.defer(() => made.close())
+    return made
+  })
+  const hasher = lazy(() => {
+    const made = createHasher()
     stack.defer(() => made.close())
     return made
   })
@@ -187,6 +195,8 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     captures: lazy(() => createCaptures({ db: db(), now })),
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
     challenges: lazy(() => createChallenges({ db: db(), now })),
+    duplicates: lazy(() => createDuplicates({ db: db(), store: store(), hasher: hasher(), log })),
+    duplicateFindings: lazy(() => createDuplicateFindings({ db: db(), pager: pager() })),
     rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
     c2pa,
     c2paAnchors: lazy(() => createC2paAnchors({ db: db(), pager: pager(), now })),

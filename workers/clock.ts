@@ -1,3 +1,4 @@
+import { runDuplicates } from '#src/attest/duplicates/run.ts'
 import { runListFetcher } from '#src/attest/hardware/lists.ts'
 import { runProcess } from '#src/process.ts'
 import { createRetentionMetrics, runRetention } from '#src/retention-run.ts'
@@ -19,5 +20,6 @@ await runProcess('clock', async ({ services, log, metrics }) => {
     log,
     registry: metrics.registry,
   })
-  return { stop: async () => void (await Promise.all([retention.close(), lists.close()])) }
+  const duplicates = runDuplicates({ duplicates: services.duplicates(), log })
+  return { stop: async () => void (await Promise.all([retention.close(), lists.close(), duplicates.close()])) }
 })

@@ -24,6 +24,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/claims/:id': 'verify',
   'GET /v1/claims/:id/evidence': 'verify',
   'DELETE /v1/claims/:id': 'admin',
+  'GET /v1/claims/:id/duplicates': 'verify',
   'POST /v1/cases': 'escalate',
   'GET /v1/cases': 'escalate',
   'GET /v1/cases/:id': 'escalate',

@@ -9,6 +9,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
 import { eraseNotes } from '../cases/rows.ts'
+import { eraseFingerprints } from '../duplicates/rows.ts'
 import type { Eraser } from '../media/erase.ts'
 import { type Doomed, isErasing, takeUnfinished } from '../media/erase-rows.ts'
 import { findClaim, type ListedClaim } from './claim-rows.ts'
@@ -128,6 +129,10 @@ async function eraseSome(tx: Tx, scope: Scope, claimId: string): Promise<{ count
   const rows = await lockErasable(
     tx,
     found.map(({ id }) => id),
+  )
+  await eraseFingerprints(
+    tx,
+    rows.map(({ id }) => id),
   )
   const mediaIds = [...new Set(rows.map(({ mediaId }) => mediaId))]
   const { taken, copies } = await takeMediaOfClaim(tx, scope, { claimId, mediaIds })

@@ -1,5 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
 import type { Submission } from './submission.ts'
 
@@ -43,6 +44,8 @@ export interface AttestationRow {
   factors: Judgement['factors'] | null
   advisoryFactors: Judgement['advisoryFactors'] | null
   observations: Judgement['observations'] | null
+  /** What was found after the result; null while it was not compared. Lists of batches have none. */
+  duplicates?: Findings | null
   resultJws: string | null
   failure: string | null
   /** Its media and positions are gone. */
@@ -133,7 +136,7 @@ export async function findByExternalIds(tx: Tx, externalIds: readonly string[]):
 }
 
 export async function findAttestation(tx: Tx, id: string): Promise<AttestationRow | undefined> {
-  const [row] = await tx.query<AttestationRow>(`SELECT ${ATTESTATION} FROM attestations WHERE id = $1`, [id])
+  const [row] = await tx.query<AttestationRow>(`SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, [id])
   return row
 }
 
@@ -238,7 +241,7 @@ export async function findAttestationsOfClaim(
   page: { before: string | undefined; limit: number },
 ): Promise<(AttestationRow & { submission: Submission })[]> {
   return tx.query(
-    `SELECT ${ATTESTATION}, submission FROM attestations
+    `SELECT ${ATTESTATION}, ${FINDINGS}, submission FROM attestations
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     [claimId, page.before ?? null, page.limit],
   )

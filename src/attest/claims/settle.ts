@@ -9,6 +9,7 @@ import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { OpenCase } from '../cases/escalation.ts'
+import { insertFingerprints } from '../duplicates/rows.ts'
 import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
 import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
 import { insertResults, type NewResult } from './rows.ts'
@@ -75,7 +76,11 @@ async function settleCrowd(
     if (differs(before, after) || !sameCodes(before, after)) standings.set(claimId, after)
     claims.set(claimId, { ...before, ...after })
   }
-  await Promise.all([updateStandings(tx, standings), emitMany(tx, scope, events)])
+  await Promise.all([
+    updateStandings(tx, standings),
+    emitMany(tx, scope, events),
+    insertFingerprints(tx, scope, [...written]),
+  ])
 }
 
 // A first judgement can only add to what the claim took over from its attestations so far, so the others need not be read

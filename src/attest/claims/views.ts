@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { observationsOf } from '../duplicates/observations.ts'
 import type { ListedClaim } from './claim-rows.ts'
 import type { AttestationRow } from './rows.ts'
 import type { Submission } from './submission.ts'
@@ -59,7 +60,7 @@ function resultOf(row: AttestationRow): Partial<AttestationView> {
     risk_score: row.riskScore ?? undefined,
     factors: row.factors ?? [],
     advisory_factors: row.advisoryFactors ?? [],
-    observations: row.observations ?? [],
+    observations: [...(row.observations ?? []), ...observationsOf(row.duplicates)],
     hardware_tier: row.hardwareTier ?? undefined,
     evaluated_at: row.evaluatedAt.toISOString(),
     rules_version: row.rulesVersion ?? undefined,
