@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
+import { detectorProblems } from './attest/screen/detectors/open.ts'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
@@ -97,6 +98,22 @@ const settings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe('List of revoked attestation keys. Google’s in production; without one development asks none.'),
+  SCREENING_DETECTOR: z
+    .enum(['none', 'sightengine', 'hive', 'http'], 'must be none, sightengine, hive or http')
+    .default('none')
+    .describe('Who scores synthetic media; without one screenings are unavailable.'),
+  SCREENING_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('Address of the detector: needed for http, the vendor’s own otherwise.'),
+  SCREENING_USER: z.string().optional().describe('Sightengine’s api_user.'),
+  SCREENING_SECRET: z
+    .string()
+    .optional()
+    .describe('Sightengine’s api_secret, Hive’s key, or the bearer token for http.'),
+  SCREENING_VERSION: label
+    .default('1')
+    .describe('Names the detector’s model: after a change the same bytes are asked about again.'),
   C2PA_TRUST_ANCHORS: trustAnchors
     .optional()
     .describe('PEM file of the CAs whose C2PA signatures are trusted; without it no signer is.'),
@@ -139,7 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = settings.safeParse(given)
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given))
-  const problems = [...wrong, ...halfGiven(given), ...refusedInProduction(given)]
+  const problems = [...wrong, ...halfGiven(given), ...detectorProblems(given), ...refusedInProduction(given)]
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration can't be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }

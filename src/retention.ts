@@ -8,6 +8,7 @@ import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
 import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
 import type { Eraser } from './attest/media/erase.ts'
+import { forgetScreeningBatches, forgetScreenings } from './attest/screen/retention.ts'
 import type { Database } from './platform/db/database.ts'
 import { forgetIdempotencyKeys } from './platform/http/idempotency.ts'
 import type { Scope } from './platform/ids.ts'
@@ -82,6 +83,8 @@ export function tenantRules({
     { what: 'dead_jobs', days: null, forget: (scope, before) => forgetDeadJobs(db, scope, before) },
     rows('attestations', null, forgetAttestations),
     rows('cases', null, forgetCases),
+    rows('screenings', null, forgetScreenings),
+    rows('screening_batches', null, forgetScreeningBatches),
     rows('claims', null, forgetClaims),
     rows('batches', null, forgetBatches),
     { what: 'streams', days: 0, forget: (scope, _before, signal) => releaseStreams({ db, eraser }, scope, signal) },

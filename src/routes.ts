@@ -9,6 +9,7 @@ import { deviceRoutes } from './attest/devices/routes.ts'
 import { evidenceRoutes } from './attest/evidence/routes.ts'
 import { duplicateRoutes } from './attest/duplicates/routes.ts'
 import { mediaRoutes } from './attest/media/routes.ts'
+import { screenRoutes } from './attest/screen/routes.ts'
 import type { Route } from './platform/http/endpoint.ts'
 import type { Services } from './services.ts'
 
@@ -25,6 +26,7 @@ export function featureRoutes(services: Services): Route[] {
     ...captureRoutes(services.captures()),
     ...deviceRoutes(services.devices(), services.challenges(), services.rootCas()),
     ...c2paRoutes(services.c2paAnchors()),
+    ...screenRoutes(services.screenings(), services.screeningBatches(), services.screeningSettings()),
     ...webhookRoutes(services.webhooks()),
   ]
 }

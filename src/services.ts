@@ -32,6 +32,12 @@ import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
+import { createScreeningBatches } from './attest/screen/batches.ts'
+import { openDetector } from './attest/screen/detectors/open.ts'
+import { createScreeningMetrics } from './attest/screen/metrics.ts'
+import { createScreen } from './attest/screen/screen.ts'
+import { createScreenings } from './attest/screen/screenings.ts'
+import { createScreeningSettings } from './attest/screen/settings.ts'
 import type { Config } from './config.ts'
 import { detached } from './platform/context.ts'
 import { createSealer } from './platform/crypto/seal.ts'
@@ -42,6 +48,7 @@ import { createPager } from './platform/http/page.ts'
 import { createEngine } from './platform/jobs/bull.ts'
 import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createDispatchMetrics } from './platform/jobs/metrics.ts'
+import type { QueueName } from './platform/jobs/queues.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
 import type { Log } from './platform/log.ts'
 import { createOutbound } from './platform/net/outbound.ts'
@@ -131,6 +138,10 @@ export function createServices({ config, log, registry = new Registry() }: Servi
   const pager = lazy(() => createPager({ key: config.MASTER_KEY }))
   const caseSettings = { ...CASE_SETTINGS, fourEyes: config.CASES_FOUR_EYES === 'on' }
   const openCase = config.CASES_ON_ESCALATION === 'on' ? createOpenCase({ now, settings: caseSettings }) : undefined
+  const dispatchSoon = (queue: QueueName) => (jobId: string) =>
+    dispatcher()
+      .dispatchOne(queue, jobId)
+      .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher'))
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
   const eraser = lazy(() => createEraser({ db: db(), store: store() }))
   const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
@@ -165,10 +176,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
       createClaims({
         db: db(),
         storeInline: media().storeInline,
-        dispatchSoon: (jobId) =>
-          dispatcher()
-            .dispatchOne('attest', jobId)
-            .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher')),
+        dispatchSoon: dispatchSoon('attest'),
         waiters: waiters(),
         pager: pager(),
         now,
@@ -211,6 +219,29 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         revocations: revocations(),
         now,
         openCase,
+      }),
+    ),
+    screenings: lazy(() =>
+      createScreenings({
+        db: db(),
+        storeInline: media().storeInline,
+        dispatchSoon: dispatchSoon('screen'),
+        waiters: waiters(),
+        pager: pager(),
+        now,
+      }),
+    ),
+    screeningBatches: lazy(() => createScreeningBatches({ db: db(), now })),
+    screeningSettings: lazy(() => createScreeningSettings({ db: db() })),
+    screen: lazy(() =>
+      createScreen({
+        db: db(),
+        store: store(),
+        detector: openDetector(config, { outbound, now }),
+        observe: async () => [],
+        now,
+        metrics: createScreeningMetrics(registry),
+        log,
       }),
     ),
     deliver: lazy(() =>

@@ -17,6 +17,7 @@ export interface Subject {
   case?: string
   attestation?: string
   batch?: string
+  screening?: string
   delivery?: string
   endpoint?: string
 }

@@ -75,6 +75,14 @@ export const EVENT_DATA = {
     note_present: z.boolean(),
     actor: z.string(),
   }),
+  'screening.completed': z.strictObject({
+    screening_id: z.string(),
+    claim_id: z.string().nullable(),
+    genai_score: z.number().nullable(),
+    deepfake_score: z.number().nullable(),
+    factors: codes,
+    detector: z.strictObject({ name: z.string(), version: z.string() }),
+  }),
   ping: z.strictObject({ endpoint_id: z.string() }),
 } satisfies Partial<Record<EventType, z.ZodType>>
 

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
+import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Engine } from '#src/platform/jobs/bull.ts'
 import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
@@ -29,6 +30,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
   collectList(registry, { db: nobody, url: 'https://example.com/' })
+  createScreeningMetrics(registry)
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))

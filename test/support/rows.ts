@@ -124,6 +124,26 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     const due = new Date()
     await insert('cases', { id: caseId, claim_id: claim, review_due_at: due, decision_due_at: due, due_at: due })
     await insert('case_entries', { case_id: caseId, seq: 1, kind: 'opened', note: 'n' })
+    const screening = id('scr')
+    const screeningBatch = id('bat')
+    await insert('screening_settings', { thresholds: '{}' })
+    await insert('screening_batches', { id: screeningBatch, accepted: 1, rejected: '[]' })
+    await insert('screenings', {
+      id: screening,
+      claim_id: claim,
+      batch_id: screeningBatch,
+      batch_line: 1,
+      media_id: media,
+      media_sha256: bytes(),
+      job_id: randomUUID(),
+    })
+    await insert('screening_calls', {
+      screening_id: screening,
+      seq: 1,
+      media_sha256: bytes(),
+      detector: 'http',
+      detector_version: '1',
+    })
     await insert('events', { id: event, type: 'ping', data: '{}' })
     await insert('webhook_endpoints', {
       id: endpoint,

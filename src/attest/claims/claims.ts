@@ -9,17 +9,18 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
+import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
-import type { Media } from '../media/rows.ts'
+import { type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptSubmissions } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaim, findClaims, type ListedClaim } from './claim-rows.ts'
 import { type AttestationRow, findAttestation, findAttestationsOfClaim, markQueued } from './rows.ts'
-import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
+import { type AttestRequest, checkSubmission, refusalOf, type Submission } from './submission.ts'
 
 export interface ClaimsDeps {
   db: Database
   /** Stores inline media as an upload would. */
-  storeInline(scope: Scope, media: { contentType: string; data: Uint8Array }): Promise<Media>
+  storeInline: StoreInline
   /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
@@ -27,28 +28,10 @@ export interface ClaimsDeps {
   now: () => Date
 }
 
-// Handing a job to the engine is a transaction of its own: a caller alone has it done at once, but of a crowd the dispatcher,
-// which looks every 25 ms while jobs come, moves hundreds with one.
-const CROWD = 4
-
 export type Evidence = AttestationRow & { submission: Submission }
 
 export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
-  let underWay = 0
-
-  /** Counts until a job is with the engine, so that neither of the two alone makes a crowd. */
-  async function inCrowd<R>(work: () => Promise<R>): Promise<R> {
-    underWay += 1
-    try {
-      return await work()
-    } finally {
-      underWay -= 1
-    }
-  }
-
-  function hasten(jobId: string): void {
-    if (underWay < CROWD) void inCrowd(() => dispatchSoon(jobId))
-  }
+  const { inCrowd, hasten } = createHaste(dispatchSoon)
 
   async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
     await waiters.settled(jobId, waitSeconds * 1_000, signal)
@@ -83,7 +66,7 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
-      const body = await withStoredMedia(caller, request)
+      const body = { ...request, media: await storeIfInline(storeInline, caller, request.media) }
       const accept = async (tx: Tx) => {
         const [verdict] = await acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
@@ -156,25 +139,6 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })
     },
-  }
-
-  async function withStoredMedia(scope: Scope, request: AttestRequest): Promise<BatchLine> {
-    const { media, ...rest } = request
-    if ('media_id' in media) return { ...rest, media }
-    try {
-      const data = Buffer.from(media.data, 'base64')
-      const stored = await storeInline(scope, { contentType: media.content_type, data })
-      return { ...rest, media: { media_id: stored.id } }
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= 500) throw error
-      // The upload's own errors speak of a body and its headers: here both are members of the request.
-      const pointer = error.code === 'unsupported_media_type' ? '/media/content_type' : '/media/data'
-      throw new Failure(error.code, {
-        detail: error.message,
-        errors: [{ pointer, code: error.errors?.[0]?.code ?? error.code, detail: error.message }],
-        cause: error,
-      })
-    }
   }
 }
 

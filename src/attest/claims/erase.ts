@@ -12,6 +12,7 @@ import { eraseNotes } from '../cases/rows.ts'
 import { eraseFingerprints } from '../duplicates/rows.ts'
 import type { Eraser } from '../media/erase.ts'
 import { type Doomed, isErasing, takeUnfinished } from '../media/erase-rows.ts'
+import { eraseScreenings } from '../screen/erase.ts'
 import { findClaim, type ListedClaim } from './claim-rows.ts'
 import { withoutCoordinates } from './coordinates.ts'
 import {
@@ -81,6 +82,12 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
       const { count, taken } = await retryDeadlocks(() => db.tenant(scope, (tx) => eraseSome(tx, scope, claimId)))
       await eraser.eraseTaken(scope, taken)
       done.attestations += count
+      done.media += taken.length
+      if (count === 0) break
+    }
+    for (;;) {
+      const { count, taken } = await retryDeadlocks(() => db.tenant(scope, (tx) => eraseScreenings(tx, claimId, STEP)))
+      await eraser.eraseTaken(scope, taken)
       done.media += taken.length
       if (count === 0) break
     }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { MAX_WAIT_SECONDS, parsePrefer } from '#src/platform/http/prefer.ts'
+import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
 import type { Claims } from './claims.ts'
@@ -10,19 +10,7 @@ import type { AttestationRow } from './rows.ts'
 import { attestRequest, MAX_BODY_BYTES } from './submission.ts'
 import { attestationView, claimView, evidenceView, toAttestationView, toClaimView, toEvidenceView } from './views.ts'
 
-// What a client should leave between two looks at something that waits in a queue.
-const RETRY_AFTER_SECONDS = '1'
-const WAIT = `must be a whole number from 0 to ${MAX_WAIT_SECONDS}`
-
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
-
-const seconds = z
-  .string()
-  .regex(/^[0-9]{1,2}$/, WAIT)
-  .transform(Number)
-  .refine((value) => value <= MAX_WAIT_SECONDS, WAIT)
-  // A query is text; what a client generator should see is the number in it.
-  .meta({ type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, pattern: undefined })
 
 export function claimRoutes(claims: Claims): Route[] {
   return [
@@ -54,7 +42,7 @@ export function claimRoutes(claims: Claims): Route[] {
         tag: 'Attest',
         summary: 'One attestation, with its result once it is evaluated',
         scope: 'attest',
-        query: z.object({ wait: seconds.default(0) }),
+        query: z.object({ wait: waitQuery.default(0) }),
         view: attestationView,
         status: [200, 202],
       },
@@ -150,8 +138,6 @@ function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', 
 
 /** @param applied What was heeded of the header Prefer. */
 function answer(row: AttestationRow, applied?: string) {
-  const headers: Record<string, string> = applied === undefined ? {} : { 'Preference-Applied': applied }
-  const view = toAttestationView(row)
-  if (row.status !== 'queued') return reply(200, view, headers)
-  return reply(202, view, { ...headers, Location: `/v1/attestations/${row.id}`, 'Retry-After': RETRY_AFTER_SECONDS })
+  const isQueued = row.status === 'queued'
+  return replyWaited(toAttestationView(row), { isQueued, location: `/v1/attestations/${row.id}`, applied })
 }

@@ -26,6 +26,7 @@ export const IDS = {
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
+  screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
 } as const
 
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'

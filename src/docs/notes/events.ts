@@ -39,6 +39,14 @@ const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
     note_present: true,
     actor: 'key_test_01m7x7k0kweezv2g6agvqmrk2v',
   },
+  'screening.completed': {
+    screening_id: IDS.screening,
+    claim_id: IDS.claim,
+    genai_score: 0.97,
+    deepfake_score: 0.03,
+    factors: ['ai_generated_likely'],
+    detector: { name: 'sightengine', version: '1' },
+  },
   ping: { endpoint_id: IDS.endpoint },
 }
 

@@ -7,6 +7,7 @@ import { ATTEST_NOTES } from './attest.ts'
 import { CASE_NOTES } from './cases.ts'
 import { EVIDENCE_NOTES } from './evidence.ts'
 import { WEBHOOK_NOTES } from './events.ts'
+import { SCREENING_NOTES } from './screening.ts'
 
 const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
 found: a score of named risk factors, each with its evidence, in a result that is itself signed.
@@ -29,10 +30,11 @@ export const NOTES: Notes = {
     { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
     { name: 'Batches', description: 'Thousands of captures at once.' },
     { name: 'Media', description: 'Photos, uploaded by themselves.' },
+    { name: 'Screening', description: 'What a detector of synthetic media says of an image.' },
     { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
     { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
     { name: 'Service', description: 'Health, public keys, this document and its pages.' },
   ],
-  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...ACCOUNT_NOTES },
+  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...SCREENING_NOTES, ...ACCOUNT_NOTES },
   webhooks: WEBHOOK_NOTES,
 }

@@ -1,7 +1,23 @@
-// RFC 7240: the Prefer request header, as far as we heed it.
+// RFC 7240: the Prefer request header, as far as we heed it, and what a caller who waited is answered.
+
+import { z } from 'zod'
+import { type Reply, reply } from './endpoint.ts'
 
 export const DEFAULT_WAIT_SECONDS = 10
 export const MAX_WAIT_SECONDS = 30
+
+const WAIT = `must be a whole number from 0 to ${MAX_WAIT_SECONDS}`
+// What a client should leave between two looks at something that waits in a queue.
+const RETRY_AFTER_SECONDS = '1'
+
+/** `?wait=30`: the same for a GET. */
+export const waitQuery = z
+  .string()
+  .regex(/^[0-9]{1,2}$/, WAIT)
+  .transform(Number)
+  .refine((value) => value <= MAX_WAIT_SECONDS, WAIT)
+  // A query is text; what a client generator should see is the number in it.
+  .meta({ type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, pattern: undefined })
 
 export interface Preference {
   waitSeconds: number
@@ -23,6 +39,19 @@ export function parsePrefer(header: string | undefined): Preference {
   if (wait === undefined || !/^[0-9]{1,9}$/.test(wait)) return { waitSeconds: DEFAULT_WAIT_SECONDS }
   const waitSeconds = Math.min(Number(wait), MAX_WAIT_SECONDS)
   return { waitSeconds, applied: `wait=${waitSeconds}` }
+}
+
+/**
+ * 200 with what has ended, or 202 with where and when to ask for what is still queued.
+ * @param applied What was heeded of the header Prefer.
+ */
+export function replyWaited<V>(
+  view: V,
+  { isQueued, location, applied }: { isQueued: boolean; location: string; applied?: string | undefined },
+): Reply<V> {
+  const headers: Record<string, string> = applied === undefined ? {} : { 'Preference-Applied': applied }
+  if (!isQueued) return reply(200, view, headers)
+  return reply(202, view, { ...headers, Location: location, 'Retry-After': RETRY_AFTER_SECONDS })
 }
 
 // RFC 7240 2: of a preference that is stated more than once, the first counts.

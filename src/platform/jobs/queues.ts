@@ -27,6 +27,17 @@ export const QUEUES = {
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
   },
+  screen: {
+    payload: z.strictObject({ screeningId: z.string() }),
+    // 5 s doubling to 5 min: eight attempts outlast ten minutes of a detector that fails. Waiting for one that is away or
+    // busy counts as none.
+    maxAttempts: 8,
+    // A job waits for the detector most of its time, and holds an image of up to 20 MB.
+    concurrency: 8,
+    laneCap: 100_000,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
   deliver: {
     payload: z.strictObject({ deliveryId: z.string() }),
     // The webhook schedule counts its own ten attempts; this bounds crashes on top of them.

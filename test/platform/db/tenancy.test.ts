@@ -34,6 +34,10 @@ const TENANT_GRANTS: Record<string, string> = {
   risk_policies: 'INSERT SELECT',
   root_cas: 'DELETE INSERT SELECT',
   c2pa_anchors: 'DELETE INSERT SELECT',
+  screening_batches: 'DELETE INSERT SELECT UPDATE',
+  screening_calls: 'INSERT SELECT UPDATE',
+  screening_settings: 'INSERT SELECT UPDATE',
+  screenings: 'DELETE INSERT SELECT UPDATE',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {

@@ -1,0 +1,31 @@
+import { Failure } from '#src/failure.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Media } from './rows.ts'
+
+/** Stores inline media as an upload would. */
+export type StoreInline = (scope: Scope, media: { contentType: string; data: Uint8Array }) => Promise<Media>
+
+export type MediaMember = { media_id: string } | { content_type: string; data: string }
+
+/** The member `media` of a request, by its id. @throws {Failure} as an upload, with pointers into the request. */
+export async function storeIfInline(
+  storeInline: StoreInline,
+  scope: Scope,
+  media: MediaMember,
+): Promise<{ media_id: string }> {
+  if ('media_id' in media) return media
+  try {
+    const data = Buffer.from(media.data, 'base64')
+    const stored = await storeInline(scope, { contentType: media.content_type, data })
+    return { media_id: stored.id }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status >= 500) throw error
+    // The upload's own errors speak of a body and its headers: here both are members of the request.
+    const pointer = error.code === 'unsupported_media_type' ? '/media/content_type' : '/media/data'
+    throw new Failure(error.code, {
+      detail: error.message,
+      errors: [{ pointer, code: error.errors?.[0]?.code ?? error.code, detail: error.message }],
+      cause: error,
+    })
+  }
+}

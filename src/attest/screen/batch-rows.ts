@@ -1,0 +1,56 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Rejection } from '../batches/lines.ts'
+import type { ScreeningStatus } from './rows.ts'
+
+export interface BatchRow {
+  id: string
+  accepted: number
+  rejected: Rejection[]
+  createdAt: Date
+  counts: Record<ScreeningStatus, number>
+}
+
+/** Before its screenings, which refer to it; `setRejected` says the rest. */
+export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
+  await tx.query(
+    `INSERT INTO screening_batches (account_id, environment, id, accepted, rejected, created_at)
+     VALUES ($1, $2, $3, 0, '[]', $4)`,
+    [scope.accountId, scope.environment, batch.id, batch.createdAt],
+  )
+}
+
+export async function setRejected(
+  tx: Tx,
+  id: string,
+  { accepted, rejected }: { accepted: number; rejected: readonly Rejection[] },
+): Promise<void> {
+  await tx.query('UPDATE screening_batches SET accepted = $2, rejected = $3 WHERE id = $1', [
+    id,
+    accepted,
+    JSON.stringify(rejected),
+  ])
+}
+
+export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
+  const [row] = await tx.query<Omit<BatchRow, 'counts'>>(
+    'SELECT id, accepted, rejected, created_at AS "createdAt" FROM screening_batches WHERE id = $1',
+    [id],
+  )
+  if (row === undefined) return undefined
+  const found = await tx.query<{ status: ScreeningStatus; count: number }>(
+    'SELECT status, count(*) AS count FROM screenings WHERE batch_id = $1 GROUP BY status',
+    [id],
+  )
+  const counts = new Map(found.map(({ status, count }) => [status, count]))
+  const countOf = (status: ScreeningStatus) => counts.get(status) ?? 0
+  return {
+    ...row,
+    counts: {
+      queued: countOf('queued'),
+      scored: countOf('scored'),
+      unavailable: countOf('unavailable'),
+      unsupported: countOf('unsupported'),
+    },
+  }
+}

@@ -1,0 +1,138 @@
+// Screenings in bulk. A line is two ids, so a whole body is held in memory; its good lines become rows in one transaction.
+
+import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Failure, type FieldError } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import { parseJsonBody } from '#src/platform/http/body.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { readLines } from '#src/platform/http/ndjson.ts'
+import { parseWith } from '#src/platform/http/validate.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { readElements } from '../batches/elements.ts'
+import { createReport, type Report } from '../batches/lines.ts'
+import { acceptScreenings, checkLine } from './accept.ts'
+import { type BatchRow, findBatch, insertBatch, setRejected } from './batch-rows.ts'
+import { type ScreenLine, screenLine } from './requests.ts'
+
+/** Ten thousand lines of two ids each, with room for spaces. */
+export const MAX_BATCH_BYTES = 8 * 1024 * 1024
+const MAX_LINE_BYTES = 1_024
+const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
+const MAX_LINES = 10_000
+/** Of callers whose key is published. */
+const MAX_PUBLIC_LINES = 1_000
+const CHUNK_LINES = 1_000
+// How long lines are judged before others get their turn on the event loop.
+const BUSY_MS = 10
+
+interface Line {
+  line: number
+  body: ScreenLine
+}
+
+export interface ScreeningUpload {
+  stream: Readable
+  /** One JSON array instead of a value per line. */
+  isArray: boolean
+  idempotencyKey?: IdempotencyKey | undefined
+}
+
+export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
+  async function accept(tx: Tx, scope: Scope, lines: readonly Line[], intake: Report): Promise<BatchRow> {
+    const at = now()
+    const id = newId('bat', scope.environment, at.getTime())
+    const report = intake.copy()
+    let accepted = 0
+    await insertBatch(tx, scope, { id, createdAt: at })
+    for (let start = 0; start < lines.length; start += CHUNK_LINES) {
+      const chunk = lines.slice(start, start + CHUNK_LINES)
+      const batch = { id, lines: chunk.map(({ line }) => line) }
+      const bodies = chunk.map(({ body }) => body)
+      const verdicts = await acceptScreenings(tx, scope, bodies, { batch, priority: 'bulk', now: at })
+      verdicts.forEach((verdict, index) => {
+        if ('errors' in verdict) report.add(chunk[index]?.line ?? 0, verdict.errors)
+        else accepted += 1
+      })
+    }
+    if (accepted === 0) throw nothingAccepted(report)
+    await setRejected(tx, id, { accepted, rejected: report.rejections() })
+    return getBatch(tx, id)
+  }
+
+  return {
+    /**
+     * Reads a body to its end and accepts its good lines in one transaction.
+     * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
+     * accepted (member `rejected` says why); and whatever the stream fails with. Nothing is stored then.
+     */
+    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<BatchRow> {
+      const intake = createReport()
+      const lines: Line[] = []
+      const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
+      const read = isArray ? readElements(stream, { ...limits, maxBytes: MAX_BATCH_BYTES }) : readLines(stream, limits)
+      let busySince = performance.now()
+      for await (const { line, bytes } of read) {
+        const verdict = judgeLine(bytes, caller)
+        if ('body' in verdict) lines.push({ line, body: verdict.body })
+        else intake.add(line, verdict.errors)
+        if (performance.now() - busySince > BUSY_MS) {
+          await nextTurn()
+          busySince = performance.now()
+        }
+      }
+      if (lines.length === 0) throw nothingAccepted(intake)
+      return retryDeadlocks(() =>
+        db.tenant(caller, (tx) =>
+          once(
+            tx,
+            idempotencyKey,
+            () => accept(tx, caller, lines, intake),
+            ({ id }) => id,
+          ),
+        ),
+      )
+    },
+
+    /** @throws {Failure} `not_found`, `environment_mismatch`. */
+    async get(scope: Scope, id: string): Promise<BatchRow> {
+      checkId(id, 'bat', scope.environment)
+      return db.tenant(scope, (tx) => getBatch(tx, id))
+    },
+  }
+}
+
+export type ScreeningBatches = ReturnType<typeof createScreeningBatches>
+
+async function getBatch(tx: Tx, id: string): Promise<BatchRow> {
+  const row = await findBatch(tx, id)
+  if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
+  return row
+}
+
+function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine } | { errors: FieldError[] } {
+  if (bytes === undefined) {
+    return { errors: [{ pointer: '', code: 'too_long', detail: `is longer than ${MAX_LINE_BYTES} bytes` }] }
+  }
+  let value: unknown
+  try {
+    value = parseJsonBody(bytes, LIMITS)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
+  }
+  const parsed = parseWith(screenLine, value, 'body')
+  if (!parsed.ok) return { errors: parsed.errors }
+  const body = parsed.value as ScreenLine
+  const errors = checkLine(body, scope)
+  return errors.length === 0 ? { body } : { errors }
+}
+
+// A batch without a line would be nothing to ask for, and 202 a promise about nothing.
+function nothingAccepted(report: Report): Failure {
+  const rejected = report.rejections()
+  const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
+  return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+
+/** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
+export const MAX_BODY_BYTES = 20 * 1024 * 1024
+
+const id = z.string().min(1).max(64)
+const claimId = id.optional().describe('A claim that gets the advisory codes of this screening.')
+const mediaId = z.strictObject({ media_id: id })
+const inline = z.strictObject({ content_type: z.string().min(1).max(128), data: z.base64().max(MAX_BODY_BYTES) })
+
+// It is declared to be refused in words: whoever sends an address learns what to send instead.
+const address = z
+  .strictObject({ url: z.string().max(2_048) })
+  .refine(() => false, {
+    path: ['url'],
+    message: 'is not fetched: upload the media with POST /v1/media, or send them as data',
+    params: { code: 'remote_media_refused' },
+  })
+  .meta({ description: 'Always refused: media are not fetched from addresses.' })
+
+export const screenRequest = z.strictObject({
+  claim_id: claimId,
+  media: z.union([mediaId, inline, address]),
+})
+
+/** Lines of a batch name media that are already here. */
+export const screenLine = z.strictObject({ claim_id: claimId, media_id: id })
+
+const share = z.number().min(0).max(1)
+const threshold = z
+  .strictObject({
+    review: share.describe('From this score on a look is recommended.'),
+    likely: share.describe('From this score on it is an advisory factor.'),
+  })
+  .refine(({ review, likely }) => review <= likely, { path: ['review'], message: 'must not be above likely' })
+
+export const settingsRequest = z.strictObject({
+  thresholds: z.strictObject({ genai: threshold, deepfake: threshold }),
+})
+
+export type ScreenRequest = z.infer<typeof screenRequest>
+export type ScreenLine = z.infer<typeof screenLine>

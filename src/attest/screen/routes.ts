@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { Failure, invalidField } from '#src/failure.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { BatchRow } from './batch-rows.ts'
+import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
+import { MAX_BODY_BYTES, screenRequest, settingsRequest } from './requests.ts'
+import { type ScreeningRow, STATUSES } from './rows.ts'
+import type { Screenings } from './screenings.ts'
+import type { ScreeningSettingsStore } from './settings.ts'
+import { SCREENING_CODES } from './thresholds.ts'
+import {
+  screeningBatchView,
+  screeningSettingsView,
+  screeningView,
+  toBatchView,
+  toScreeningView,
+  toSettingsView,
+} from './views.ts'
+
+const NDJSON = 'application/x-ndjson'
+const JSON_ARRAY = 'application/json'
+
+const common = { tag: 'Screening', scope: 'screen' } as const
+const ofAccount = { tag: 'Screening', scope: 'admin', needsAccountKey: true, path: '/v1/account/screening' } as const
+
+export function screenRoutes(
+  screenings: Screenings,
+  batches: ScreeningBatches,
+  settings: ScreeningSettingsStore,
+): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/media/screen',
+        summary: 'Ask the detector of synthetic media about one image and wait for its scores',
+        body: screenRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: screeningView,
+        status: [202, 200],
+      },
+      async ({ caller, body, header, signal, idempotencyKey }) => {
+        const { waitSeconds, applied } = parsePrefer(header('prefer'))
+        return answer(await screenings.screen(caller, body, waitSeconds, signal, idempotencyKey), applied)
+      },
+      async ({ caller, header, signal }, id) => {
+        const { waitSeconds, applied } = parsePrefer(header('prefer'))
+        return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied)
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/media/screenings',
+        summary: 'Screenings, newest first',
+        query: z.object({
+          ...listQuery,
+          claim_id: z.string().max(64).optional(),
+          media_id: z.string().max(64).optional(),
+          batch_id: z.string().max(64).optional(),
+          status: z.enum(STATUSES).optional(),
+          factor: z.enum(SCREENING_CODES).optional(),
+        }),
+        view: listOf(screeningView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        checkFilter('claim_id', query.claim_id, 'clm', caller)
+        checkFilter('media_id', query.media_id, 'med', caller)
+        checkFilter('batch_id', query.batch_id, 'bat', caller)
+        const filter = {
+          claimId: query.claim_id,
+          mediaId: query.media_id,
+          batchId: query.batch_id,
+          status: query.status,
+          factor: query.factor,
+          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
+          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+        }
+        const { data, totalCount, ...page } = await screenings.list(caller, filter, query)
+        return {
+          ...page,
+          data: data.map(toScreeningView),
+          ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/media/screenings/:id',
+        summary: 'One screening',
+        query: z.object({ wait: waitQuery.default(0) }),
+        view: screeningView,
+        status: [200, 202],
+      },
+      async ({ caller, params, query, signal }) =>
+        answer(await screenings.awaitScreening(caller, params.id, query.wait, signal)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/media/screenings/batches',
+        summary: 'Screen up to 10,000 uploaded images, one JSON value per line or one array',
+        rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
+        maxBodyBytes: MAX_BATCH_BYTES,
+        view: screeningBatchView,
+        status: [202],
+      },
+      async ({ caller, stream, header, idempotencyKey }) => {
+        const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
+        return accepted(await batches.submit(caller, { stream, isArray, idempotencyKey }))
+      },
+      async ({ caller }, id) => accepted(await batches.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/media/screenings/batches/:id',
+        summary: 'How far a batch of screenings is, and which lines were refused',
+        view: screeningBatchView,
+        status: [200],
+      },
+      async ({ caller, params }) => toBatchView(await batches.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...ofAccount,
+        method: 'GET',
+        summary: 'From which scores on this account wants a look, or a factor',
+        view: screeningSettingsView,
+        status: [200],
+      },
+      async ({ caller }) => toSettingsView(await settings.find(caller)),
+    ),
+    endpoint(
+      {
+        ...ofAccount,
+        method: 'PUT',
+        summary: 'Set from which scores on this account wants a look, or a factor',
+        body: settingsRequest,
+        view: screeningSettingsView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toSettingsView(await settings.put(caller, body.thresholds, idempotencyKey)),
+      async ({ caller }) => toSettingsView(await settings.find(caller)),
+    ),
+  ]
+}
+
+function answer(row: ScreeningRow, applied?: string) {
+  const isQueued = row.status === 'queued'
+  return replyWaited(toScreeningView(row), { isQueued, location: `/v1/media/screenings/${row.id}`, applied })
+}
+
+function accepted(row: BatchRow) {
+  return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
+}
+
+// An id that can't be one would be found nowhere, and its typing error with it.
+function checkFilter(name: string, id: string | undefined, type: 'clm' | 'med' | 'bat', { environment }: Scope): void {
+  try {
+    if (id !== undefined) checkId(id, type, environment)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+    throw invalidField(`?${name}`, 'invalid_id', error.message)
+  }
+}

@@ -1,0 +1,245 @@
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Observation } from '../factors/judge.ts'
+import type { AdvisoryFactor } from '../factors/table.ts'
+import type { ModelScore } from './detectors/detector.ts'
+import { SCREENING_CODES, type ScreeningCode, type Thresholds } from './thresholds.ts'
+
+export const STATUSES = ['queued', 'scored', 'unavailable', 'unsupported'] as const
+export type ScreeningStatus = (typeof STATUSES)[number]
+
+/** Why there is no score. */
+export type ScreeningReason =
+  | 'no_detector'
+  | 'detector_failed'
+  | 'detector_refused'
+  | 'detector_busy'
+  | 'media_erased'
+  | 'erased'
+  | 'video'
+  | 'content_type'
+  | 'too_large'
+  | 'unreadable'
+
+export type ScreeningFactor = AdvisoryFactor<ScreeningCode>
+
+export interface ScreeningRow {
+  id: string
+  claimId: string | null
+  batchId: string | null
+  batchLine: number | null
+  mediaId: string
+  mediaSha256: Buffer
+  jobId: string
+  status: ScreeningStatus
+  reason: ScreeningReason | null
+  detector: string | null
+  detectorVersion: string | null
+  thresholds: Thresholds | null
+  genaiScore: number | null
+  deepfakeScore: number | null
+  models: ModelScore[]
+  factors: ScreeningFactor[]
+  observations: Observation[]
+  isCached: boolean
+  createdAt: Date
+  completedAt: Date | null
+  erasedAt: Date | null
+}
+
+const SCREENING = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine", media_id AS "mediaId",
+  media_sha256 AS "mediaSha256", job_id AS "jobId", status, reason, detector, detector_version AS "detectorVersion",
+  thresholds, genai_score AS "genaiScore", deepfake_score AS "deepfakeScore", models, factors, observations,
+  is_cached AS "isCached", created_at AS "createdAt", completed_at AS "completedAt", erased_at AS "erasedAt"`
+
+export interface NewScreening {
+  id: string
+  claimId: string | null
+  batchId: string | null
+  batchLine: number | null
+  mediaId: string
+  mediaSha256: Buffer
+  jobId: string
+}
+
+export async function insertScreenings(tx: Tx, scope: Scope, rows: readonly NewScreening[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO screenings (account_id, environment, id, claim_id, batch_id, batch_line, media_id, media_sha256, job_id)
+     SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bytea[], $9::uuid[])`,
+    [
+      scope.accountId,
+      scope.environment,
+      rows.map((row) => row.id),
+      rows.map((row) => row.claimId),
+      rows.map((row) => row.batchId),
+      rows.map((row) => row.batchLine),
+      rows.map((row) => row.mediaId),
+      rows.map((row) => row.mediaSha256),
+      rows.map((row) => row.jobId),
+    ],
+  )
+}
+
+export async function findScreening(tx: Tx, id: string): Promise<ScreeningRow | undefined> {
+  const [row] = await tx.query<ScreeningRow>(`SELECT ${SCREENING} FROM screenings WHERE id = $1`, [id])
+  return row
+}
+
+export interface Conclusion {
+  status: Exclude<ScreeningStatus, 'queued'>
+  reason: ScreeningReason | null
+  detector: string | null
+  detectorVersion: string | null
+  thresholds: Thresholds
+  genaiScore: number | null
+  deepfakeScore: number | null
+  models: readonly ModelScore[]
+  factors: readonly ScreeningFactor[]
+  observations: readonly Observation[]
+  isCached: boolean
+}
+
+/** Ends a screening that is still queued; false when it was ended before. */
+export async function concludeScreening(tx: Tx, id: string, one: Conclusion): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE screenings SET status = $2, reason = $3, detector = $4, detector_version = $5, thresholds = $6,
+       genai_score = $7, deepfake_score = $8, models = $9, factors = $10, factor_codes = $11, observations = $12,
+       is_cached = $13, completed_at = now()
+     WHERE id = $1 AND status = 'queued' RETURNING id`,
+    [
+      id,
+      one.status,
+      one.reason,
+      one.detector,
+      one.detectorVersion,
+      JSON.stringify(one.thresholds),
+      one.genaiScore,
+      one.deepfakeScore,
+      JSON.stringify(one.models),
+      JSON.stringify(one.factors),
+      one.factors.map(({ code }) => code),
+      JSON.stringify(one.observations),
+      one.isCached,
+    ],
+  )
+  return rows.length === 1
+}
+
+/** What the file itself says, kept for when no detector ever answers. */
+export async function noteObservations(tx: Tx, id: string, observations: readonly Observation[]): Promise<void> {
+  await tx.query(`UPDATE screenings SET observations = $2 WHERE id = $1 AND status = 'queued'`, [
+    id,
+    JSON.stringify(observations),
+  ])
+}
+
+/** Nobody will try again. By the job no index helps: that is for a payload that names nobody, which is a defect. */
+export async function giveUp(tx: Tx, one: { id: string } | { jobId: string }): Promise<void> {
+  const [column, value] = 'id' in one ? ['id', one.id] : ['job_id', one.jobId]
+  await tx.query(
+    `UPDATE screenings SET status = 'unavailable', reason = 'detector_failed', completed_at = now()
+     WHERE ${column} = $1 AND status = 'queued'`,
+    [value],
+  )
+}
+
+export async function reopen(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE screenings SET status = 'queued', reason = NULL, completed_at = NULL
+     WHERE id = $1 AND status = 'unavailable' AND reason = 'detector_failed'`,
+    [id],
+  )
+}
+
+export interface ScreeningFilter {
+  claimId?: string | undefined
+  mediaId?: string | undefined
+  batchId?: string | undefined
+  status?: ScreeningStatus | undefined
+  factor?: ScreeningCode | undefined
+  createdFrom?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
+/** Newest first. */
+export async function findScreenings(
+  tx: Tx,
+  filter: ScreeningFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ScreeningRow[]> {
+  const { where, values } = conditions(filter)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<ScreeningRow>(
+    `SELECT ${SCREENING} FROM screenings WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countScreenings(tx: Tx, filter: ScreeningFilter): Promise<number> {
+  const { where, values } = conditions(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM screenings WHERE ${where.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function conditions(filter: ScreeningFilter): { where: string[]; values: unknown[] } {
+  const values: unknown[] = []
+  const where = ['true']
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
+  }
+  add((p) => `claim_id = ${p}`, filter.claimId)
+  add((p) => `media_id = ${p}`, filter.mediaId)
+  add((p) => `batch_id = ${p}`, filter.batchId)
+  add((p) => `status = ${p}`, filter.status)
+  add((p) => `factor_codes @> ARRAY[${p}::text]`, filter.factor)
+  add((p) => `created_at >= ${p}`, filter.createdFrom)
+  add((p) => `created_at < ${p}`, filter.createdBefore)
+  return { where, values }
+}
+
+/**
+ * What the latest screening with a score says about these bytes in this account and environment; nothing when none did.
+ * The same rows give the same factors.
+ */
+export async function screeningFactors(
+  tx: Tx,
+  _scope: Scope,
+  mediaSha256: Buffer,
+): Promise<{ code: ScreeningCode; evidence: ScreeningFactor['evidence'] & Record<string, Json> }[]> {
+  const [row] = await tx.query<{ factors: ScreeningFactor[] }>(
+    `SELECT factors FROM screenings WHERE media_sha256 = $1 AND status = 'scored' ORDER BY id DESC LIMIT 1`,
+    [mediaSha256],
+  )
+  return (row?.factors ?? []).map(({ code, evidence }) => ({ code, evidence }))
+}
+
+/**
+ * The codes that the screenings of a claim give it, whatever its attestations say: of each content the latest that has a
+ * score. In the order in which results list them.
+ */
+export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<ScreeningCode[]> {
+  const rows = await tx.query<{ codes: ScreeningCode[] }>(
+    `SELECT DISTINCT ON (media_sha256) factor_codes AS codes FROM screenings
+     WHERE claim_id = $1 AND status = 'scored' ORDER BY media_sha256, id DESC`,
+    [claimId],
+  )
+  const found = new Set(rows.flatMap(({ codes }) => codes))
+  return SCREENING_CODES.filter((code) => found.has(code))
+}
+
+/** Adds codes to those of a claim, which is locked by it. A claim that was erased stays as it is. */
+export async function addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void> {
+  if (codes.length === 0) return
+  // They are the last in the order of the table of factors.
+  await tx.query(
+    `UPDATE claims SET updated_at = now(), advisory_codes =
+       array(SELECT code FROM unnest(advisory_codes) AS old (code) WHERE code <> ALL($3::text[]))
+       || array(SELECT code FROM unnest($3::text[]) AS ours (code) WHERE code = ANY(advisory_codes) OR code = ANY($2))
+     WHERE id = $1 AND erasing_since IS NULL AND NOT advisory_codes @> $2::text[]`,
+    [claimId, codes, SCREENING_CODES],
+  )
+}

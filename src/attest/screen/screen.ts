@@ -1,0 +1,304 @@
+// What the screen queue does: ask the detector about the bytes of one screening and write down what it said. A call costs
+// money, so it is recorded before it is made, and bytes that this account had scored before are not asked about again.
+
+import { note } from '#src/platform/context.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryWhileAway } from '#src/platform/db/retry.ts'
+import { emit } from '#src/platform/events.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { Log } from '#src/platform/log.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
+import type { Observation } from '../factors/judge.ts'
+import { findMedia, type Media } from '../media/rows.ts'
+import { MEDIA_TYPES } from '../media/sniff.ts'
+import { afterFailure, afterNothing, afterSuccess, ask, type Circuit, CLOSED, pause } from './breaker.ts'
+import {
+  type Asked,
+  beginCall,
+  findKnownScores,
+  finishCall,
+  isBeingAsked,
+  type KnownScores,
+  lockBytes,
+} from './call-rows.ts'
+import type { Detection, Detector } from './detectors/detector.ts'
+import type { ScreeningMetrics } from './metrics.ts'
+import {
+  addAdvisoryCodes,
+  concludeScreening,
+  findScreening,
+  giveUp,
+  noteObservations,
+  reopen,
+  type ScreeningReason,
+  type ScreeningRow,
+} from './rows.ts'
+import { findSettings } from './settings.ts'
+import { judgeScores, type Thresholds } from './thresholds.ts'
+
+export interface ScreenDeps {
+  db: Pick<Database, 'tenant'>
+  store: Pick<BlobStore, 'openRead'>
+  /** undefined: this deployment has none. */
+  detector: Detector | undefined
+  /** What the file declares about how it was made; the same bytes always declare the same. */
+  observe(job: RunningJob, row: ScreeningRow): Promise<Observation[]>
+  /** In the transaction that gives a screening its score. */
+  onScored?: ((tx: Tx, scope: Scope, screening: ScreeningRow) => Promise<void>) | undefined
+  now: () => Date
+  metrics: ScreeningMetrics
+  log: Pick<Log, 'error' | 'warn'>
+}
+
+/** What is sent to a detector at most. Vendors take less of larger pictures, and eight at once must fit into a worker. */
+export const MAX_MEDIA_BYTES = 20_000_000
+/** How long a screening waits for a detector that takes nothing; then it is unavailable. */
+export const MAX_WAIT_MS = 24 * 3_600_000
+// Somebody else asks about the same bytes, and will be done in a second or two.
+const SAME_BYTES_MS = 1_000
+
+/** The handler of the screen queue. */
+export function createScreen({
+  db,
+  store,
+  detector,
+  observe,
+  onScored,
+  now,
+  metrics,
+  log,
+}: ScreenDeps): Work<'screen'> {
+  let circuit: Circuit = CLOSED
+  const setCircuit = (next: Circuit) => {
+    circuit = next
+    if (detector !== undefined) metrics.circuit.set({ detector: detector.name }, next.openUntil === undefined ? 0 : 1)
+  }
+
+  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<Outcome> {
+    const found = await db.tenant(job.scope, (tx) => read(tx, screeningId))
+    if (found === undefined) return { kind: 'dead', error: 'the screening is gone' }
+    const { row, media, known, thresholds } = found
+    if (row.claimId !== null) note({ claim: row.claimId })
+    if (row.status !== 'queued') return { kind: 'done' }
+
+    const about: About = { job, row, thresholds, observations: [] }
+    if (media === undefined) return conclude(about, { status: 'unavailable', reason: 'media_erased' })
+    about.observations = await observe(job, row)
+    if (detector === undefined) return conclude(about, { status: 'unavailable', reason: 'no_detector' })
+    const reason = refusalOf(media, detector)
+    if (reason !== undefined) return conclude(about, { status: 'unsupported', reason })
+    if (known !== undefined) return conclude(about, { status: 'scored', scores: known, isCached: true })
+
+    const bytes = await readBytes(job.scope, media)
+    if (bytes === undefined) return conclude(about, { status: 'unavailable', reason: 'media_erased' })
+    const begun = await begin(job.scope, askedOf(row, detector))
+    if (begun.kind === 'known') return conclude(about, { status: 'scored', scores: begun.scores, isCached: true })
+    if (begun.kind === 'wait') return wait(about, begun.delayMs, begun.why, 'detector_busy')
+
+    const startedAt = performance.now()
+    const { sha256, contentType } = media
+    const detection = await detector
+      .detect({ sha256, contentType, bytes, signal: job.signal })
+      .catch((error: unknown) => {
+        setCircuit(afterNothing(circuit))
+        throw error
+      })
+    const durationMs = performance.now() - startedAt
+    weigh(detector, detection, durationMs)
+    return answer(about, detection, { seq: begun.seq, durationMs })
+  }
+
+  async function read(tx: Tx, id: string) {
+    const row = await findScreening(tx, id)
+    if (row === undefined) return undefined
+    const [media, { thresholds }, known] = await Promise.all([
+      findMedia(tx, row.mediaId),
+      findSettings(tx),
+      detector === undefined ? undefined : findKnownScores(tx, askedOf(row, detector)),
+    ])
+    return { row, media, thresholds, known }
+  }
+
+  async function begin(scope: Scope, asked: Asked): Promise<Begun> {
+    let isAdmitted = false
+    try {
+      return await db.tenant(scope, async (tx): Promise<Begun> => {
+        await lockBytes(tx, scope, asked)
+        const scores = await findKnownScores(tx, asked)
+        if (scores !== undefined) return { kind: 'known', scores }
+        if (await isBeingAsked(tx, asked)) {
+          return { kind: 'wait', delayMs: SAME_BYTES_MS, why: 'the same bytes are being scored' }
+        }
+        const admission = ask(circuit, now().getTime())
+        if (admission.waitMs > 0) {
+          return { kind: 'wait', delayMs: admission.waitMs, why: 'no calls are made to the detector now' }
+        }
+        circuit = admission.circuit
+        isAdmitted = true
+        return { kind: 'call', seq: await beginCall(tx, scope, asked) }
+      })
+    } catch (error) {
+      // Or its probe would never end.
+      if (isAdmitted) circuit = afterNothing(circuit)
+      throw error
+    }
+  }
+
+  function weigh({ name }: Detector, detection: Detection, durationMs: number): void {
+    metrics.calls.inc({ detector: name, outcome: detection.kind })
+    metrics.times.observe({ detector: name }, durationMs / 1_000)
+    setCircuit(afterCall(circuit, detection, now().getTime()))
+    if (detection.kind === 'failed') {
+      log.warn({ detector: name, detail: detection.detail }, 'the detector failed')
+    } else if (detection.kind === 'refused') {
+      const { detail } = detection
+      log.error({ detector: name, detail }, 'the detector refuses us: look at its credentials, plan and quota')
+    }
+  }
+
+  async function answer(about: About, detection: Detection, call: Call): Promise<Outcome> {
+    if (detection.kind === 'scored') {
+      const { genai, deepfake, models } = detection
+      const ended = { ...call, vendorId: detection.vendorId }
+      return conclude(about, { status: 'scored', scores: { genai, deepfake, models }, isCached: false }, ended)
+    }
+    if (detection.kind === 'unsupported') {
+      return conclude(about, { status: 'unsupported', reason: 'unreadable' }, call)
+    }
+    const { row, job, observations } = about
+    await db.tenant(job.scope, async (tx) => {
+      await finishCall(tx, { screeningId: row.id, seq: call.seq }, { ...call, outcome: detection.kind })
+      if (job.isLastAttempt) await noteObservations(tx, row.id, observations)
+    })
+    const error = `${detection.kind}: ${detection.detail}`
+    if (detection.kind === 'limited') return wait(about, detection.retryAfterMs, error, 'detector_busy')
+    if (detection.kind === 'refused') return wait(about, pauseMs(), error, 'detector_refused')
+    // Whoever has the job now asks again.
+    if (detection.kind === 'aborted') return { kind: 'retry', error, delayMs: 0 }
+    return { kind: 'retry', error }
+  }
+
+  /** Waiting is nobody's failure and counts as no attempt, but it has an end. */
+  async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<Outcome> {
+    const waitedMs = now().getTime() - about.row.createdAt.getTime()
+    if (waitedMs > MAX_WAIT_MS) return conclude(about, { status: 'unavailable', reason })
+    return { kind: 'defer', reason: why, delayMs }
+  }
+
+  function pauseMs(): number {
+    return Math.max(1_000, (circuit.openUntil ?? 0) - now().getTime())
+  }
+
+  async function readBytes(scope: Scope, { sha256 }: Media): Promise<Buffer | undefined> {
+    const blob = await store.openRead(scope, sha256)
+    if (blob === undefined) return undefined
+    const chunks: Buffer[] = []
+    for await (const chunk of blob.stream as AsyncIterable<Buffer>) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+
+  async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<Outcome> {
+    const { job, row, thresholds, observations } = about
+    const isScored = end.status === 'scored'
+    const scores = isScored ? end.scores : { genai: null, deepfake: null, models: [] }
+    const name = detector?.name ?? null
+    const version = detector?.version ?? null
+    const by = { detector: name ?? '', version: version ?? '', screeningId: row.id }
+    const factors = judgeScores(scores, thresholds, by)
+    const write = async (tx: Tx) => {
+      await job.settle(tx)
+      if (call !== undefined) {
+        const outcome = isScored ? 'scored' : 'unsupported'
+        await finishCall(tx, { screeningId: row.id, seq: call.seq }, { ...call, outcome })
+      }
+      const isOurs = await concludeScreening(tx, row.id, {
+        status: end.status,
+        reason: isScored ? null : end.reason,
+        detector: name,
+        detectorVersion: version,
+        thresholds,
+        genaiScore: scores.genai,
+        deepfakeScore: scores.deepfake,
+        models: scores.models,
+        factors,
+        observations,
+        isCached: isScored && end.isCached,
+      })
+      if (!isOurs || !isScored) return
+      const codes = factors.map(({ code }) => code)
+      await emit(tx, job.scope, {
+        type: 'screening.completed',
+        dedupKey: `screening.completed:${row.id}`,
+        data: {
+          screening_id: row.id,
+          claim_id: row.claimId,
+          genai_score: scores.genai,
+          deepfake_score: scores.deepfake,
+          factors: codes,
+          detector: { name: by.detector, version: by.version },
+        },
+      })
+      if (row.claimId !== null) await addAdvisoryCodes(tx, row.claimId, codes)
+      await onScored?.(tx, job.scope, row)
+    }
+    // The detector was paid: forgetting its answer because Postgres restarts would mean to pay again.
+    await retryWhileAway(() => db.tenant(job.scope, write), job.signal)
+    return { kind: 'settled' }
+  }
+
+  return {
+    run,
+    bury: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
+    buryUnread: (tx, _scope, jobId) => giveUp(tx, { jobId }),
+    unbury: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
+  }
+}
+
+interface About {
+  job: RunningJob
+  row: ScreeningRow
+  thresholds: Thresholds
+  observations: Observation[]
+}
+
+interface Call {
+  seq: number
+  durationMs: number
+}
+
+type Begun =
+  | { kind: 'call'; seq: number }
+  | { kind: 'known'; scores: KnownScores }
+  | { kind: 'wait'; delayMs: number; why: string }
+
+type End =
+  | { status: 'scored'; scores: KnownScores; isCached: boolean }
+  | { status: 'unavailable' | 'unsupported'; reason: ScreeningReason }
+
+function askedOf({ id, mediaSha256 }: ScreeningRow, { name, version }: Detector): Asked {
+  return { screeningId: id, mediaSha256, detector: name, version }
+}
+
+function afterCall(circuit: Circuit, detection: Detection, nowMs: number): Circuit {
+  switch (detection.kind) {
+    case 'scored':
+    case 'unsupported':
+      return afterSuccess()
+    case 'limited':
+      return pause(circuit, nowMs, detection.retryAfterMs)
+    case 'aborted':
+      return afterNothing(circuit)
+    case 'failed':
+      return afterFailure(circuit, nowMs)
+    case 'refused':
+      return afterFailure(circuit, nowMs, true)
+  }
+}
+
+/** Why this detector is not asked about these media at all. */
+function refusalOf({ contentType, size }: Media, { contentTypes }: Detector): ScreeningReason | undefined {
+  if (MEDIA_TYPES[contentType].kind === 'video') return 'video'
+  if (!contentTypes.has(contentType)) return 'content_type'
+  return size > MAX_MEDIA_BYTES ? 'too_large' : undefined
+}

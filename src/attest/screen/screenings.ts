@@ -1,0 +1,103 @@
+// Screenings as callers see them: submit one, ask for it, list them. What asks the detector is in screen.ts.
+
+import { Failure } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { createHaste } from '#src/platform/jobs/haste.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
+import { refusalOf } from '../claims/submission.ts'
+import { type StoreInline, storeIfInline } from '../media/inline.ts'
+import { acceptScreenings, checkLine } from './accept.ts'
+import type { ScreenRequest } from './requests.ts'
+import { countScreenings, findScreening, findScreenings, type ScreeningFilter, type ScreeningRow } from './rows.ts'
+
+export interface ScreeningsDeps {
+  db: Database
+  storeInline: StoreInline
+  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  dispatchSoon(jobId: string): Promise<void>
+  waiters: Waiters
+  pager: Pager
+  now: () => Date
+}
+
+// Where the single request has what a line of a batch has.
+const POINTERS = { media: '/media/media_id', claim: '/claim_id' }
+
+export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager, now }: ScreeningsDeps) {
+  const { inCrowd, hasten } = createHaste(dispatchSoon)
+
+  /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
+  async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
+    checkId(id, 'scr', scope.environment)
+    const row = await db.tenant(scope, (tx) => getScreening(tx, id))
+    if (row.status !== 'queued' || waitSeconds === 0) return row
+    await waiters.settled(row.jobId, waitSeconds * 1_000, signal)
+    return db.tenant(scope, (tx) => getScreening(tx, id))
+  }
+
+  return {
+    /**
+     * Accepts one screening and waits up to `waitSeconds` for it.
+     * @throws {Failure} `environment_mismatch` and `not_found` for foreign media and claims, `conflict` for an erased claim,
+     * and what an upload throws.
+     */
+    async screen(
+      scope: Scope,
+      request: ScreenRequest,
+      waitSeconds: number,
+      signal: AbortSignal,
+      key?: IdempotencyKey,
+    ): Promise<ScreeningRow> {
+      const { media } = request
+      // The schema lets no address through.
+      if ('url' in media) throw new Failure('invalid_request', 'Media are not fetched from addresses.')
+      const named = 'media_id' in media ? { media_id: media.media_id } : {}
+      const errors = checkLine({ claim_id: request.claim_id, ...named }, scope, POINTERS)
+      if (errors.length > 0) throw refusalOf(errors)
+      const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media)) }
+      const accept = async (tx: Tx) => {
+        const source = { priority: 'interactive' as const, now: now() }
+        const [verdict] = await acceptScreenings(tx, scope, [line], source, POINTERS)
+        if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
+        return verdict.screening
+      }
+      const { id, jobId } = await inCrowd(() =>
+        retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (made) => made.id))),
+      )
+      note({ screening: id })
+      hasten(jobId)
+      return awaitScreening(scope, id, waitSeconds, signal)
+    },
+
+    awaitScreening,
+
+    async list(
+      scope: Scope,
+      filter: ScreeningFilter,
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<Page<ScreeningRow> & { totalCount: number | undefined }> {
+      const binding = { route: 'GET /v1/media/screenings', scope, query: { ...filter } }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const [rows, totalCount] = await Promise.all([
+          findScreenings(tx, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countScreenings(tx, filter),
+        ])
+        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+      })
+    },
+  }
+}
+
+export type Screenings = ReturnType<typeof createScreenings>
+
+async function getScreening(tx: Tx, id: string): Promise<ScreeningRow> {
+  const row = await findScreening(tx, id)
+  if (row === undefined) throw new Failure('not_found', `There is no screening ${id}.`)
+  return row
+}

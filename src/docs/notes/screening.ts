@@ -1,0 +1,142 @@
+// What a reader wants to know of screenings beyond what guards their routes.
+
+import { z } from 'zod'
+import { screenLine } from '#src/attest/screen/requests.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+import { IDS } from './attest.ts'
+
+const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
+
+const queued = {
+  screening_id: IDS.screening,
+  status: 'queued',
+  reason: null,
+  claim_id: IDS.claim,
+  batch_id: null,
+  batch_line: null,
+  media_id: IDS.media,
+  media_sha256: DIGEST,
+  genai_score: null,
+  deepfake_score: null,
+  models: [],
+  review_recommended: null,
+  factors: [],
+  observations: [],
+  detector: null,
+  is_cached: false,
+  created_at: '2026-11-20T15:11:04.310Z',
+  completed_at: null,
+  erased_at: null,
+}
+
+const scored = {
+  ...queued,
+  status: 'scored',
+  genai_score: 0.97,
+  deepfake_score: 0.03,
+  models: [{ model: 'midjourney', score: 0.91 }],
+  review_recommended: true,
+  factors: [
+    {
+      code: 'ai_generated_likely',
+      evidence: {
+        compared: 'genai score of the detector with the threshold of the account',
+        expected: 'below 0.8',
+        found: 0.97,
+        detector: 'sightengine',
+        detector_version: '1',
+        screening_id: IDS.screening,
+      },
+    },
+  ],
+  detector: { name: 'sightengine', version: '1', thresholds },
+  completed_at: '2026-11-20T15:11:05.910Z',
+}
+
+const unavailable = {
+  ...queued,
+  status: 'unavailable',
+  reason: 'no_detector',
+  completed_at: '2026-11-20T15:11:04.410Z',
+}
+
+const batch = {
+  batch_id: IDS.batch,
+  accepted: 2,
+  rejected: [
+    {
+      line: 3,
+      errors: [
+        { pointer: '/media_id', code: 'not_found', detail: 'no such media: upload it with POST /v1/media first' },
+      ],
+    },
+  ],
+  counts: { queued: 2, scored: 0, unavailable: 0, unsupported: 0 },
+  created_at: '2026-11-20T15:11:04.310Z',
+}
+
+const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
+{"media_id":"${IDS.media}"}
+`
+
+export const SCREENING_NOTES: Record<string, Note> = {
+  'POST /v1/media/screen': {
+    description:
+      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`. Images ' +
+      'only; a video is `unsupported`. Without a detector the answer is `unavailable`, and no score is ever made up. Scores ' +
+      'are advisory: they never count toward a risk score. The same bytes are scored once per detector, each time with the ' +
+      'thresholds of the moment. An address as media is refused: upload the bytes.',
+    examples: {
+      uploaded: { claim_id: IDS.claim, media: { media_id: IDS.media } },
+      inline: { media: { content_type: 'image/jpeg', data: '/9j/4AAQSkZJRgABAQ==' } },
+    },
+    answers: {
+      200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', example: scored },
+      202: { description: 'It is still queued: ask at `Location`.', example: queued },
+    },
+  },
+  'GET /v1/media/screenings': {
+    description: 'By claim, media, batch, status, factor or time.',
+    answers: {
+      200: { description: 'A page.', example: { object: 'list', data: [scored], has_more: false, next_cursor: null } },
+    },
+  },
+  'GET /v1/media/screenings/:id': {
+    description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
+    answers: {
+      200: { description: 'It has ended.', example: unavailable },
+      202: { description: 'It is still queued.', example: queued },
+    },
+  },
+  'POST /v1/media/screenings/batches': {
+    description:
+      'A line that is wrong costs the others nothing: `rejected` says why. The jobs run behind those of single calls. The ' +
+      'screenings are at `GET /v1/media/screenings?batch_id=...`.',
+    bodies: {
+      'application/x-ndjson': { schema: screenLine, isLines: true, examples: { 'Two images': LINES } },
+      'application/json': { schema: z.array(screenLine).min(1), examples: { 'One image': [{ media_id: IDS.media }] } },
+    },
+    answers: { 202: { description: 'What can be screened is queued.', example: batch } },
+  },
+  'GET /v1/media/screenings/batches/:id': {
+    description: 'Counts by status.',
+    answers: {
+      200: {
+        description: 'As far as it is.',
+        example: { ...batch, counts: { ...batch.counts, queued: 0, scored: 2 } },
+      },
+    },
+  },
+  'GET /v1/account/screening': {
+    description: 'For each of the two models: `review` asks for a look, `likely` is an advisory factor.',
+    answers: { 200: { description: 'The thresholds.', example: { thresholds, updated_at: null } } },
+  },
+  'PUT /v1/account/screening': {
+    description: 'They count for screenings that end from then on; what has ended stays as it was judged.',
+    examples: { stricter: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } },
+    answers: {
+      200: { description: 'The thresholds.', example: { thresholds, updated_at: '2026-11-20T15:11:04.310Z' } },
+    },
+  },
+}
