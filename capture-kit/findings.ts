@@ -54,7 +54,7 @@ export function expectationOf(kind: CaptureKind, isProven = false): Expectation 
   const riskScore = all.reduce((sum, code) => sum + (POINTS[code] ?? 0), 0)
   return {
     factors: [...all].sort(),
-    advisoryFactors: [...advisory].sort(),
+    advisoryFactors: [...advisory, ...ALWAYS].sort(),
     riskScore,
     riskStatus: riskScore >= FAILED_FROM ? 'failed' : riskScore >= REVIEW_FROM ? 'review' : 'passed',
     provenanceStatus: provenanceOf(all),
@@ -90,6 +90,9 @@ export interface FleetResult {
 const REVIEW_FROM = 25
 const FAILED_FROM = 50
 const BREAKING = ['signature_invalid', 'sensor_hash_mismatch', 'session_nonce_mismatch', 'device_revoked']
+// Simulated phones write no C2PA manifest into their photos.
+const ALWAYS = ['c2pa_absent']
+
 interface Finding {
   factors: string[]
   advisory: string[]

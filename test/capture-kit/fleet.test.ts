@@ -69,7 +69,8 @@ test.each([
   ['exif_time', ['hardware_backing_absent'], ['exif_timestamp_mismatch'], 40, 'review', 'verified'],
   ['far_from_loss', ['hardware_backing_absent'], ['geofence_mismatch'], 40, 'review', 'verified'],
   ['no_manifest', ['no_manifest'], [], 60, 'failed', 'unattested'],
-] as const)('%s: %j', (kind, factors, advisoryFactors, riskScore, riskStatus, provenanceStatus) => {
+] as const)('%s: %j', (kind, factors, advisory, riskScore, riskStatus, provenanceStatus) => {
+  const advisoryFactors = ['c2pa_absent', ...advisory]
   expect(expectationOf(kind)).toEqual({ factors, advisoryFactors, riskScore, riskStatus, provenanceStatus })
 })
 
@@ -121,7 +122,7 @@ test('tells every difference between plan and result, and none where there is no
   const expected = expectationOf('no_gps')
   const result = {
     factors: [{ code: 'hardware_backing_absent' }, { code: 'gps_absent' }],
-    advisory_factors: [],
+    advisory_factors: [{ code: 'c2pa_absent' }],
     risk_score: 70,
     risk_status: 'failed',
     provenance_status: 'verified',

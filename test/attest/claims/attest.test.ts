@@ -80,7 +80,7 @@ describe('with a worker at hand', () => {
       risk_status: 'review',
       risk_score: 40,
       factors: [{ code: 'hardware_backing_absent', points: 40, evidence: { found: 'none' } }],
-      advisory_factors: [],
+      advisory_factors: [{ code: 'c2pa_absent', evidence: { found: 'absent' } }],
       observations: [],
       hardware_tier: 'none',
       rules_version: expect.stringMatching(/^attest-rules\//),

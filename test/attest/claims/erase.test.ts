@@ -24,7 +24,7 @@ describe('DELETE /v1/claims/:id', () => {
     })
     const before = (await on.service.judge(on.caller, shot(first))) as unknown as Seen
     await on.service.judge(on.caller, shot(second))
-    expect(before.advisory_factors).toMatchObject([{ code: 'geofence_mismatch' }])
+    expect(before.advisory_factors).toMatchObject([{ code: 'geofence_mismatch' }, { code: 'c2pa_absent' }])
     await on.download(before.media_id, '/thumbnail')
     const traces = [gps.lat, gps.lng, loss.lat, loss.lng].map((degrees) => String(Math.abs(degrees)))
     const held = await on.dump()

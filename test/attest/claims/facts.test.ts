@@ -303,7 +303,10 @@ it('an EXIF block that can’t be read is a finding that counts nothing', async 
   photo.write('XX', photo.indexOf('Exif\0\0') + 6)
   const { json, codes } = await judged(shoot(phone, { photo }))
   expect([codes, json.risk_score]).toEqual([[], 40])
-  expect(json.advisory_factors).toMatchObject([{ code: 'exif_missing', evidence: { found: 'unreadable' } }])
+  expect(json.advisory_factors).toMatchObject([
+    { code: 'exif_missing', evidence: { found: 'unreadable' } },
+    { code: 'c2pa_absent' },
+  ])
 })
 
 // RFC 3279 2.2.3: SEQUENCE of two INTEGERs, which are positive and minimal.

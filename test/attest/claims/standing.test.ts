@@ -119,9 +119,9 @@ describe('one after the other', () => {
     const far = { reference, loss_location: { lat: 0, lng: 0 } }
     await service.attest(caller, shoot(phone, { claim: far }))
     const json = await service.judge(caller, shots.honest())
-    expect(json.advisory_factors).toMatchObject([{ code: 'geofence_mismatch' }])
+    expect(json.advisory_factors).toMatchObject([{ code: 'geofence_mismatch' }, { code: 'c2pa_absent' }])
     expect(json.risk_score).toBe(40)
-    expect((await claim()).advisory_codes).toEqual(['geofence_mismatch'])
+    expect((await claim()).advisory_codes).toEqual(['geofence_mismatch', 'c2pa_absent'])
   })
 })
 

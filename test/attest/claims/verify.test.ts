@@ -64,7 +64,7 @@ describe('one result and one set of events', () => {
           risk_status: 'failed',
           provenance_status: 'verified',
           factor_codes,
-          advisory_codes: [],
+          advisory_codes: ['c2pa_absent'],
         },
       },
       {
@@ -207,7 +207,7 @@ describe('what can’t be known yet', () => {
     }
     await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
     await service.run(id)
-    expect((await seen(id)).advisory_factors).toEqual([])
+    expect((await seen(id)).advisory_factors).toMatchObject([{ code: 'c2pa_absent' }])
   })
 
   it('is tried again: a parser that stopped or fell over, unless it does so twice', async () => {
