@@ -4,6 +4,7 @@ import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
 import type { C2paFacts } from '../media/c2pa-facts.ts'
 import type { DeclaredFacts } from '../media/declared.ts'
 import type { ExifFacts } from '../media/exif.ts'
+import type { VideoFacts } from '../video/facts.ts'
 
 export type { HardwareTier }
 
@@ -94,6 +95,8 @@ export interface Facts {
     deviceId: string | null
   } | null
   exif: ExifFacts
+  /** Null, or left out: the media is no video. */
+  video?: VideoFacts | null
   /** Left out: nobody looked for a manifest. */
   c2pa?: C2paFacts
   /** What the media say of themselves outside of C2PA; left out: nobody looked. */

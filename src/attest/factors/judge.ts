@@ -1,4 +1,4 @@
-// What decides over an image attestation: pure functions over plain facts. A factor counts at most once by construction
+// What decides over an attestation: pure functions over plain facts. A factor counts at most once by construction
 // (one judge per code) and an advisory code can't count at all (it has no points).
 
 import { declaredProvenance } from '../media/declared.ts'
@@ -9,10 +9,12 @@ import { judgeChain } from './chain.ts'
 import { judgeEnrollment, judgeRevocation } from './device.ts'
 import { judgeExifEditor, judgeExifPresence, judgeExifTime } from './exif.ts'
 import type { CapturedFacts, Facts, HardwareTier } from './facts.ts'
+import { judgeFrames } from './frames.ts'
 import { judgeGeofence } from './geofence.ts'
 import { judgeGps } from './gps.ts'
 import { judgeHardware, tierOf } from './hardware.ts'
 import { judgeHash } from './hash.ts'
+import { judgeLiveness } from './liveness.ts'
 import { judgeManifest } from './manifest.ts'
 import { judgeSession } from './session.ts'
 import { judgeSignature } from './signature.ts'
@@ -27,6 +29,7 @@ import {
   RULES_VERSION,
   type ScoredFactor,
 } from './table.ts'
+import { judgeVideoManifest } from './video-manifest.ts'
 
 export type ProvenanceStatus = 'verified' | 'attested_unverified' | 'unattested' | 'broken'
 export type RiskStatus = 'passed' | 'review' | 'failed'
@@ -65,11 +68,8 @@ export interface ClaimStanding {
   advisoryCodes: AdvisoryCode[]
 }
 
-/** The codes that a bundle of an image can raise: `no_manifest` is about its absence, the others are about video. */
-export type CaptureCode = Exclude<
-  FactorCode,
-  'no_manifest' | 'frame_hash_mismatch' | 'liveness_check_failed' | 'video_manifest_incomplete'
->
+/** The codes that a bundle can raise: `no_manifest` is about its absence. Some are about videos alone. */
+export type CaptureCode = Exclude<FactorCode, 'no_manifest'>
 export type ImageAdvisoryCode = Extract<
   AdvisoryCode,
   `exif_${string}` | `geofence_${string}` | `c2pa_${string}` | `carrier_${string}`
@@ -79,9 +79,12 @@ const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => S
   device_revoked: judgeRevocation,
   session_nonce_mismatch: judgeSession,
   signature_invalid: judgeSignature,
+  frame_hash_mismatch: judgeFrames,
   sensor_hash_mismatch: judgeHash,
   cert_unknown_ca: judgeChain,
   hardware_backing_absent: judgeHardware,
+  liveness_check_failed: judgeLiveness,
+  video_manifest_incomplete: judgeVideoManifest,
   gps_absent: judgeGps,
   timestamp_stale: judgeStaleness,
   device_not_enrolled: judgeEnrollment,
@@ -117,7 +120,7 @@ const BREAKING: ReadonlySet<FactorCode> = new Set<FactorCode>([
 const PROVENANCE_RANK = ['verified', 'attested_unverified', 'unattested', 'broken'] as const
 const RISK_RANK = ['passed', 'review', 'failed'] as const
 
-/** Judges one attestation of an image. The same facts always give the same judgement. */
+/** Judges one attestation. The same facts always give the same judgement. */
 export function judge(facts: Facts): Judgement {
   const factors = judgeFactors(facts)
   const riskScore = scoreOf(factors)

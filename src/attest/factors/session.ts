@@ -1,10 +1,11 @@
 import type { CapturedFacts } from './facts.ts'
+import { quote } from './quote.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 // The device's clock may be this far off the server's, which timed the nonce.
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
-type Problem = 'missing' | 'unknown' | 'reused' | 'out_of_time' | 'other_device'
+type Problem = 'missing' | 'unknown' | 'reused' | 'out_of_time' | 'other_device' | 'other_seed' | 'other_stream'
 
 /** `session_nonce_mismatch`: one factor, however many things are wrong with the nonce; `found` lists them all. */
 export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_mismatch'> | null {
@@ -22,10 +23,15 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
     used_by: session?.consumedBy ?? null,
     issued_for: session?.deviceId ?? null,
     device_id: signerOf(facts),
+    ...(facts.video?.manifest ? { chain_seed: quote(facts.video.manifest.seed ?? '') } : {}),
   })
 }
 
 function problemsOf(facts: CapturedFacts): Problem[] {
+  return [...nonceProblems(facts), ...seedProblems(facts)]
+}
+
+function nonceProblems(facts: CapturedFacts): Problem[] {
   const { session, bundle, media, policy } = facts
   if (session === null) {
     if (bundle.sessionNonce !== null) return ['unknown']
@@ -36,6 +42,16 @@ function problemsOf(facts: CapturedFacts): Problem[] {
   if (session.state === 'reused') problems.push('reused')
   if (!isInTime(bundle.capturedAt, session.issuedAt, session.expiresAt)) problems.push('out_of_time')
   if (session.deviceId !== null && session.deviceId !== signerOf(facts)) problems.push('other_device')
+  return problems
+}
+
+// A chain that does not begin with this session's nonce could have been made before it; so could chunks of another session.
+function seedProblems({ bundle, media, video }: CapturedFacts): Problem[] {
+  if (media.mediaType !== 'video' || video == null) return []
+  const seed = video.manifest?.seed ?? null
+  const problems: Problem[] = []
+  if (seed !== null && seed !== bundle.sessionNonce) problems.push('other_seed')
+  if (video.streamNonce !== null && video.streamNonce !== bundle.sessionNonce) problems.push('other_stream')
   return problems
 }
 

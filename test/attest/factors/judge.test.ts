@@ -6,8 +6,6 @@ import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } fr
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { factsOf, vectors } from './vectors.ts'
 
-const VIDEO_CODES = ['frame_hash_mismatch', 'liveness_check_failed', 'video_manifest_incomplete']
-const IMAGE_CODES = FACTOR_CODES.filter((code) => !VIDEO_CODES.includes(code))
 const IMAGE_ADVISORIES = ADVISORIES.filter((code) => code.startsWith('exif_') || code.startsWith('geofence_'))
 
 describe('vectors', () => {
@@ -30,7 +28,7 @@ describe('vectors', () => {
 
   test('were written for these rules', () => expect(vectors.rulesVersion).toBe(RULES_VERSION))
 
-  test.each([...IMAGE_CODES, ...IMAGE_ADVISORIES])('show what raises %s and what just does not', (code) => {
+  test.each([...FACTOR_CODES, ...IMAGE_ADVISORIES])('show what raises %s and what just does not', (code) => {
     const about = vectors.cases.filter((vector) => vector.about === code)
     for (const { raises, expect: expected } of about) {
       const codes = [...expected.factors.map(([factor]) => factor), ...expected.advisory]

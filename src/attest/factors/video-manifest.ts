@@ -1,0 +1,81 @@
+import type { VideoFacts } from '../video/facts.ts'
+import type { CapturedFacts } from './facts.ts'
+import { quote } from './quote.ts'
+import { type ScoredFactor, scored } from './table.ts'
+
+type Problem =
+  | 'no_video_manifest'
+  | 'no_chunks'
+  | 'missing_field'
+  | 'index_gap'
+  | 'count_differs'
+  | 'bytes_differ'
+  | 'chunk_missing'
+  | 'chunk_surplus'
+
+/** Which of them says best what happened: `missing` lacks something in the middle, `truncated_tail` only its end. */
+type Verdict = 'not_verifiable' | 'missing' | 'truncated_tail' | 'surplus'
+
+/** `video_manifest_incomplete`: one factor, however much is missing; `found` lists what, `first_bad_index` says where. */
+export function judgeVideoManifest(facts: CapturedFacts): ScoredFactor<'video_manifest_incomplete'> | null {
+  if (facts.media.mediaType !== 'video') return null
+  const { video } = facts
+  if (video === undefined || video === null || video.manifest === null) {
+    return scored('video_manifest_incomplete', {
+      compared: 'video_manifest of the bundle',
+      expected: 'a manifest of all chunks',
+      found: ['no_video_manifest'],
+      verdict: 'not_verifiable',
+      first_bad_index: null,
+      received_bytes: video?.received.bytes ?? null,
+    })
+  }
+  const { manifest, received } = video
+  const problems = problemsOf(video, manifest)
+  if (problems.length === 0) return null
+  return scored('video_manifest_incomplete', {
+    compared: 'indices, counts and fields of the manifest, and the chunks received',
+    expected: { chunks: manifest.statedCount, bytes: manifest.statedBytes },
+    found: problems,
+    verdict: verdictOf(video),
+    first_bad_index: firstBadIndex(video, manifest),
+    listed_chunks: manifest.listedCount,
+    listed_bytes: manifest.listedBytes,
+    received_chunks: received.chunks,
+    received_bytes: received.bytes,
+    missing_chunks: received.missing?.count ?? 0,
+    surplus_chunks: received.surplus?.count ?? 0,
+    loose_bytes: received.looseBytes,
+    missing_fields: manifest.missingFields?.count ?? 0,
+    first_missing_field: quote(manifest.missingFields?.first ?? ''),
+    source: video.source,
+  })
+}
+
+function problemsOf({ received }: VideoFacts, manifest: NonNullable<VideoFacts['manifest']>): Problem[] {
+  const { statedCount, listedCount, statedBytes, listedBytes, missingFields, misplaced } = manifest
+  const problems: Problem[] = []
+  if (listedCount === 0) problems.push('no_chunks')
+  if (missingFields !== null) problems.push('missing_field')
+  if (misplaced !== null) problems.push('index_gap')
+  if (statedCount !== null && statedCount !== listedCount) problems.push('count_differs')
+  const bytesDiffer =
+    listedBytes !== null && (listedBytes !== received.bytes || listedBytes !== (statedBytes ?? listedBytes))
+  if (bytesDiffer) problems.push('bytes_differ')
+  if (received.missing !== null) problems.push('chunk_missing')
+  if (received.surplus !== null || (received.missing === null && received.looseBytes > 0))
+    problems.push('chunk_surplus')
+  return problems
+}
+
+function verdictOf({ received: { missing, surplus, looseBytes }, manifest }: VideoFacts): Verdict {
+  if (manifest?.missingFields != null) return 'not_verifiable'
+  if (missing !== null) return missing.isTail ? 'truncated_tail' : 'missing'
+  if (surplus !== null || looseBytes > 0) return 'surplus'
+  return 'missing'
+}
+
+function firstBadIndex({ received }: VideoFacts, { misplaced }: NonNullable<VideoFacts['manifest']>): number | null {
+  const places = [misplaced?.index, received.missing?.index, received.surplus?.index].filter((one) => one !== undefined)
+  return places.length === 0 ? null : Math.min(...places)
+}
