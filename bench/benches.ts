@@ -63,6 +63,12 @@ export const BENCHES = {
     bar: '≥ 0.75',
     run: async (options) => (await import('./keys.ts')).runKeys(options),
   },
+  duplicates: {
+    measures: 'the search for pictures that look alike among 1 M hashes of one account; hashes of photos of 12 MP',
+    floor: 'one prepared read by primary key; decoding the photo whole',
+    bar: 'p99 ≤ 10 ms; ≥ 1.00',
+    run: async (options) => (await import('./duplicates.ts')).runDuplicates(options),
+  },
 } as const satisfies Record<string, Bench>
 
 export type BenchName = keyof typeof BENCHES
