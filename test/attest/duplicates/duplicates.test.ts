@@ -48,7 +48,7 @@ function takePhoto(): Promise<Buffer> {
 }
 
 /** A capture of a claim of its own, evaluated. */
-async function submit(photo: Buffer, { as = caller, by = phone, reference = randomUUID() } = {}) {
+async function submit(photo: Buffer, { as = caller, by = phone, reference = String(randomUUID()) } = {}) {
   const json = await service.judge(as, { ...shoot(by, { photo }), claim: { reference } })
   return json as { attestation_id: string; claim_id: string; media_id: string; result_jws: string }
 }

@@ -1,0 +1,154 @@
+// What it costs to look for pictures that look alike among a million, and to make the hashes they are looked for by.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { createHasher } from '#src/attest/duplicates/hasher.ts'
+import { findSimilar } from '#src/attest/duplicates/search.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { newId } from '#src/platform/ids.ts'
+import { renderPhoto } from '../capture-kit/photo.ts'
+import { CAMERAS } from '../capture-kit/stock.ts'
+import { judgeLimit, judgeRatio, note, type Options, percentile, print, type Verdict } from './harness.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const SEARCHES = 500
+const PHOTOS = 40
+const MAX_MS = 10
+
+export async function runDuplicates({ isQuick, rounds }: Options): Promise<Verdict[]> {
+  const stage = await openStage()
+  try {
+    const count = isQuick ? 20_000 : 1_000_000
+    const ids = await fill(stage, count)
+    const hashes = await sampleHashes(stage, isQuick ? 50 : SEARCHES)
+    const floors: number[][] = []
+    const own: number[][] = []
+    const found: number[] = []
+    for (let round = 0; round <= rounds; round += 1) {
+      floors.push(await timesOf(hashes, (_, index) => readOne(stage, ids(index))))
+      own.push(
+        await timesOf(hashes, async (hash) => {
+          const rows = await stage.db.tenant(stage.scope, (tx) =>
+            findSimilar(tx, { claimId: 'none', mediaId: 'none', hash }),
+          )
+          found.push(rows.length)
+        }),
+      )
+    }
+    // The first round of each has warmed it up.
+    const p = (runs: readonly number[][], rank: number) => runs.slice(1).map((times) => percentile(times, rank))
+    const ms = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ')
+    return [
+      judgeLimit({
+        name: `duplicates, search among ${count.toLocaleString('en')}`,
+        label: 'p99',
+        unit: 'ms',
+        values: p(own, 99),
+        max: MAX_MS,
+        beside:
+          `p50 ${ms(p(own, 50))} ms; floor, one prepared read by primary key: p50 ${ms(p(floors, 50))} ms, ` +
+          `p99 ${ms(p(floors, 99))} ms; ${(found.reduce((sum, one) => sum + one, 0) / found.length).toFixed(1)} found each`,
+      }),
+      note('duplicates', await sizes(stage)),
+      await hashing(stage, isQuick ? 4 : PHOTOS, rounds),
+    ]
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Rows as an insurer has them after years: one picture each, a tenth of them near another. Their claims don't matter here. */
+async function fill(stage: Stage, count: number): Promise<(index: number) => string> {
+  const startedAt = performance.now()
+  const { accountId, environment } = stage.scope
+  const word = newId('att', environment).slice(0, 9)
+  const step = 50_000
+  for (let from = 0; from < count; from += step) {
+    // What the rows refer to is left out: keys are not checked for whoever replays.
+    await stage.owner(
+      `SET session_replication_role = replica;
+       INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state, hash)
+       SELECT '${accountId}', '${environment}', '${word}' || lpad(i::text, 26, '0'),
+         'clm_test_' || lpad(i::text, 26, '0'), 'med_test_' || lpad(i::text, 26, '0'), 'compared',
+         CASE WHEN i % 10 = 0
+           THEN hashtextextended((i / 100)::text, 1) # (1::bigint << (i % 63)) # (1::bigint << (i / 10 % 63))
+           ELSE hashtextextended(i::text, 2) END
+       FROM generate_series(${from}, ${Math.min(count, from + step) - 1}) AS i;
+       RESET session_replication_role`,
+    )
+  }
+  await stage.owner('VACUUM ANALYZE fingerprints')
+  print(`duplicates: ${count} rows in ${Math.round((performance.now() - startedAt) / 1_000)} s`)
+  return (index) => `${word}${String((index * 7_919) % count).padStart(26, '0')}`
+}
+
+/** Hashes of rows that are there, half of them with three other bits: copies of pictures. */
+async function sampleHashes(stage: Stage, count: number): Promise<string[]> {
+  const rows = await stage.owner<{ hash: string }>(
+    `SELECT lpad(to_hex(hash # CASE WHEN random() < 0.5 THEN 0 ELSE 4398046511137 END), 16, '0') AS hash
+     FROM fingerprints TABLESAMPLE BERNOULLI (100) REPEATABLE (1) ORDER BY md5(attestation_id) LIMIT $1`,
+    [count],
+  )
+  return rows.map(({ hash }) => hash)
+}
+
+async function readOne({ db, scope }: Stage, id: string): Promise<void> {
+  await db.tenant(scope, (tx: Tx) => tx.query('SELECT hash FROM fingerprints WHERE attestation_id = $1', [id]))
+}
+
+async function timesOf(hashes: readonly string[], run: (hash: string, index: number) => Promise<void>) {
+  const times: number[] = []
+  for (const [index, hash] of hashes.entries()) {
+    const startedAt = performance.now()
+    await run(hash, index)
+    times.push(performance.now() - startedAt)
+  }
+  return times
+}
+
+async function sizes(stage: Stage): Promise<string> {
+  const rows = await stage.owner<{ name: string; mb: number }>(
+    `SELECT relname AS name, round(pg_relation_size(oid) / 1e6)::int AS mb FROM pg_class
+     WHERE relname LIKE 'fingerprints%' AND pg_relation_size(oid) > 0 ORDER BY 1`,
+  )
+  return rows.map(({ name, mb }) => `${name} ${mb} MB`).join(', ')
+}
+
+async function hashing(stage: Stage, count: number, rounds: number): Promise<Verdict> {
+  const folder = join(stage.directory, 'photos')
+  mkdirSync(folder)
+  const camera = CAMERAS[0]
+  const exif = { camera, takenAt: new Date(), utcOffsetMinutes: 0, hasOffset: true, exposureSeconds: 0.01, iso: 100 }
+  const paths: string[] = []
+  for (let seed = 0; seed < count; seed += 1) {
+    const path = join(folder, `${seed}.jpg`)
+    // A few renderings, so that making them is not most of the time; each file has its own bytes.
+    writeFileSync(path, await renderPhoto({ seed: seed % 4, width: 4_032, height: 3_024, exif }))
+    paths.push(path)
+  }
+  const hasher = createHasher()
+  const rateOf = async (run: (path: string) => Promise<unknown>) => {
+    const startedAt = performance.now()
+    for (const path of paths) await run(path)
+    return (paths.length * 1_000) / (performance.now() - startedAt)
+  }
+  const whole = (path: string) => sharp(path).greyscale().raw().toBuffer()
+  const floors: number[] = []
+  const own: number[] = []
+  await hasher.hash(paths[0] ?? '')
+  for (let round = 0; round < rounds; round += 1) {
+    floors.push(await rateOf(whole))
+    own.push(await rateOf(hasher.hash))
+  }
+  hasher.close()
+  return judgeRatio({
+    name: 'duplicates, hashing',
+    unit: 'photos of 12 MP/s',
+    floor: { label: 'decoding it whole' },
+    ours: { label: 'one hasher' },
+    floors,
+    own,
+    bar: 1,
+  })
+}
