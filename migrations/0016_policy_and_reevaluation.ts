@@ -108,7 +108,7 @@ export async function up(knex: Knex): Promise<void> {
     GRANT SELECT, INSERT, UPDATE ON reevaluation_marks TO countersign_app;
     -- Whose causes are open is asked before any tenant's door is opened.
     CREATE POLICY reevaluations_system ON reevaluations TO countersign_system USING (true);
-    GRANT SELECT (account_id, environment, id, created_at, finished_at) ON reevaluations TO countersign_system;
+    GRANT SELECT (account_id, environment, id, created_at, walked_at, finished_at) ON reevaluations TO countersign_system;
 
     -- Of evidence that newer evidence replaced: captures were judged by it.
     ALTER TABLE devices ADD COLUMN past_serials text[] COLLATE "C" NOT NULL DEFAULT '{}';

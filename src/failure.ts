@@ -19,6 +19,7 @@ export const FAILURES = {
   conflict: { status: 409, title: 'Conflict', retry: 'never' },
   invalid_state_transition: { status: 409, title: 'Invalid state transition', retry: 'never' },
   idempotency_in_progress: { status: 409, title: 'Request in progress', retry: 'later' },
+  precondition_failed: { status: 412, title: 'Precondition failed', retry: 'never' },
   payload_too_large: { status: 413, title: 'Payload too large', retry: 'never' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retry: 'never' },
   range_not_satisfiable: { status: 416, title: 'Range not satisfiable', retry: 'never' },

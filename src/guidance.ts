@@ -148,6 +148,12 @@ export const GUIDANCE = {
     repeat: 'Yes, the same request with the same key, after as many seconds as Retry-After says.',
     example: { detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.' },
   },
+  precondition_failed: {
+    happened: '`If-Match` names another version than the one that counts: somebody changed it since it was read.',
+    remedy: 'Read it again, make the change in what is there now, and send the ETag that came with it.',
+    repeat: NO,
+    example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
+  },
   payload_too_large: {
     happened: 'The body, a line of it, or the number of its lines is beyond the limit of the route.',
     remedy:

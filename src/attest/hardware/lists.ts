@@ -15,7 +15,7 @@ export const GOOGLE_LIST_URL = 'https://android.googleapis.com/attestation/statu
 
 const NAME = 'android'
 // How long a process goes on with what it has read: a revocation may take this much longer to count.
-const READ_EVERY_MS = 15_000
+export const READ_EVERY_MS = 15_000
 const EVERY_SECONDS = 3_600
 const RETRY_SECONDS = 60
 const LOOK_EVERY_MS = 10_000

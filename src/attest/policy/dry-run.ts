@@ -1,0 +1,128 @@
+// What another policy would change of claims that have been judged: worked out from the facts that are stored with their
+// results, by the same judges, and written nowhere.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Pager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { CLAIM, type ClaimRow } from '../claims/claim-rows.ts'
+import { differs, sameCodes } from '../claims/settle.ts'
+import type { Policy } from '../factors/facts.ts'
+import { aggregate, type ClaimStanding, type Standing } from '../factors/judge.ts'
+import { ADVISORIES, type AdvisoryCode } from '../factors/table.ts'
+import { judgeBy, STORED_RESULT, type StoredResult } from '../reevaluate/touched.ts'
+import { type PolicyBody, toPolicy } from './policy.ts'
+
+/** What one call looks at, at most: the rest is for the next page. */
+export const MAX_CLAIMS_LOOKED = 2_000
+const MAX_RESULTS_LOOKED = 10_000
+/** Claims with more results are not judged here: one alone would hold the call for seconds. */
+export const MAX_RESULTS_OF_CLAIM = 500
+// Of one statement. The facts of a result have some two kilobytes.
+const STEP_CLAIMS = 20
+
+export interface DryRunRequest {
+  policy: PolicyBody
+  created_gte?: string | undefined
+  created_lt?: string | undefined
+  /** Changed claims of one page. */
+  limit: number
+  cursor?: string | undefined
+}
+
+export interface ClaimChange {
+  claim: Pick<ClaimRow, 'id' | 'reference'>
+  before: ClaimStanding
+  after: ClaimStanding
+}
+
+export interface DryRun {
+  changes: ClaimChange[]
+  looked: number
+  /** Claims that only their media could judge again, or that have too many results. */
+  unknown: number
+  nextCursor: string | null
+}
+
+/** @throws {Failure} `invalid_request` at `?cursor`. */
+export async function dryRun(
+  { db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager },
+  scope: Scope,
+  { cursor, limit, policy: body, ...range }: DryRunRequest,
+): Promise<DryRun> {
+  const binding = { route: 'POST /v1/account/risk-policy/dry-run', scope, query: { ...range, policy: body } }
+  const policy = toPolicy(body, 0)
+  const done: DryRun = { changes: [], looked: 0, unknown: 0, nextCursor: null }
+  let before = pager.decode(cursor, binding)
+  let results = 0
+  for (;;) {
+    const from = before
+    const page = await db.tenant(scope, (tx) => look(tx, range, from))
+    for (const looked of page) {
+      done.looked += 1
+      results += looked.results.length
+      before = looked.claim.id
+      const change = changeOf(looked, policy)
+      if (change === 'unknown') done.unknown += 1
+      else if (change !== undefined) done.changes.push(change)
+      const isFull = done.changes.length >= limit || done.looked >= MAX_CLAIMS_LOOKED || results >= MAX_RESULTS_LOOKED
+      // Of a page of one and one more, the cursor is what is asked for.
+      if (isFull) return { ...done, nextCursor: pager.page([before, ''], 1, (id) => id, binding).next_cursor }
+    }
+    if (page.length < STEP_CLAIMS) return done
+    // Whatever else waits in this process has its turn.
+    await turn()
+  }
+}
+
+type Stored = StoredResult & { isErased: boolean }
+interface Looked {
+  claim: ClaimRow
+  results: Stored[]
+}
+
+// One statement: a claim and its results are of one moment.
+async function look(
+  tx: Tx,
+  range: Pick<DryRunRequest, 'created_gte' | 'created_lt'>,
+  before: string | undefined,
+): Promise<Looked[]> {
+  const rows = await tx.query<ClaimRow & Pick<Looked, 'results'>>(
+    `SELECT ${CLAIM}, (
+       SELECT coalesce(json_agg(result ORDER BY result.id), '[]') FROM (
+         SELECT ${STORED_RESULT}, id, erased_at IS NOT NULL AS "isErased" FROM attestations
+         WHERE claim_id = claims.id AND status = 'evaluated' ORDER BY id LIMIT $4) AS result) AS results
+     FROM claims
+     WHERE risk_status <> 'pending' AND ($1::text IS NULL OR id < $1)
+       AND ($2::timestamptz IS NULL OR created_at >= $2) AND ($3::timestamptz IS NULL OR created_at < $3)
+     ORDER BY id DESC LIMIT $5`,
+    [before ?? null, range.created_gte ?? null, range.created_lt ?? null, MAX_RESULTS_OF_CLAIM + 1, STEP_CLAIMS],
+  )
+  return rows.map(({ results, ...claim }) => ({ claim, results }))
+}
+
+function changeOf({ claim, results }: Looked, policy: Required<Policy>): ClaimChange | 'unknown' | undefined {
+  if (results.length > MAX_RESULTS_OF_CLAIM) return 'unknown'
+  const { riskStatus, riskScore, provenanceStatus, factorCodes, advisoryCodes } = claim
+  if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return undefined
+  const standings: Standing[] = []
+  for (const result of results) {
+    // What is erased stays as it was judged.
+    const standing = result.isErased ? result : judgeBy(result, policy)
+    if (standing === undefined) return 'unknown'
+    standings.push(standing)
+  }
+  const standing = aggregate(standings)
+  if (standing === null) return undefined
+  const before = { riskStatus, riskScore, provenanceStatus, factorCodes, advisoryCodes }
+  const after = { ...standing, advisoryCodes: withOwn(claim, results, standing) }
+  if (!differs(claim, after) && sameCodes(claim, after)) return undefined
+  return { claim: { id: claim.id, reference: claim.reference }, before, after }
+}
+
+// A claim may have codes that none of its results has, as of a screening: no policy takes them away.
+function withOwn(claim: ClaimRow, results: readonly Stored[], { advisoryCodes }: ClaimStanding): AdvisoryCode[] {
+  const ofResults = new Set(results.flatMap((result) => result.advisoryFactors.map(({ code }) => code)))
+  const kept = new Set([...advisoryCodes, ...claim.advisoryCodes.filter((code) => !ofResults.has(code))])
+  return ADVISORIES.filter((code) => kept.has(code))
+}

@@ -1,0 +1,112 @@
+// The risk policy of an account and environment: versions that only grow, who made each, and what another one would change.
+
+import { Failure } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
+import { requestReevaluation } from '../reevaluate/request.ts'
+import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
+import { DEFAULT_POLICY, type PolicyBody } from './policy.ts'
+import { findPolicies, findPolicy, findPolicyVersion, insertPolicy, lockPolicy, type PolicyRow } from './rows.ts'
+
+/** `version` 0: the defaults, which nobody set. */
+export interface CurrentPolicy {
+  version: number
+  policy: PolicyBody
+  createdAt: Date | null
+  keyId: string | null
+}
+
+export interface PolicyChange {
+  policy: PolicyBody
+  /** The versions that the caller would replace, of `If-Match`; undefined when it does not care. */
+  expected: readonly number[] | undefined
+  keyId: string
+  requestId: string
+}
+
+export interface RiskPolicyDeps {
+  db: Database
+  pager: Pager
+  log: Pick<Log, 'info'>
+}
+
+export type RiskPolicy = ReturnType<typeof createRiskPolicy>
+
+export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
+  return {
+    async get(scope: Scope): Promise<CurrentPolicy> {
+      return currentOf(await db.tenant(scope, findPolicy))
+    },
+
+    /** @throws {Failure} `not_found`. */
+    async getVersion(scope: Scope, version: number): Promise<CurrentPolicy> {
+      const row = await db.tenant(scope, (tx) => findPolicyVersion(tx, version))
+      if (row === undefined && version !== 0) throw new Failure('not_found', `There is no version ${version}.`)
+      return currentOf(row)
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async versions(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<PolicyRow>> {
+      const binding = { route: 'GET /v1/account/risk-policy/versions', scope, query: { ...query } }
+      const cursor = pager.decode(query.cursor, binding)
+      const before = cursor === undefined ? undefined : Number(cursor)
+      const rows = await db.tenant(scope, (tx) => findPolicies(tx, { before, limit: query.limit + 1 }))
+      return pager.page(rows, query.limit, ({ version }) => String(version), binding)
+    },
+
+    /**
+     * Makes a new version, unless the policy is the one that counts already, and has everything judged again that it judges
+     * otherwise.
+     * @throws {Failure} `precondition_failed` when the version that counts is not one of those expected.
+     */
+    async put(scope: Scope, change: PolicyChange, key?: IdempotencyKey): Promise<CurrentPolicy> {
+      const { policy, expected, keyId, requestId } = change
+      const { current, isNew } = await db.tenant(scope, async (tx) => {
+        await lockPolicy(tx, scope)
+        return once(
+          tx,
+          key,
+          async () => {
+            const current = currentOf(await findPolicy(tx))
+            if (expected !== undefined && !expected.includes(current.version)) throw otherVersion(current)
+            // Set for the first time it is one's own, also where it says what the defaults say today.
+            if (current.version > 0 && isSamePolicy(current.policy, policy)) return { current, isNew: false }
+            const row = await insertPolicy(tx, scope, { version: current.version + 1, policy, keyId })
+            await requestReevaluation(tx, scope, { cause: 'policy_changed', version: row.version })
+            return { current: currentOf(row), isNew: true }
+          },
+          (made) => String(made.current.version),
+        )
+      })
+      if (isNew) {
+        const { version } = current
+        const subject = { account: scope.accountId, environment: scope.environment, version, key: keyId, requestId }
+        log.info(subject, 'the risk policy was changed')
+      }
+      return current
+    },
+
+    /** @throws {Failure} `invalid_request` at `/cursor`. */
+    dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
+  }
+}
+
+function currentOf(row: PolicyRow | undefined): CurrentPolicy {
+  return row ?? { version: 0, policy: DEFAULT_POLICY, createdAt: null, keyId: null }
+}
+
+function isSamePolicy(a: PolicyBody, b: PolicyBody): boolean {
+  const textOf = ({ thresholds: { review, failed }, ...policy }: PolicyBody) =>
+    JSON.stringify([review, failed, ...Object.entries(policy).toSorted(([x], [y]) => (x < y ? -1 : 1))])
+  return textOf(a) === textOf(b)
+}
+
+function otherVersion({ version }: CurrentPolicy): Failure {
+  return new Failure('precondition_failed', {
+    detail: `The risk policy is at version ${version}: read it again before you replace it.`,
+    headers: { ETag: `"${version}"` },
+  })
+}

@@ -1,0 +1,143 @@
+// Which attestations a cause touches, a chunk at a time. Only what has a result and is not erased: what waits for its first
+// result will know the cause, and of what is erased nothing is left to judge.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { type Judgement, judge } from '../factors/judge.ts'
+import { RULES_VERSION } from '../factors/table.ts'
+import { DEFAULT_POLICY, toPolicy } from '../policy/policy.ts'
+import { findPolicy } from '../policy/rows.ts'
+import { isSame } from './rejudge.ts'
+import type { ReevaluationRow } from './rows.ts'
+import { decodeFacts } from './stored-facts.ts'
+
+export interface Chunk {
+  ids: string[]
+  /** How many were looked at. */
+  looked: number
+  cursor: string | null
+  isAtEnd: boolean
+}
+
+const JUDGED = `status = 'evaluated' AND erased_at IS NULL`
+const DEVICES = 100
+
+export async function findTouched(tx: Tx, row: ReevaluationRow, limit: number): Promise<Chunk> {
+  const { cause, subject, cursor } = row
+  const after = cursor ?? ''
+  if (cause === 'device_revoked') {
+    return chunkOf(await signedBy(tx, String(subject.deviceId), sinceOf(row), after, limit), limit)
+  }
+  if (cause === 'screening') return chunkOf(await showing(tx, String(subject.mediaSha256), after, limit), limit)
+  if (cause === 'requested') return chunkOf(await named(tx, textsOf(subject.attestationIds), after, limit), limit)
+  if (cause === 'revocation_list') return signedByListed(tx, textsOf(subject.serials), after, limit)
+  return judgedOtherwise(tx, Number(subject.version), after, limit)
+}
+
+interface Found {
+  id: string
+}
+
+function chunkOf(found: readonly Found[], limit: number): Chunk {
+  const ids = found.map(({ id }) => id)
+  return { ids, looked: ids.length, cursor: ids.at(-1) ?? null, isAtEnd: ids.length < limit }
+}
+
+// A revocation is never later than the request that made it (see wasRevoked).
+function sinceOf({ subject: { effectiveAt }, createdAt }: ReevaluationRow): Date {
+  const effective = new Date(String(effectiveAt))
+  return effective < createdAt ? effective : createdAt
+}
+
+async function signedBy(tx: Tx, deviceId: string, since: Date, after: string, limit: number): Promise<Found[]> {
+  return tx.query<Found>(
+    `SELECT id FROM (
+       (SELECT id FROM attestations WHERE device_id = $1 AND id > $3 AND accepted_at >= $2 AND ${JUDGED} ORDER BY id LIMIT $4)
+       UNION
+       (SELECT id FROM attestations WHERE signer_id = $1 AND id > $3 AND accepted_at >= $2 AND ${JUDGED} ORDER BY id LIMIT $4)
+     ) AS signed ORDER BY id LIMIT $4`,
+    [deviceId, since, after, limit],
+  )
+}
+
+async function showing(tx: Tx, sha256: string, after: string, limit: number): Promise<Found[]> {
+  return tx.query<Found>(
+    `SELECT id FROM attestations
+     WHERE media_id = ANY(ARRAY(SELECT id FROM media WHERE sha256 = decode($1, 'hex'))) AND id > $2 AND ${JUDGED}
+     ORDER BY id LIMIT $3`,
+    [sha256, after, limit],
+  )
+}
+
+async function named(tx: Tx, ids: readonly string[] | null, after: string, limit: number): Promise<Found[]> {
+  return tx.query<Found>(
+    `SELECT id FROM attestations WHERE id = ANY($1) AND id > $2 AND ${JUDGED} ORDER BY id LIMIT $3`,
+    [ids ?? [], after, limit],
+  )
+}
+
+// Devices in the order of their ids, and of some at once their attestations. The cursor is the last device before these, and
+// the last of their attestations.
+async function signedByListed(tx: Tx, serials: string[] | null, cursor: string, limit: number): Promise<Chunk> {
+  const [deviceCursor = '', after = ''] = cursor.split(' ')
+  const devices = await tx.query<Found>(
+    `SELECT id FROM devices WHERE id > $1 AND
+       CASE WHEN $2::text[] IS NULL THEN attestation_serials <> '{}' OR past_serials <> '{}'
+         ELSE attestation_serials && $2 OR past_serials && $2 END
+     ORDER BY id LIMIT $3`,
+    [deviceCursor, serials, DEVICES],
+  )
+  const deviceIds = devices.map(({ id }) => id)
+  const found = await tx.query<Found>(
+    `SELECT id FROM (
+       (SELECT id FROM attestations WHERE device_id = ANY($1) AND id > $2 AND ${JUDGED} ORDER BY id LIMIT $3)
+       UNION
+       (SELECT id FROM attestations WHERE signer_id = ANY($1) AND id > $2 AND ${JUDGED} ORDER BY id LIMIT $3)
+     ) AS signed ORDER BY id LIMIT $3`,
+    [deviceIds, after, limit],
+  )
+  const { ids, looked, isAtEnd: areDone } = chunkOf(found, limit)
+  const next = areDone ? `${deviceIds.at(-1) ?? ''} ` : `${deviceCursor} ${ids.at(-1) ?? ''}`
+  return { ids, looked, cursor: next, isAtEnd: areDone && devices.length < DEVICES }
+}
+
+/** A result with what it was judged on, as far as it can be judged by another policy. */
+export interface StoredResult extends Judgement {
+  id: string
+  /** Parsed; null where they were not kept. */
+  facts: unknown
+}
+
+export const STORED_RESULT = `risk_status AS "riskStatus", risk_score AS "riskScore",
+  provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
+  advisory_factors AS "advisoryFactors", observations, facts`
+
+// Judging a chunk takes some milliseconds between two statements: less than to judge all of the account's again through the
+// queue, of which a change of policy touches few.
+async function judgedOtherwise(tx: Tx, version: number, after: string, limit: number): Promise<Chunk> {
+  const newest = await findPolicy(tx)
+  // Its own re-evaluation walks for the newer one.
+  if (newest !== undefined && newest.version > version) return { ids: [], looked: 0, cursor: after, isAtEnd: true }
+  const policy = toPolicy(newest?.policy ?? DEFAULT_POLICY, newest?.version ?? 0)
+  const found = await tx.query<StoredResult>(
+    `SELECT id, ${STORED_RESULT} FROM attestations WHERE id > $1 AND ${JUDGED} ORDER BY id LIMIT $2`,
+    [after, limit],
+  )
+  const touched = found.filter((result) => {
+    const other = judgeBy(result, policy)
+    return other === undefined || !isSame(result, other)
+  })
+  return { ...chunkOf(found, limit), ids: touched.map(({ id }) => id) }
+}
+
+/** The judgement under another policy; undefined where only the media themselves can tell. */
+export function judgeBy(
+  { facts, rulesVersion }: StoredResult,
+  policy: ReturnType<typeof toPolicy>,
+): Judgement | undefined {
+  if (facts === null || rulesVersion !== RULES_VERSION) return undefined
+  return judge({ ...decodeFacts(facts), policy })
+}
+
+function textsOf(value: unknown): string[] | null {
+  return Array.isArray(value) ? value.map(String) : null
+}

@@ -1,0 +1,84 @@
+// Clock's part: from a cause to jobs of the attest queue, in small transactions that any clock may go on with.
+
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { every, type Loop } from '#src/platform/jobs/loops.ts'
+import type { Log } from '#src/platform/log.ts'
+import { READ_EVERY_MS } from '../hardware/lists.ts'
+import { countMarks, hasPending, insertMarks } from './mark-rows.ts'
+import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from './rows.ts'
+import { findTouched } from './touched.ts'
+
+export interface WalkDeps {
+  db: Database
+  log: Log
+  /** How long a process may go on with a list that it has read. */
+  listSeconds?: number
+}
+
+// Of one transaction: it holds no locks that others wait for, but its rows stay in memory and in the log of changes.
+const STEP = 200
+const OPEN_AT_ONCE = 100
+const LOOK_EVERY_MS = 1_000
+
+/** What is done with one re-evaluation: whether it went on, and may go on at once. */
+type Progress = 'moved' | 'waits'
+
+/** Moves everything on that is open. Any number of clocks may: each step belongs to one. Answers how many steps it took. */
+export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 }: Omit<WalkDeps, 'log'>) {
+  async function step(scope: Scope, id: string): Promise<Progress> {
+    return db.tenant(scope, async (tx) => {
+      const row = await lockOpen(tx, id)
+      if (row === undefined) return 'waits'
+      if (row.seenAt === null) {
+        await markSeen(tx, id)
+        return 'moved'
+      }
+      return row.walkedAt === null ? walk(tx, scope, row) : finish(tx, row)
+    })
+  }
+
+  async function walk(tx: Tx, scope: Scope, row: ReevaluationRow): Promise<Progress> {
+    const graceSeconds = row.cause === 'revocation_list' ? listSeconds : 0
+    if (row.cursor === null && !(await isSettled(tx, scope, row.id, graceSeconds))) return 'waits'
+    const { ids, ...chunk } = await findTouched(tx, row, STEP)
+    const marked = await insertMarks(tx, scope, row.id, ids)
+    await enqueue(
+      tx,
+      'attest',
+      scope,
+      marked.map((attestationId) => ({ payload: { attestationId }, priority: 'bulk' })),
+    )
+    await moveOn(tx, row.id, chunk)
+    return 'moved'
+  }
+
+  async function finish(tx: Tx, { id }: ReevaluationRow): Promise<Progress> {
+    if (await hasPending(tx, id)) return 'waits'
+    await markFinished(tx, id, await countMarks(tx, id))
+    return 'waits'
+  }
+
+  return async (signal?: AbortSignal): Promise<number> => {
+    const open = await db.system('reevaluations', (tx) => findOpen(tx, OPEN_AT_ONCE))
+    let steps = 0
+    for (const { id, scope } of open) {
+      while (signal?.aborted !== true && (await step(scope, id)) === 'moved') steps += 1
+    }
+    return steps
+  }
+}
+
+/** Looks every second for what is open, until closed. */
+export function runWalk({ log, ...deps }: WalkDeps): Loop {
+  const controller = new AbortController()
+  const walk = createWalk(deps)
+  const loop = every(LOOK_EVERY_MS, () => walk(controller.signal), log)
+  return {
+    async close() {
+      controller.abort()
+      await loop.close()
+    },
+  }
+}
