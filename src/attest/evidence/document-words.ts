@@ -23,7 +23,7 @@ export function wordsOf(value: unknown, depth = 0): string {
   if (typeof value !== 'object') return String(value)
   if (depth >= MAX_DEPTH) return '…'
   const isList = Array.isArray(value)
-  const parts = Object.entries(value)
+  const parts = inOrder(Object.entries(value))
     .slice(0, MAX_ITEMS)
     .map(([name, member]) =>
       isList ? wordsOf(member, depth + 1) : `${name.replaceAll('_', ' ')}: ${wordsOf(member, depth + 1)}`,
@@ -32,6 +32,43 @@ export function wordsOf(value: unknown, depth = 0): string {
   if (parts.length === 0) return 'none'
   const text = parts.join(isList ? ', ' : '; ')
   return depth > 0 && !isList ? `(${text})` : text
+}
+
+// Of evidence: what was compared with what, and only then the rest.
+const FIRST = ['compared', 'expected', 'found']
+
+function inOrder(entries: [string, unknown][]): [string, unknown][] {
+  const rank = ([name]: [string, unknown]) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+  return entries.toSorted((a, b) => rank(a) - rank(b))
+}
+
+const MOMENTS: Record<string, string> = {
+  'claim.created': 'The claim came in',
+  'capture.claimed': 'Taken, as the device says',
+  'attestation.accepted': 'Photo received',
+  'attestation.evaluated': 'Photo examined',
+  'attestation.replaced': 'An earlier result, replaced later',
+  'claim.provenance_updated': 'The result of the claim changed',
+  'claim.escalated': 'The claim became failed',
+  'claim.erased': 'Photos and positions were erased',
+  'case.opened': 'A case was opened',
+  'case.escalated': 'The case was brought up again',
+  'case.proposed': 'A decision was proposed',
+  'case.transitioned': 'The case moved on',
+  'case.noted': 'A note was written',
+  'case.changed': 'The case was changed',
+}
+
+export function momentOf(kind: string): string {
+  return (Object.hasOwn(MOMENTS, kind) ? MOMENTS[kind] : undefined) ?? kind.replaceAll(/[._]/g, ' ')
+}
+
+/** Of an event: without what is not there. */
+export function detailOf(detail: Record<string, unknown>): string {
+  const there = Object.entries(detail).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
+  return there.length === 0 ? '' : wordsOf(Object.fromEntries(there))
 }
 
 /** The header of a JWS in words. */

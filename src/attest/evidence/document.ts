@@ -2,7 +2,7 @@
 // packet; it judges nothing itself.
 
 import { layOutAttestation } from './document-attestation.ts'
-import { dateOf, metresOf, tableOf, wordsOf } from './document-words.ts'
+import { dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
 import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 import type { Typeface } from './typeface.ts'
@@ -167,8 +167,8 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
         `${one.state.replaceAll('_', ' ')}${one.reason_code === null ? '' : `, because: ${one.reason_code.replaceAll('_', ' ')}`}`,
       ],
       ['Opened', dateOf(one.created_at)],
-      ['Closed', one.closed_at === null ? 'it is open' : dateOf(one.closed_at)],
-      ['In the hands of', one.assignee ?? 'nobody'],
+      ['Closed', one.closed_at === null ? 'not yet' : dateOf(one.closed_at)],
+      ['In the hands of', one.assignee ?? 'nobody yet'],
     ])
     if (one.history_omitted > 0) sheet.paragraph(`${one.history_omitted} earlier entries are left out.`)
     sheet.table(
@@ -180,7 +180,7 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
       ],
       one.history.map((entry) => [
         dateOf(entry.at),
-        `${entry.kind}${entry.to === null ? '' : ` to ${entry.to.replaceAll('_', ' ')}`}${entry.reason_code === null ? '' : ` (${entry.reason_code.replaceAll('_', ' ')})`}`,
+        `${momentOf(`case.${entry.kind}`)}${entry.to === null ? '' : ` to ${entry.to.replaceAll('_', ' ')}`}${entry.reason_code === null ? '' : ` (${entry.reason_code.replaceAll('_', ' ')})`}`,
         entry.actor ?? (entry.via === 'system' ? 'the service' : 'not named'),
         entry.note ?? (entry.note_withheld ? 'withheld' : entry.note_erased_at === null ? '' : 'erased'),
       ]),
@@ -198,12 +198,7 @@ function layOutTimeline(sheet: Sheet, { timeline }: Packet): void {
       { title: 'About', share: 0.25 },
       { title: 'Detail', share: 0.3 },
     ],
-    timeline.moments.map(({ at, kind, subject, detail }) => [
-      dateOf(at),
-      kind.replaceAll(/[._]/g, ' '),
-      subject,
-      wordsOf(detail),
-    ]),
+    timeline.moments.map(({ at, kind, subject, detail }) => [dateOf(at), momentOf(kind), subject, detailOf(detail)]),
   )
 }
 

@@ -22,10 +22,13 @@ import type { RenderPdf } from './renderer.ts'
 import {
   countAttestations,
   findCasesOfClaim,
+  findEarlierResults,
   findEntriesOfCases,
   findEventsOfClaim,
   findMediaRows,
+  findSigners,
   findSizes,
+  holdClaim,
 } from './rows.ts'
 import { MAX_EVENTS } from './timeline.ts'
 import type { Packet, SignedPacket } from './views.ts'
@@ -37,6 +40,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 // A claim has one case, and a few if it is reopened by others.
 const MAX_CASES = 20
 const MAX_ENTRIES = 500
+const MAX_EARLIER = 5
 // A packet is some megabytes while it is made, a document as much again.
 const SLOTS = 2
 const MAX_WAITING = 20
@@ -171,7 +175,10 @@ export function createEvidence(deps: EvidenceDeps) {
   }
 }
 
-type Rows = Pick<Sources, 'claim' | 'attestations' | 'totalAttestations' | 'media' | 'cases' | 'entries' | 'events'> & {
+type Rows = Pick<
+  Sources,
+  'claim' | 'attestations' | 'totalAttestations' | 'media' | 'earlier' | 'cases' | 'entries' | 'events'
+> & {
   sizes: { id: string }[]
   devices: Awaited<ReturnType<typeof findDevicesByIds>>
 }
@@ -181,6 +188,7 @@ async function gatherRows(
   claimId: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<Rows> {
+  await holdClaim(tx, claimId)
   const [claim, sizes, totalAttestations, cases, events] = await Promise.all([
     findClaim(tx, claimId),
     findSizes(tx, claimId, { before, limit: limit + 1 }),
@@ -190,22 +198,21 @@ async function gatherRows(
   ])
   if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
   const attestations = await findAttestationsOfClaim(tx, claimId, { before, limit: fitting(sizes, limit) })
-  const [media, devices, entries] = await Promise.all([
+  const ids = attestations.map(({ id }) => id)
+  const [media, signers, earlier, entries] = await Promise.all([
     findMediaRows(tx, [...new Set(attestations.map(({ mediaId }) => mediaId))]),
-    findDevicesByIds(tx, [
-      ...new Set(
-        attestations.flatMap(({ deviceId, submission }) =>
-          [deviceId, submission.bundle?.device_id].filter((id) => id !== null && id !== undefined),
-        ),
-      ),
-    ]),
+    findSigners(tx, ids),
+    findEarlierResults(tx, ids, MAX_EARLIER),
     findEntriesOfCases(
       tx,
       cases.map(({ id }) => id),
       MAX_ENTRIES,
     ),
   ])
-  return { claim, attestations, totalAttestations, sizes, media, devices, cases, entries, events }
+  const named = attestations.flatMap(({ deviceId, submission }) => [deviceId, submission.bundle?.device_id])
+  const deviceIds = new Set([...named, ...signers].filter((id) => id !== null && id !== undefined))
+  const devices = await findDevicesByIds(tx, [...deviceIds])
+  return { claim, attestations, totalAttestations, sizes, media, earlier, devices, cases, entries, events }
 }
 
 /** How many of them fit, the first in any case. */

@@ -14,7 +14,7 @@ import type { Device } from '../devices/devices.ts'
 import { toDeviceView } from '../devices/views.ts'
 import { haversineMetres } from '../factors/geofence.ts'
 import { digestOf, jsonOf } from './digests.ts'
-import type { EventRow, MediaRow } from './rows.ts'
+import type { EarlierRow, EventRow, MediaRow } from './rows.ts'
 import { timelineOf } from './timeline.ts'
 import { PACKET_VERSION, type Packet, type PacketAttestation, packetView } from './views.ts'
 
@@ -27,6 +27,7 @@ export interface Sources {
   nextCursor: string | null
   media: readonly MediaRow[]
   devices: readonly Device[]
+  earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
   /** Newest first; one more than fits says that there are more. */
@@ -90,7 +91,6 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
   const { submission } = row
   const media = sources.media.find(({ id }) => id === row.mediaId)
   if (media === undefined) throw new Error(`the media of ${row.id} has no row`)
-  const { bundle } = submission
   const signer = signerOf(row, sources.devices)
   const view = toAttestationView(row)
   const { claim, assertion, signature, media_type } = submission
@@ -112,12 +112,22 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
       height: media.height,
       is_erased: media.isErased,
     },
-    submission: { media_type, claim, bundle, assertion, signature },
-    bundle_sha256: bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle))),
+    submission: { media_type, claim, bundle: submission.bundle, assertion, signature },
+    bundle_sha256: bundleDigestOf(row),
     key: signer.key,
     certificates: { source: signer.source, chain: signer.chain.map(describeCertificate) },
     distance: distanceOf(row, sources.claim),
     result: resultOf(row),
+    earlier_results: sources.earlier
+      .filter(({ attestationId }) => attestationId === row.id)
+      .map((one) => ({
+        evaluated_at: one.evaluatedAt.toISOString(),
+        replaced_at: one.replacedAt.toISOString(),
+        risk_status: one.riskStatus,
+        risk_score: one.riskScore,
+        provenance_status: one.provenanceStatus,
+        result_jws: one.resultJws,
+      })),
     failure: row.failure,
   }
 }
@@ -136,6 +146,14 @@ function resultOf(row: Evidence): PacketAttestation['result'] {
     observations: row.observations ?? [],
     result_jws: resultJws ?? '',
   }
+}
+
+// Of a statement that lost its position there is only what the signed result says of it.
+function bundleDigestOf({ submission: { bundle }, erasedAt, resultJws }: Evidence): string | null {
+  if (erasedAt === null) return bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle)))
+  const payload = resultJws?.split('.')[1] ?? ''
+  const digest: unknown = payload === '' ? null : JSON.parse(Buffer.from(payload, 'base64url').toString()).bundle_sha256
+  return typeof digest === 'string' ? digest : null
 }
 
 interface Signer {

@@ -1,8 +1,7 @@
 // What a packet is made of, as it stands in Postgres. Each query is bounded.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { CaseRow, EntryRow } from '../cases/rows.ts'
-import { CASE, ENTRY } from '../cases/rows.ts'
+import { CASE, type CaseRow, ENTRY, type EntryRow } from '../cases/rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
 /** How much each of the claim's attestations takes, newest first: what decides how many fit into one packet. */
@@ -79,4 +78,43 @@ export async function findEventsOfClaim(tx: Tx, claimId: string, limit: number):
     `SELECT id, type, data, created_at AS "createdAt" FROM events WHERE claim_id = $1 ORDER BY id DESC LIMIT $2`,
     [claimId, limit],
   )
+}
+
+/** Who signed, where that is not the device that the statement names. */
+export async function findSigners(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    'SELECT DISTINCT signer_id AS id FROM attestations WHERE id = ANY($1) AND signer_id IS NOT NULL',
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+export interface EarlierRow {
+  attestationId: string
+  evaluatedAt: Date
+  replacedAt: Date
+  riskStatus: string
+  riskScore: number
+  provenanceStatus: string
+  resultJws: string
+}
+
+/** Results that were replaced: the newest of each attestation, oldest first. */
+export async function findEarlierResults(tx: Tx, ids: readonly string[], limit: number): Promise<EarlierRow[]> {
+  return tx.query<EarlierRow>(
+    `SELECT earlier.* FROM unnest($1::text[]) AS wanted (id)
+     CROSS JOIN LATERAL (
+       SELECT attestation_id AS "attestationId", evaluated_at AS "evaluatedAt", replaced_at AS "replacedAt",
+         risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus",
+         result_jws AS "resultJws"
+       FROM attestation_results WHERE attestation_id = wanted.id ORDER BY seq DESC LIMIT $2
+     ) AS earlier
+     ORDER BY earlier."evaluatedAt", earlier."attestationId"`,
+    [ids, limit],
+  )
+}
+
+/** Keeps the claim as it is until the transaction ends, so that it and its attestations are read as of one moment. */
+export async function holdClaim(tx: Tx, id: string): Promise<void> {
+  await tx.query('SELECT 1 FROM claims WHERE id = $1 FOR SHARE', [id])
 }

@@ -3,7 +3,7 @@
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
 import type { Evidence } from '../claims/claims.ts'
-import type { EventRow } from './rows.ts'
+import type { EarlierRow, EventRow } from './rows.ts'
 import type { Packet } from './views.ts'
 
 type Moment = Packet['timeline']['moments'][number]
@@ -16,12 +16,14 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['attestation.created', 'cas
 export function timelineOf({
   claim,
   attestations,
+  earlier,
   cases,
   entries,
   events,
 }: {
   claim: ListedClaim
   attestations: readonly Evidence[]
+  earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
   events: readonly EventRow[]
@@ -30,6 +32,17 @@ export function timelineOf({
   const moments: Moment[] = [
     { at: claim.createdAt.toISOString(), kind: 'claim.created', subject: claim.id, detail: {} },
     ...attestations.flatMap(momentsOf),
+    ...earlier.map((one) => ({
+      at: one.evaluatedAt.toISOString(),
+      kind: 'attestation.replaced',
+      subject: one.attestationId,
+      detail: {
+        risk_status: one.riskStatus,
+        risk_score: one.riskScore,
+        provenance_status: one.provenanceStatus,
+        replaced_at: one.replacedAt.toISOString(),
+      },
+    })),
     ...entries
       .filter(({ caseId }) => cases.some(({ id }) => id === caseId))
       .map((entry) => ({

@@ -73,6 +73,18 @@ const attestation = z.object({
       result_jws: z.string(),
     })
     .nullable(),
+  earlier_results: z
+    .array(
+      z.object({
+        evaluated_at: iso,
+        replaced_at: iso,
+        risk_status: z.string(),
+        risk_score: z.number().int(),
+        provenance_status: z.string(),
+        result_jws: z.string(),
+      }),
+    )
+    .describe('Results that later ones replaced, oldest first: the five newest of them.'),
   failure: z.string().nullable(),
 })
 

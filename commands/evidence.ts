@@ -1,0 +1,70 @@
+// `npm run evidence -- verify`: whether an evidence packet holds, without the service.
+
+import { styleText } from 'node:util'
+import { checkFile, type Report } from '#src/attest/evidence/check.ts'
+import type { Finding } from '#src/attest/evidence/findings.ts'
+import { readKeysFile, readPacketFile } from './evidence/files.ts'
+import { fetchKeys } from './evidence/keys.ts'
+import { createMediaFinder } from './evidence/media.ts'
+import { HELP, type Options, readOptions } from './evidence/options.ts'
+import { partsOf, summaryOf } from './evidence/report.ts'
+import { isUsageError, sentenceOf } from './sentence.ts'
+
+const EXIT = { holds: 0, fails: 1, usage: 2 }
+
+const WORDS: Record<Finding['outcome'], string> = {
+  ok: styleText('green', 'ok'.padEnd(9)),
+  failed: styleText(['red', 'bold'], 'FAILED'.padEnd(9)),
+  unproven: styleText('yellow', 'UNPROVEN'.padEnd(9)),
+  skipped: styleText('dim', 'skipped'.padEnd(9)),
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  try {
+    const options = readOptions(args)
+    if (options === undefined) {
+      process.stdout.write(HELP)
+      return EXIT.holds
+    }
+    return await verify(options)
+  } catch (error) {
+    const isUsage = isUsageError(error)
+    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run evidence -- --help\n' : ''}`)
+    return isUsage ? EXIT.usage : EXIT.fails
+  }
+}
+
+async function verify(options: Options): Promise<number> {
+  const file = await readPacketFile(options.file)
+  const keys =
+    options.keys !== undefined
+      ? await readKeysFile(options.keys)
+      : options.url === undefined
+        ? undefined
+        : await fetchKeys(options.url)
+  const findMedia = options.media === undefined ? undefined : await createMediaFinder(options.media)
+  const report = await checkFile(file, { keys, findMedia })
+  const hasFailed = report.findings.some(({ outcome }) => outcome === 'failed' || outcome === 'unproven')
+  if (options.isJson) writeJson(options.file, report, hasFailed)
+  else writeTable(report, options.isLong)
+  return hasFailed ? EXIT.fails : EXIT.holds
+}
+
+function writeJson(file: string, { findings, packet }: Report, hasFailed: boolean): void {
+  const about = packet?.about
+  const body = { object: 'evidence_check', file, packet_id: about?.packet_id ?? null, holds: !hasFailed, findings }
+  process.stdout.write(`${JSON.stringify(body)}\n`)
+}
+
+function writeTable(report: Report, isLong: boolean): void {
+  const lines = summaryOf(report)
+  for (const part of partsOf(report.findings)) {
+    lines.push(`${WORDS[part.outcome]} ${part.name.padEnd(42)} ${part.summary}`)
+    for (const { outcome, check, detail } of isLong ? part.findings : part.remarks) {
+      lines.push(`${' '.repeat(10)}${WORDS[outcome]} ${check}${detail === '' ? '' : `: ${detail}`}`)
+    }
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,52 @@
+// Originals in a folder. A file is hashed only if a packet asks for one of its size or name: a folder may hold anything.
+
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { CheckOptions } from '#src/attest/evidence/check.ts'
+import { usageError } from '../sentence.ts'
+
+const MAX_FILES = 100_000
+const PIECE_BYTES = 1024 * 1024
+
+/** @throws a usage error when there is no such folder, or one with too much in it. */
+export async function createMediaFinder(folder: string): Promise<NonNullable<CheckOptions['findMedia']>> {
+  const files = list(folder)
+  const digests = new Map<string, string>()
+  const digestOf = (file: string) => {
+    const known = digests.get(file) ?? hash(file)
+    digests.set(file, known)
+    return known
+  }
+  return ({ sha256, size, mediaId }) => {
+    const candidates = files.filter((file) => file.size === size || basename(file.path).includes(mediaId))
+    if (candidates.some(({ path }) => digestOf(path) === sha256)) return 'found'
+    return candidates.length > 0 ? 'differs' : 'missing'
+  }
+}
+
+function list(folder: string): { path: string; size: number }[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw usageError(`--media ${folder}: there is no such folder.`)
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  if (entries.length > MAX_FILES) throw usageError(`--media ${folder}: more than ${MAX_FILES} files are too many.`)
+  return entries.map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return { path, size: statSync(path, { throwIfNoEntry: false })?.size ?? -1 }
+  })
+}
+
+function hash(path: string): string {
+  const digest = createHash('sha256')
+  const piece = Buffer.alloc(PIECE_BYTES)
+  const descriptor = openSync(path, 'r')
+  try {
+    for (;;) {
+      const length = readSync(descriptor, piece, 0, PIECE_BYTES, null)
+      if (length === 0) return digest.digest('hex')
+      digest.update(piece.subarray(0, length))
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}

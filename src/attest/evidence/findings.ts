@@ -1,0 +1,46 @@
+// What a check says, and the small means that all checks share.
+
+import { type KeySet, type RecordVerdict, verifyRecord } from '#src/platform/crypto/signing-keys.ts'
+
+/** unproven: it holds in itself, but nobody vouches for it. skipped: there is nothing to check it with. */
+export type Outcome = 'ok' | 'failed' | 'unproven' | 'skipped'
+
+export interface Finding {
+  /** `file`, `pages`, `packet`, `keys`, a member of the packet, or `attestations/<id>`. */
+  part: string
+  check: string
+  outcome: Outcome
+  detail: string
+}
+
+export function finding(part: string, check: string, isOk: boolean, detail = ''): Finding {
+  return { part, check, outcome: isOk ? 'ok' : 'failed', detail: isOk ? '' : detail }
+}
+
+export function skipped(part: string, check: string, detail: string): Finding {
+  return { part, check, outcome: 'skipped', detail }
+}
+
+/** `verifyRecord`, for texts that may have been tampered with in what a decoder overlooks. */
+export async function verifyStrictly(jws: string, keys: KeySet): Promise<RecordVerdict> {
+  // RFC 4648 3.5: the last character of a segment has bits that nobody reads, and decoders skip strangers.
+  const isCanonical = jws.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+  if (!isCanonical) return { isValid: false, reason: 'malformed' }
+  try {
+    return await verifyRecord(jws, keys)
+  } catch {
+    return { isValid: false, reason: 'malformed' }
+  }
+}
+
+export function wordsOf(reason: 'malformed' | 'unknown_key' | 'bad_signature'): string {
+  return {
+    malformed: 'the signature can not be read',
+    unknown_key: 'it is signed with a key that is not among the record keys',
+    bad_signature: 'the signature does not verify',
+  }[reason]
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
