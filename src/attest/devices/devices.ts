@@ -11,6 +11,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
+import { requestReevaluation } from '../reevaluate/request.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
@@ -141,7 +142,11 @@ export function createDevices({
       const revocations = await trust.revocations()
       const revoke = async (tx: Tx) => {
         const revoked = await revokeDevice(tx, id, { at, effectiveAt, reason: request.reason })
-        if (revoked !== undefined) return withState(revoked, at, revocations)
+        if (revoked !== undefined) {
+          const cause = { cause: 'device_revoked', deviceId: id, effectiveAt: effectiveAt.toISOString() } as const
+          await requestReevaluation(tx, scope, cause)
+          return withState(revoked, at, revocations)
+        }
         const device = await findDeviceById(tx, id)
         if (device === undefined) throw notFound(id)
         if (isSameRevocation(device, request)) return withState(device, at, revocations)
