@@ -1,0 +1,81 @@
+// What callers see of re-evaluations: what caused them, how far they are, and the results that they replaced.
+
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { findAttestation } from '../claims/rows.ts'
+import { type Counts, countMarks } from './mark-rows.ts'
+import { findPastResults, type PastResult } from './result-rows.ts'
+import { findReevaluation, findReevaluations, type ReevaluationRow } from './rows.ts'
+
+export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
+
+export interface ListQuery {
+  limit: number
+  cursor?: string | undefined
+  created_gte?: string | undefined
+  created_lt?: string | undefined
+  cause?: string | undefined
+}
+
+export type Reevaluations = ReturnType<typeof createReevaluations>
+
+export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager }) {
+  return {
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<Reevaluation> {
+      checkId(id, 'ree', scope.environment)
+      const found = await db.tenant(scope, async (tx) => {
+        const row = await findReevaluation(tx, id)
+        return row && counted(tx, row)
+      })
+      if (found === undefined) throw new Failure('not_found', `There is no re-evaluation ${id}.`)
+      return found
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async list(scope: Scope, query: ListQuery): Promise<Page<Reevaluation>> {
+      const binding = { route: 'GET /v1/account/reevaluations', scope, query: { ...query } }
+      const before = pager.decode(query.cursor, binding)
+      const filter = {
+        cause: query.cause,
+        createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
+        createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+      }
+      return db.tenant(scope, async (tx) => {
+        const rows = await findReevaluations(tx, filter, { before, limit: query.limit + 1 })
+        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const data: Reevaluation[] = []
+        for (const row of page.data) data.push(await counted(tx, row))
+        return { ...page, data }
+      })
+    },
+
+    /**
+     * The results of an attestation that its own has replaced, newest first.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`.
+     */
+    async results(
+      scope: Scope,
+      id: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<Page<PastResult>> {
+      checkId(id, 'att', scope.environment)
+      const binding = { route: `GET /v1/attestations/${id}/results`, scope, query: { ...query } }
+      const cursor = pager.decode(query.cursor, binding)
+      const before = cursor === undefined ? undefined : Number(cursor)
+      return db.tenant(scope, async (tx) => {
+        if ((await findAttestation(tx, id)) === undefined)
+          throw new Failure('not_found', `There is no attestation ${id}.`)
+        const rows = await findPastResults(tx, id, { before, limit: query.limit + 1 })
+        return pager.page(rows, query.limit, ({ seq }) => String(seq), binding)
+      })
+    },
+  }
+}
+
+// Counting the marks of one that has ended would tell the same each time, as long as they are there.
+async function counted(tx: Tx, row: ReevaluationRow): Promise<Reevaluation> {
+  return { ...row, counts: row.finishedAt === null || row.counts === null ? await countMarks(tx, row.id) : row.counts }
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { Reevaluation, Reevaluations } from './reevaluations.ts'
+import type { PastResult } from './result-rows.ts'
+
+const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
+
+const count = z.number().int()
+const iso = z.iso.datetime()
+
+const reevaluationView = z.object({
+  reevaluation_id: z.string(),
+  cause: z.enum(CAUSES),
+  device_id: z.string().optional(),
+  policy_version: z.number().int().optional(),
+  media_sha256: z.string().optional(),
+  status: z.enum(['looking', 'judging', 'done']).describe('looking: what it touches is still being found.'),
+  looked: count.describe('Attestations that were looked at so far.'),
+  touched: count.describe('Those of them that are judged again: the sum of the five below.'),
+  pending: count,
+  changed: count,
+  unchanged: count,
+  skipped: count.describe('Neither the facts nor the media were there any more.'),
+  failed: count.describe('Nobody will try again by itself: an operator can.'),
+  created_at: iso,
+  finished_at: iso.nullable(),
+})
+
+const resultView = z.object({
+  number: z.number().int().describe('From 1, the first result.'),
+  evaluated_at: iso,
+  replaced_at: iso,
+  replaced_for: z.array(z.string()).describe('The re-evaluations that replaced it.'),
+  risk_status: z.string(),
+  risk_score: z.number().int(),
+  provenance_status: z.string(),
+  hardware_tier: z.string(),
+  rules_version: z.string(),
+  policy_version: z.number().int().nullable(),
+  result_jws: z.string(),
+})
+
+export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/account/reevaluations',
+        tag: 'Account',
+        summary: 'What was judged again, and why, newest first',
+        scope: 'admin',
+        query: z.object({
+          limit: listQuery.limit,
+          cursor: listQuery.cursor,
+          created_gte: listQuery.created_gte,
+          created_lt: listQuery.created_lt,
+          cause: z.enum(CAUSES).optional(),
+        }),
+        view: listOf(reevaluationView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await reevaluations.list(caller, query)
+        return { ...page, data: data.map(toReevaluationView) }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/account/reevaluations/:id',
+        tag: 'Account',
+        summary: 'One re-evaluation, and how far it is',
+        scope: 'admin',
+        view: reevaluationView,
+        status: [200],
+      },
+      async ({ caller, params }) => toReevaluationView(await reevaluations.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/attestations/:id/results',
+        tag: 'Attest',
+        summary: 'The results of an attestation that later ones replaced, signed as they were, newest first',
+        scope: 'attest',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(resultView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await reevaluations.results(caller, params.id, query)
+        return { ...page, data: data.map(toResultView) }
+      },
+    ),
+  ]
+}
+
+function toReevaluationView(row: Reevaluation): z.infer<typeof reevaluationView> {
+  const { counts, subject } = row
+  return {
+    reevaluation_id: row.id,
+    cause: row.cause,
+    ...(typeof subject.deviceId === 'string' ? { device_id: subject.deviceId } : {}),
+    ...(typeof subject.version === 'number' ? { policy_version: subject.version } : {}),
+    ...(typeof subject.mediaSha256 === 'string' ? { media_sha256: subject.mediaSha256 } : {}),
+    status: row.finishedAt !== null ? 'done' : row.walkedAt !== null ? 'judging' : 'looking',
+    looked: row.looked,
+    touched: counts.pending + counts.changed + counts.unchanged + counts.skipped + counts.failed,
+    ...counts,
+    created_at: row.createdAt.toISOString(),
+    finished_at: row.finishedAt?.toISOString() ?? null,
+  }
+}
+
+function toResultView(row: PastResult): z.infer<typeof resultView> {
+  return {
+    number: row.seq,
+    evaluated_at: row.evaluatedAt.toISOString(),
+    replaced_at: row.replacedAt.toISOString(),
+    replaced_for: row.replacedFor,
+    risk_status: row.riskStatus,
+    risk_score: row.riskScore,
+    provenance_status: row.provenanceStatus,
+    hardware_tier: row.hardwareTier,
+    rules_version: row.rulesVersion,
+    policy_version: row.policyVersion,
+    result_jws: row.resultJws,
+  }
+}
