@@ -9,6 +9,8 @@ import { deviceRoutes } from './attest/devices/routes.ts'
 import { evidenceRoutes } from './attest/evidence/routes.ts'
 import { duplicateRoutes } from './attest/duplicates/routes.ts'
 import { mediaRoutes } from './attest/media/routes.ts'
+import { riskPolicyRoutes } from './attest/policy/routes.ts'
+import { reevaluationRoutes } from './attest/reevaluate/routes.ts'
 import { screenRoutes } from './attest/screen/routes.ts'
 import type { Route } from './platform/http/endpoint.ts'
 import type { Services } from './services.ts'
@@ -27,6 +29,8 @@ export function featureRoutes(services: Services): Route[] {
     ...deviceRoutes(services.devices(), services.challenges(), services.rootCas()),
     ...c2paRoutes(services.c2paAnchors()),
     ...screenRoutes(services.screenings(), services.screeningBatches(), services.screeningSettings()),
+    ...riskPolicyRoutes(services.riskPolicy()),
+    ...reevaluationRoutes(services.reevaluations()),
     ...webhookRoutes(services.webhooks()),
   ]
 }

@@ -32,6 +32,8 @@ import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
+import { createRiskPolicy } from './attest/policy/risk-policy.ts'
+import { createReevaluations } from './attest/reevaluate/reevaluations.ts'
 import { createScreeningBatches } from './attest/screen/batches.ts'
 import { openDetector } from './attest/screen/detectors/open.ts'
 import { createScreeningMetrics } from './attest/screen/metrics.ts'
@@ -201,6 +203,8 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     claimErasure: lazy(() => createClaimErasure({ db: db(), eraser: eraser(), log })),
     batches: lazy(() => createBatches({ db: db(), pager: pager(), now })),
     captures: lazy(() => createCaptures({ db: db(), now })),
+    riskPolicy: lazy(() => createRiskPolicy({ db: db(), pager: pager(), log })),
+    reevaluations: lazy(() => createReevaluations({ db: db(), pager: pager() })),
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
     challenges: lazy(() => createChallenges({ db: db(), now })),
     duplicates: lazy(() => createDuplicates({ db: db(), store: store(), hasher: hasher(), log })),

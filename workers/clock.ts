@@ -1,5 +1,6 @@
 import { runDuplicates } from '#src/attest/duplicates/run.ts'
 import { runListFetcher } from '#src/attest/hardware/lists.ts'
+import { runReevaluation } from '#src/attest/reevaluate/walk.ts'
 import { runProcess } from '#src/process.ts'
 import { createRetentionMetrics, runRetention } from '#src/retention-run.ts'
 
@@ -21,5 +22,7 @@ await runProcess('clock', async ({ services, log, metrics }) => {
     registry: metrics.registry,
   })
   const duplicates = runDuplicates({ duplicates: services.duplicates(), log })
-  return { stop: async () => void (await Promise.all([retention.close(), lists.close(), duplicates.close()])) }
+  const reevaluation = runReevaluation({ db: services.db(), accounts: services.accounts(), log })
+  const loops = [retention, lists, duplicates, reevaluation]
+  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
 })

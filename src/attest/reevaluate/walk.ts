@@ -6,6 +6,7 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { every, type Loop } from '#src/platform/jobs/loops.ts'
 import type { Log } from '#src/platform/log.ts'
 import { READ_EVERY_MS } from '../hardware/lists.ts'
+import { createListApplier, type ListDeps } from './list.ts'
 import { countMarks, hasPending, insertMarks } from './mark-rows.ts'
 import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from './rows.ts'
 import { findTouched } from './touched.ts'
@@ -21,6 +22,8 @@ export interface WalkDeps {
 const STEP = 200
 const OPEN_AT_ONCE = 100
 const LOOK_EVERY_MS = 1_000
+// The list itself is fetched every hour.
+const LIST_EVERY_MS = 10_000
 
 /** What is done with one re-evaluation: whether it went on, and may go on at once. */
 type Progress = 'moved' | 'waits'
@@ -70,15 +73,16 @@ export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 }: Omit<Wal
   }
 }
 
-/** Looks every second for what is open, until closed. */
-export function runWalk({ log, ...deps }: WalkDeps): Loop {
+/** Looks every second for what is open, and for a new list, until closed. */
+export function runReevaluation({ db, accounts, log }: WalkDeps & ListDeps): Loop {
   const controller = new AbortController()
-  const walk = createWalk(deps)
-  const loop = every(LOOK_EVERY_MS, () => walk(controller.signal), log)
+  const walk = createWalk({ db })
+  const applyList = createListApplier({ db, accounts })
+  const loops = [every(LOOK_EVERY_MS, () => walk(controller.signal), log), every(LIST_EVERY_MS, applyList, log)]
   return {
     async close() {
       controller.abort()
-      await loop.close()
+      await Promise.all(loops.map((loop) => loop.close()))
     },
   }
 }
