@@ -13,7 +13,7 @@ import { judgeLimit, judgeRatio, note, type Options, percentile, print, type Ver
 import { openStage, type Stage } from './stage.ts'
 
 const SEARCHES = 500
-const PHOTOS = 40
+const PHOTOS = 20
 const MAX_MS = 10
 
 export async function runDuplicates({ isQuick, rounds }: Options): Promise<Verdict[]> {

@@ -3,17 +3,24 @@ import type { Knex } from 'knex'
 const TENANT = `account_id = nullif(current_setting('app.account_id', true), '')
   AND environment = nullif(current_setting('app.environment', true), '')`
 
-// Distinct per tenant in its upper 48 bits, so that an entry of an index is eight bytes; row-level security decides.
-const band = (index: number) =>
+// The hash in three pieces of 20, 21 and 23 bits, each an index of its own. Distinct per tenant in its upper bits, so that an
+// entry is eight bytes and no tenant's rows lie among another's; row-level security decides.
+const BANDS = [
+  { shift: 0, mask: 0xfffff },
+  { shift: 20, mask: 0x1fffff },
+  { shift: 41, mask: 0x7fffff },
+]
+const band = ({ shift, mask }: (typeof BANDS)[number], index: number) =>
   `band${index} bigint GENERATED ALWAYS AS
-        (hashtextextended(account_id || environment, 0) # ((hash >> ${16 * index}) & 65535)) STORED`
+        (hashtextextended(account_id || environment, 0) # ((hash >> ${shift}) & ${mask})) STORED`
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- What an attestation's media is recognized by, and how far its comparison has got. due: it is to be hashed. hashed: it
     -- is to be compared. compared: its findings stand. recheck: an earlier one was hashed later, so its findings are to be
     -- made again. leased_until: whoever took the row is at it, or nobody should try before. not_comparable: why there is no
-    -- hash; the same bytes are found without one. band0 to band3 are the hash's 16-bit words.
+    -- hash; the same bytes are found without one. band0 to band2 are
+    -- what the hash is looked for by.
     CREATE TABLE fingerprints (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
@@ -27,7 +34,7 @@ export async function up(knex: Knex): Promise<void> {
       not_comparable text COLLATE "C",
       exact_count integer NOT NULL DEFAULT 0,
       similar_count integer NOT NULL DEFAULT 0,
-      ${[0, 1, 2, 3].map(band).join(',\n      ')},
+      ${BANDS.map(band).join(',\n      ')},
       CONSTRAINT fingerprints_pkey PRIMARY KEY (account_id, environment, attestation_id),
       CONSTRAINT fingerprints_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT fingerprints_attestation_fkey FOREIGN KEY (account_id, environment, attestation_id)
@@ -38,7 +45,7 @@ export async function up(knex: Knex): Promise<void> {
         CHECK (CASE WHEN state = 'due' THEN hash IS NULL AND not_comparable IS NULL
           ELSE (hash IS NULL) <> (not_comparable IS NULL) END)
     ) WITH (fillfactor = 80);
-    ${[0, 1, 2, 3].map((index) => `CREATE INDEX fingerprints_band${index}_idx ON fingerprints (band${index}) WHERE hash IS NOT NULL;`).join('\n    ')}
+    ${BANDS.map((_, index) => `CREATE INDEX fingerprints_band${index}_idx ON fingerprints (band${index}) WHERE hash IS NOT NULL;`).join('\n    ')}
     CREATE INDEX fingerprints_media_idx ON fingerprints (media_id, account_id, environment, attestation_id);
     CREATE INDEX fingerprints_claim_idx ON fingerprints (claim_id, account_id, environment, attestation_id);
     -- Leads with the scope and serves whoever looks for work: its condition keeps it from every look-up by id.

@@ -1,12 +1,18 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { createDuplicates, MAX_NAMED } from '#src/attest/duplicates/duplicates.ts'
+import { createDuplicateFindings } from '#src/attest/duplicates/findings.ts'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
+import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
+import { takeWaiting } from '#src/attest/duplicates/rows.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 import { drawPicture, recompress } from './pictures.ts'
@@ -227,5 +233,113 @@ describe('an erased claim', () => {
       [[first.claim_id, third.claim_id]],
     )
     expect(row?.count).toBe(0)
+  })
+})
+
+describe('GET /v1/claims/:id/duplicates', () => {
+  const keys = new Map<string, KeyRow>()
+  let app: TestApp
+  beforeAll(async () => {
+    const pager = createPager({ key: randomBytes(32) })
+    app = await startApp(duplicateRoutes(createDuplicateFindings({ db: service.test.db, pager })), {
+      findKey: async (raw) => keys.get(raw),
+    })
+    keys.set('ours', makeKeyRow({ ...caller, scopes: ['verify'] }))
+    keys.set('attest', makeKeyRow({ ...caller, scopes: ['attest', 'escalate', 'admin'] }))
+    keys.set('live', makeKeyRow({ ...caller, environment: 'live' }))
+    keys.set('stranger', makeKeyRow())
+  })
+  afterAll(() => app?.close())
+  const list = (id: string, query = '', key = 'ours') => call(app, `/v1/claims/${id}/duplicates${query}`, { key })
+
+  it('shows both ways, page by page, and what still waits', async () => {
+    const photo = await takePhoto()
+    const first = await submit(photo)
+    const later = await submit(photo)
+    const alike = await submit(await recompress(photo), { reference: 'two captures' })
+    await settle()
+    const waiting = await submit(await takePhoto(), { reference: 'two captures' })
+    const nothing = { not_comparable: null, earlier_more: 0, later: [] }
+    const named = ({ claim_id, attestation_id }: typeof first, distance = 0) => ({
+      claim_id,
+      attestation_id,
+      kind: distance === 0 ? 'duplicate_media' : 'similar_media',
+      distance_bits: distance,
+    })
+    const one = await list(alike.claim_id, '?limit=1')
+    expect(one.json.data).toEqual([
+      { ...nothing, attestation_id: waiting.attestation_id, media_id: waiting.media_id, state: 'pending', earlier: [] },
+    ])
+    const next = await list(alike.claim_id, `?limit=1&cursor=${one.json.next_cursor}`)
+    expect(next.json).toMatchObject({ has_more: false, next_cursor: null })
+    const [{ earlier }] = next.json.data as [{ earlier: { claim_id: string; distance_bits: number }[] }]
+    expect(earlier.map(({ claim_id }) => claim_id)).toEqual([first.claim_id, later.claim_id])
+    const distance = earlier[0]?.distance_bits ?? expect.fail()
+    expect((await list(first.claim_id)).json.data).toEqual([
+      {
+        ...nothing,
+        attestation_id: first.attestation_id,
+        media_id: first.media_id,
+        state: 'compared',
+        earlier: [],
+        later: [named(later), { ...named(alike, 1), distance_bits: distance }],
+      },
+    ])
+    expect((await list(later.claim_id)).json.data).toMatchObject([{ earlier: [named(first)], earlier_more: 0 }])
+  })
+
+  it('refuses', async () => {
+    const { claim_id: id } = await submit(await takePhoto())
+    const cases: [number, string, Parameters<typeof list>][] = [
+      [401, 'invalid_api_key', [id, '', 'nobody']],
+      [403, 'insufficient_scope', [id, '', 'attest']],
+      [403, 'environment_mismatch', [id, '', 'live']],
+      [404, 'not_found', [id, '', 'stranger']],
+      [404, 'not_found', [newId('clm', 'sandbox')]],
+      [404, 'not_found', ['clm_test_no']],
+      [400, 'invalid_request', [id, '?limit=101']],
+      [400, 'invalid_request', [id, '?cursor=abc']],
+      [400, 'invalid_request', [id, '?unknown=1']],
+    ]
+    for (const [status, code, asked] of cases) {
+      const answer = await list(...asked)
+      expect(`${answer.status} ${answer.json.code}`, asked.join(' ')).toBe(`${status} ${code}`)
+    }
+    expect((await call(app, `/v1/claims/${id}/duplicates`)).json.code).toBe('authentication_required')
+  })
+})
+
+describe('whoever looks for work', () => {
+  it('takes a few of each account, and each row is one’s', async () => {
+    const others = [await service.makeCaller(), await service.makeCaller()]
+    const photo = await takePhoto()
+    for (const one of others) {
+      const by = await makePhone(service, one)
+      for (let index = 0; index < 3; index += 1) await submit(photo, { as: one, by })
+    }
+    const take = (limit: number, perTenant = 2) =>
+      service.test.db.system('test', (tx) => takeWaiting(tx, { after: undefined, perTenant, limit }))
+    const mine = (rows: Awaited<ReturnType<typeof take>>) =>
+      rows.filter(({ accountId }) => others.some((one) => one.accountId === accountId))
+    const rounds = await Promise.all([take(100), take(100)])
+    const taken = mine(rounds.flat())
+    expect(new Set(taken.map(({ attestationId }) => attestationId)).size).toBe(taken.length)
+    const rest = mine([...(await take(100)), ...(await take(100)), ...(await take(100))])
+    expect(taken.length + rest.length).toBe(6)
+    for (const round of rounds) {
+      for (const one of others) {
+        expect(round.filter(({ accountId }) => accountId === one.accountId).length).toBeLessThanOrEqual(2)
+      }
+    }
+    // Whoever took them died: they are taken again when the lease is over.
+    expect(mine(await take(100))).toEqual([])
+    await service.test.owner(`UPDATE fingerprints SET leased_until = now() - interval '1 second'`)
+    await Promise.all([settle(), settle(), settle()])
+    for (const one of others) {
+      const rows = await service.test.owner<{ state: string }>('SELECT state FROM fingerprints WHERE account_id = $1', [
+        one.accountId,
+      ])
+      expect(rows.map(({ state }) => state)).toEqual(['compared', 'compared', 'compared'])
+    }
   })
 })
