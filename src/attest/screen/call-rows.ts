@@ -30,7 +30,8 @@ export async function lockBytes(tx: Tx, { accountId, environment }: Scope, { med
 export async function findKnownScores(tx: Tx, asked: Asked): Promise<KnownScores | undefined> {
   const [row] = await tx.query<KnownScores>(
     `SELECT genai_score AS genai, deepfake_score AS deepfake, models FROM screenings
-     WHERE media_sha256 = $1 AND status = 'scored' AND detector = $2 AND detector_version = $3 ORDER BY id DESC LIMIT 1`,
+     WHERE media_sha256 = $1 AND status = 'scored' AND detector = $2 AND detector_version = $3
+     ORDER BY completed_at DESC, id DESC LIMIT 1`,
     [asked.mediaSha256, asked.detector, asked.version],
   )
   return row

@@ -211,7 +211,7 @@ export async function screeningFactors(
   mediaSha256: Buffer,
 ): Promise<{ code: ScreeningCode; evidence: ScreeningFactor['evidence'] & Record<string, Json> }[]> {
   const [row] = await tx.query<{ factors: ScreeningFactor[] }>(
-    `SELECT factors FROM screenings WHERE media_sha256 = $1 AND status = 'scored' ORDER BY id DESC LIMIT 1`,
+    `SELECT factors FROM screenings WHERE media_sha256 = $1 AND status = 'scored' ORDER BY completed_at DESC, id DESC LIMIT 1`,
     [mediaSha256],
   )
   return (row?.factors ?? []).map(({ code, evidence }) => ({ code, evidence }))
@@ -224,7 +224,7 @@ export async function screeningFactors(
 export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<ScreeningCode[]> {
   const rows = await tx.query<{ codes: ScreeningCode[] }>(
     `SELECT DISTINCT ON (media_sha256) factor_codes AS codes FROM screenings
-     WHERE claim_id = $1 AND status = 'scored' ORDER BY media_sha256, id DESC`,
+     WHERE claim_id = $1 AND status = 'scored' ORDER BY media_sha256, completed_at DESC, id DESC`,
     [claimId],
   )
   const found = new Set(rows.flatMap(({ codes }) => codes))

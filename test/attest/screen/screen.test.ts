@@ -1,0 +1,324 @@
+// The screen queue: what a detector said, and what is made of it.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Observation } from '#src/attest/factors/judge.ts'
+import type { Detector } from '#src/attest/screen/detectors/detector.ts'
+import { screeningCodesOfClaim, screeningFactors } from '#src/attest/screen/rows.ts'
+import { until } from '../../support/until.ts'
+import { type Caller, type ScreenService, startScreening } from './service.ts'
+
+const HIGH = { json: { id: 'call-9', genai_score: 0.97, deepfake_score: 0.02, models: [{ model: 'm', score: 0.9 }] } }
+const HOUR_MS = 3_600_000
+
+let service: ScreenService
+let caller: Caller
+beforeAll(async () => {
+  service = await startScreening()
+  caller = await service.makeCaller()
+})
+afterAll(() => service?.close())
+beforeEach(() => {
+  service.server.answer = HIGH
+  service.server.asked.length = 0
+  service.said.length = 0
+  service.clock.now = new Date()
+})
+
+async function submit(who: Caller = caller, more: Record<string, unknown> = {}, mediaId?: string): Promise<string> {
+  const id = mediaId ?? (await service.makeImage(who)).id
+  const { json, status, text } = await service.screen(who, { ...more, media: { media_id: id } })
+  expect(status, text).toBe(202)
+  return String(json.screening_id)
+}
+
+describe('the screen queue', () => {
+  it('writes down the score, the factors and the event, once', async () => {
+    const who = await service.makeCaller()
+    const claimId = await service.makeClaim(who, { advisory_codes: ['exif_missing', 'deepfake_likely'] })
+    const id = await submit(who, { claim_id: claimId })
+    const work = service.makeWork()
+    expect(await service.run(id, work)).toEqual({ kind: 'settled' })
+    const found = await service.find(who, id)
+    expect(found).toMatchObject({
+      status: 'scored',
+      reason: null,
+      claim_id: claimId,
+      genai_score: 0.97,
+      deepfake_score: 0.02,
+      models: [{ model: 'm', score: 0.9 }],
+      review_recommended: true,
+      is_cached: false,
+      detector: { name: 'http', version: '1', thresholds: { genai: { review: 0.5, likely: 0.8 } } },
+    })
+    expect(found.factors).toMatchObject([
+      { code: 'ai_generated_likely', evidence: { found: 0.97, expected: 'below 0.8', screening_id: id } },
+    ])
+    expect(await service.calls(who)).toEqual([{ outcome: 'scored', vendor_id: 'call-9' }])
+    const event = {
+      screening_id: id,
+      claim_id: claimId,
+      genai_score: 0.97,
+      deepfake_score: 0.02,
+      factors: ['ai_generated_likely'],
+      detector: { name: 'http', version: '1' },
+    }
+    expect(await service.events(who)).toEqual([event])
+    const [claim] = await service.test.owner(
+      'SELECT risk_status, risk_score, advisory_codes FROM claims WHERE id = $1',
+      [claimId],
+    )
+    // Advisory: it is shown, and nothing counts.
+    expect(claim).toEqual({
+      risk_status: 'pending',
+      risk_score: null,
+      advisory_codes: ['exif_missing', 'ai_generated_likely', 'deepfake_likely'],
+    })
+    // Run again, as after a crash between the commit and its answer.
+    await service.test.owner(
+      `UPDATE jobs SET state = 'queued' WHERE id = (SELECT job_id FROM screenings WHERE id = $1)`,
+      [id],
+    )
+    expect(await service.run(id, work)).toEqual({ kind: 'done' })
+    expect(await service.events(who)).toHaveLength(1)
+    expect(service.server.asked).toHaveLength(1)
+  })
+
+  it('raises a factor at its threshold and not below, as the account has set it', async () => {
+    const who = await service.makeCaller()
+    const thresholds = { genai: { review: 0.3, likely: 0.6 }, deepfake: { review: 0.5, likely: 0.8 } }
+    const put = await service.call(who, '/v1/account/screening', { method: 'PUT', json: { thresholds } })
+    expect(put.json.thresholds).toEqual(thresholds)
+    const cases: [number, number, string[], boolean][] = [
+      [0.6, 0.79999, ['ai_generated_likely'], true],
+      [0.59999, 0.8, ['deepfake_likely'], true],
+      [0.29999, 0.49999, [], false],
+      [0, 0.5, [], true],
+      [1, 1, ['ai_generated_likely', 'deepfake_likely'], true],
+    ]
+    for (const [genai, deepfake, codes, isReview] of cases) {
+      service.server.answer = { json: { genai_score: genai, deepfake_score: deepfake } }
+      const id = await submit(who)
+      await service.run(id)
+      const found = await service.find(who, id)
+      expect(found).toMatchObject({ genai_score: genai, deepfake_score: deepfake, review_recommended: isReview })
+      expect((found.factors as { code: string }[]).map(({ code }) => code)).toEqual(codes)
+    }
+    // Another account has its own.
+    service.server.answer = { json: { genai_score: 0.7 } }
+    const id = await submit()
+    await service.run(id)
+    expect(await service.find(caller, id)).toMatchObject({
+      factors: [],
+      deepfake_score: null,
+      review_recommended: true,
+    })
+  })
+
+  it('asks once about the same bytes, for one account, detector and version', async () => {
+    const who = await service.makeCaller()
+    const image = await service.makeImage(who)
+    const first = await submit(who, {}, image.id)
+    await service.run(first)
+    const second = await submit(who, {}, image.id)
+    await service.run(second)
+    expect(service.server.asked).toHaveLength(1)
+    expect(await service.find(who, second)).toMatchObject({ status: 'scored', genai_score: 0.97, is_cached: true })
+    expect(await service.events(who)).toHaveLength(2)
+    // A new version is another opinion.
+    const third = await submit(who, {}, image.id)
+    await service.run(third, service.makeWork({ detector: { ...service.detector, version: '2' } }))
+    expect(service.server.asked).toHaveLength(2)
+    // Another account pays for its own.
+    const other = await service.makeCaller()
+    const data = Buffer.from(await readAll(who, image.sha256))
+    const same = await service.media.storeInline(other, { contentType: image.contentType, data })
+    expect(same.sha256).toBe(image.sha256)
+    await service.run(await submit(other, {}, same.id))
+    expect(service.server.asked).toHaveLength(3)
+  })
+
+  it('does not ask twice at the same time', async () => {
+    const who = await service.makeCaller()
+    const image = await service.makeImage(who)
+    const [first, second] = [await submit(who, {}, image.id), await submit(who, {}, image.id)]
+    const gate = Promise.withResolvers<void>()
+    const slow: Detector = {
+      ...service.detector,
+      async detect(input) {
+        await gate.promise
+        return service.detector.detect(input)
+      },
+    }
+    const work = service.makeWork({ detector: slow })
+    const running = service.run(first, work)
+    await until(async () => (await service.calls(who)).length === 1)
+    expect(await service.run(second, work)).toMatchObject({ kind: 'defer', delayMs: 1_000 })
+    gate.resolve()
+    expect(await running).toEqual({ kind: 'settled' })
+    expect(await service.run(second, work)).toEqual({ kind: 'settled' })
+    expect(service.server.asked).toHaveLength(1)
+  })
+
+  it('answers unavailable without a detector: no number, no event', async () => {
+    const who = await service.makeCaller()
+    const id = await submit(who)
+    expect(await service.run(id, service.makeWork({ detector: undefined }))).toEqual({ kind: 'settled' })
+    expect(await service.find(who, id)).toMatchObject({
+      status: 'unavailable',
+      reason: 'no_detector',
+      genai_score: null,
+      deepfake_score: null,
+      factors: [],
+      detector: null,
+      review_recommended: null,
+    })
+    expect(await service.events(who)).toEqual([])
+  })
+
+  it('asks nobody about what the detector does not read', async () => {
+    const tiff = (await service.makeImage(caller, 'tiff')).id
+    const contentTypes = new Set(['image/png'])
+    const id = await submit(caller, {}, tiff)
+    await service.run(id, service.makeWork({ detector: { ...service.detector, contentTypes } }))
+    expect(await service.find(caller, id)).toMatchObject({ status: 'unsupported', reason: 'content_type' })
+    const large = await submit()
+    await service.test.owner(
+      'UPDATE media SET size = 20000001 WHERE id = (SELECT media_id FROM screenings WHERE id = $1)',
+      [large],
+    )
+    await service.run(large)
+    expect(await service.find(caller, large)).toMatchObject({ status: 'unsupported', reason: 'too_large' })
+    const video = await submit()
+    await service.test.owner(
+      `UPDATE media SET content_type = 'video/mp4' WHERE id = (SELECT media_id FROM screenings WHERE id = $1)`,
+      [video],
+    )
+    await service.run(video)
+    expect(await service.find(caller, video)).toMatchObject({ status: 'unsupported', reason: 'video' })
+    expect(service.server.asked).toEqual([])
+    service.server.answer = { status: 415, json: {} }
+    const refused = await submit()
+    await service.run(refused)
+    expect(await service.find(caller, refused)).toMatchObject({ status: 'unsupported', reason: 'unreadable' })
+  })
+
+  it('waits as long as a 429 says, without counting it, and calls nobody meanwhile', async () => {
+    service.server.answer = { status: 429, headers: { 'retry-after': '17' }, json: {} }
+    const [one, two] = [await submit(), await submit()]
+    const work = service.makeWork()
+    expect(await service.run(one, work)).toMatchObject({ kind: 'defer', delayMs: 17_000 })
+    expect(await service.run(two, work)).toMatchObject({ kind: 'defer', delayMs: 17_000 })
+    expect(service.server.asked).toHaveLength(1)
+    service.server.answer = HIGH
+    service.clock.now = new Date(service.clock.now.getTime() + 17_000)
+    expect(await service.run(two, work)).toEqual({ kind: 'settled' })
+    expect(await service.run(one, work)).toEqual({ kind: 'settled' })
+  })
+
+  it('opens its circuit after five failures, probes with one call, and closes it', async () => {
+    const who = await service.makeCaller()
+    service.server.answer = { status: 500, text: 'oops' }
+    const work = service.makeWork()
+    const ids = await Promise.all(Array.from({ length: 6 }, () => submit(who)))
+    for (const id of ids.slice(0, 5)) expect(await service.run(id, work)).toMatchObject({ kind: 'retry' })
+    const [last = ''] = ids.slice(5)
+    expect(await service.run(last, work)).toMatchObject({ kind: 'defer', delayMs: 15_000 })
+    expect(service.server.asked).toHaveLength(5)
+    expect(await gauge()).toBe(1)
+    service.clock.now = new Date(service.clock.now.getTime() + 15_000)
+    expect(await service.run(last, work)).toMatchObject({ kind: 'retry' })
+    expect(await service.run(last, work)).toMatchObject({ kind: 'defer', delayMs: 30_000 })
+    service.clock.now = new Date(service.clock.now.getTime() + 30_000)
+    service.server.answer = HIGH
+    expect(await service.run(last, work)).toEqual({ kind: 'settled' })
+    expect(await gauge()).toBe(0)
+    expect((await service.calls(who)).map(({ outcome }) => outcome)).toEqual([...Array(6).fill('failed'), 'scored'])
+  })
+
+  it('tells operators that credentials are refused, and lets the work wait for them a day', async () => {
+    service.server.answer = { status: 401, json: {} }
+    const work = service.makeWork()
+    const id = await submit()
+    expect(await service.run(id, work)).toMatchObject({ kind: 'defer' })
+    expect(service.said).toMatchObject([{ level: 'error', about: { detector: 'http', detail: 'status 401' } }])
+    expect(JSON.stringify(service.said)).not.toContain('hush')
+    expect(await service.registry.metrics()).toContain('outcome="refused"} 1')
+    service.clock.now = new Date(service.clock.now.getTime() + 25 * HOUR_MS)
+    expect(await service.run(id, work)).toEqual({ kind: 'settled' })
+    expect(await service.find(caller, id)).toMatchObject({
+      status: 'unavailable',
+      reason: 'detector_refused',
+      genai_score: null,
+    })
+  })
+
+  it('gives up after the last attempt, keeps what the file declared, and can be driven again', async () => {
+    const said: Observation[] = [
+      { code: 'declared_ai_generated', evidence: { compared: 'c', expected: 'e', found: 'f' } },
+    ]
+    service.server.answer = { text: '{"genai_score": 2}' }
+    const work = service.makeWork({ observe: async () => said })
+    const id = await submit()
+    const outcome = await service.run(id, work, { isLastAttempt: true })
+    expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no good genai_score' })
+    await service.test.db.tenant(caller, (tx) => work.bury(tx, caller, { screeningId: id }, 'spent'))
+    expect(await service.find(caller, id)).toMatchObject({
+      status: 'unavailable',
+      reason: 'detector_failed',
+      genai_score: null,
+      observations: said,
+    })
+    await service.test.db.tenant(caller, (tx) => work.unbury(tx, caller, { screeningId: id }))
+    service.server.answer = HIGH
+    expect(await service.run(id, work)).toEqual({ kind: 'settled' })
+    expect(await service.find(caller, id)).toMatchObject({ status: 'scored', reason: null, observations: said })
+  })
+
+  it('leaves nothing of a call whose job has moved on, and starts over', async () => {
+    const who = await service.makeCaller()
+    const id = await submit(who)
+    const job = await service.take(id)
+    await service.take(id)
+    await expect(service.makeWork().run({ screeningId: id }, job)).rejects.toBeDefined()
+    expect(await service.find(who, id)).toMatchObject({ status: 'queued', genai_score: null })
+    expect(await service.events(who)).toEqual([])
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
+    expect(await service.events(who)).toHaveLength(1)
+  })
+
+  it('says what it knows of bytes and claims to whoever judges them', async () => {
+    const who = await service.makeCaller()
+    const image = await service.makeImage(who)
+    const claimId = await service.makeClaim(who)
+    const digest = Buffer.from(image.sha256, 'hex')
+    const factorsOf = (scope: Caller) => service.test.db.tenant(scope, (tx) => screeningFactors(tx, scope, digest))
+    expect(await factorsOf(who)).toEqual([])
+    const id = await submit(who, { claim_id: claimId }, image.id)
+    expect(await factorsOf(who)).toEqual([])
+    await service.run(id)
+    expect(await factorsOf(who)).toMatchObject([{ code: 'ai_generated_likely', evidence: { screening_id: id } }])
+    expect(await factorsOf(who)).toEqual(await factorsOf(who))
+    expect(await factorsOf(caller)).toEqual([])
+    const codes = () => service.test.db.tenant(who, (tx) => screeningCodesOfClaim(tx, claimId))
+    expect(await codes()).toEqual(['ai_generated_likely'])
+    // The latest counts, and a later one under higher thresholds takes it back.
+    const thresholds = { genai: { review: 0.5, likely: 0.99 }, deepfake: { review: 0.5, likely: 0.8 } }
+    await service.call(who, '/v1/account/screening', { method: 'PUT', json: { thresholds } })
+    await service.run(await submit(who, { claim_id: claimId }, image.id))
+    expect(await factorsOf(who)).toEqual([])
+    expect(await codes()).toEqual([])
+  })
+})
+
+async function gauge(): Promise<number | undefined> {
+  const text = await service.registry.metrics()
+  const value = /countersign_screening_circuit_open\{detector="http"\} (\d)/.exec(text)?.[1]
+  return value === undefined ? undefined : Number(value)
+}
+
+async function readAll(scope: Caller, sha256: string): Promise<Buffer> {
+  const blob = await service.store.openRead(scope, sha256)
+  const chunks: Buffer[] = []
+  for await (const chunk of blob?.stream ?? []) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}

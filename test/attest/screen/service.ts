@@ -1,0 +1,187 @@
+// Screenings as a caller meets them: the real application on a free port, Postgres, a disk and a detector that is a server.
+// Nothing runs a job by itself: a test takes it over as a delivery would.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import sharp from 'sharp'
+import { createEraser } from '#src/attest/media/erase.ts'
+import { createInspector } from '#src/attest/media/inspector.ts'
+import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
+import type { Media } from '#src/attest/media/rows.ts'
+import { createScreeningBatches } from '#src/attest/screen/batches.ts'
+import type { Detector } from '#src/attest/screen/detectors/detector.ts'
+import { createHttpDetector } from '#src/attest/screen/detectors/http.ts'
+import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
+import { screenRoutes } from '#src/attest/screen/routes.ts'
+import { createScreen, type ScreenDeps } from '#src/attest/screen/screen.ts'
+import { createScreenings } from '#src/attest/screen/screenings.ts'
+import { createScreeningSettings } from '#src/attest/screen/settings.ts'
+import type { KeyRow } from '#src/platform/http/caller.ts'
+import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
+import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { createWaiters } from '#src/platform/jobs/waiters.ts'
+import { createOutbound } from '#src/platform/net/outbound.ts'
+import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { call, makeKeyRow, startApp, type TestAnswer } from '../../support/http.ts'
+import { type FakeDetector, startDetector } from './detector.ts'
+
+export type Caller = Scope & { key: string }
+type Sent = NonNullable<Parameters<typeof call>[2]>
+
+export interface ScreenService {
+  test: TestDatabase
+  store: DiskStore
+  media: MediaDomain
+  eraser: ReturnType<typeof createEraser>
+  server: FakeDetector
+  detector: Detector
+  clock: { now: Date }
+  /** What the handler said at warning and above. */
+  said: { level: 'warn' | 'error'; about: Record<string, unknown>; message: string }[]
+  registry: Registry
+  makeWork(deps?: Partial<ScreenDeps>): Work<'screen'>
+  makeCaller(row?: Partial<KeyRow>): Promise<Caller>
+  addKey(row: Partial<KeyRow>): string
+  call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
+  /** POST /v1/media/screen, not waiting unless `headers` say so. */
+  screen(caller: { key: string }, body: unknown, headers?: Record<string, string>): Promise<TestAnswer>
+  find(caller: { key: string }, id: unknown): Promise<TestAnswer['json']>
+  makeImage(scope: Scope, format?: 'png' | 'tiff'): Promise<Media>
+  makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
+  take(screeningId: unknown, more?: Partial<RunningJob>): Promise<RunningJob>
+  run(screeningId: unknown, work?: Work<'screen'>, more?: Partial<RunningJob>): Promise<Outcome>
+  events(scope: Scope): Promise<Record<string, unknown>[]>
+  calls(scope: Scope): Promise<{ outcome: string | null; vendor_id: string | null }[]>
+  close(): Promise<void>
+}
+
+export async function startScreening(): Promise<ScreenService> {
+  const test = await createTestDatabase({ poolSize: 12 })
+  const root = await mkdtemp(join(tmpdir(), 'screen-'))
+  const { db } = test
+  const clock = { now: new Date() }
+  const now = () => clock.now
+  const store = createDiskStore({ root })
+  const inspector = createInspector()
+  const media = createMedia({ db, store, inspector })
+  const waiters = createWaiters(db)
+  const server = await startDetector({ json: { genai_score: 0.1, deepfake_score: 0.1 } })
+  const outbound = createOutbound({ allow: ['127.0.0.1'] })
+  const detector = createHttpDetector({ outbound, url: server.url, version: '1', now, secret: 'hush' })
+  const registry = new Registry()
+  const metrics = createScreeningMetrics(registry)
+  const said: ScreenService['said'] = []
+  const log = {
+    warn: (about: Record<string, unknown>, message: string) => void said.push({ level: 'warn', about, message }),
+    error: (about: Record<string, unknown>, message: string) => void said.push({ level: 'error', about, message }),
+  } as unknown as ScreenDeps['log']
+  const makeWork = (deps: Partial<ScreenDeps> = {}) =>
+    createScreen({ db, store, detector, observe: async () => [], now, metrics, log, ...deps })
+  const pager = createPager({ key: randomBytes(32) })
+  const screenings = createScreenings({
+    db,
+    storeInline: media.storeInline,
+    dispatchSoon: async () => {},
+    waiters,
+    pager,
+    now,
+  })
+  const keys = new Map<string, KeyRow>()
+  const routes = screenRoutes(screenings, createScreeningBatches({ db, now }), createScreeningSettings({ db }))
+  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
+
+  const addKey = (row: Partial<KeyRow>): string => {
+    const raw = randomBytes(24).toString('base64url')
+    keys.set(raw, makeKeyRow({ scopes: ['screen', 'admin'], ...row }))
+    return raw
+  }
+  let shade = 0
+  const take: ScreenService['take'] = async (screeningId, more = {}) => {
+    const [row] = await test.owner<{ id: string; dispatches: number }>(
+      `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1
+       WHERE id = (SELECT job_id FROM screenings WHERE id = $1) RETURNING id, dispatches`,
+      [screeningId],
+    )
+    if (row === undefined) throw new Error(`${screeningId} has no job`)
+    const [claimed] = await claimAll(db, 'screen', [row])
+    if (claimed === undefined) throw new Error(`the job of ${screeningId} can't be taken`)
+    const { id, scope, fence, attempt } = claimed
+    const { signal } = new AbortController()
+    return { id, scope, fence, attempt, isLastAttempt: false, signal, settle: (tx) => settle(tx, claimed), ...more }
+  }
+
+  return {
+    test,
+    store,
+    media,
+    eraser: createEraser({ db, store }),
+    server,
+    detector,
+    clock,
+    said,
+    registry,
+    makeWork,
+    addKey,
+    async makeCaller(row = {}) {
+      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
+      return { ...scope, key: addKey({ ...row, ...scope }) }
+    },
+    call: ({ key }, path, sent = {}) => call(app, path, { ...sent, ...(key === undefined ? {} : { key }) }),
+    screen: ({ key }, body, headers = { Prefer: 'wait=0' }) =>
+      call(app, '/v1/media/screen', { key, json: body, headers }),
+    find: async ({ key }, id) => (await call(app, `/v1/media/screenings/${id}`, { key })).json,
+    async makeImage(scope, format = 'png') {
+      // Other bytes each time.
+      shade += 1
+      const background = { r: shade % 256, g: Math.floor(shade / 256), b: 7 }
+      const data = await sharp({ create: { width: 16, height: 16, channels: 3, background } })
+        [format]()
+        .toBuffer()
+      return media.storeInline(scope, { contentType: `image/${format}`, data })
+    },
+    async makeClaim({ accountId, environment }, columns = {}) {
+      const row = { account_id: accountId, environment, id: newId('clm', environment), ...columns }
+      const names = Object.keys(row)
+      await test.owner(
+        `INSERT INTO claims (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+        Object.values(row),
+      )
+      return row.id
+    },
+    take,
+    async run(screeningId, work = makeWork(), more = {}) {
+      const job = await take(screeningId, more)
+      const outcome = await work.run({ screeningId: String(screeningId) }, job)
+      // The worker's part.
+      if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
+      return outcome
+    },
+    events: async ({ accountId }) =>
+      (
+        await test.owner<{ data: Record<string, unknown> }>(
+          `SELECT data FROM events WHERE account_id = $1 AND type = 'screening.completed' ORDER BY id`,
+          [accountId],
+        )
+      ).map(({ data }) => data),
+    calls: ({ accountId }) =>
+      test.owner('SELECT outcome, vendor_id FROM screening_calls WHERE account_id = $1 ORDER BY started_at', [
+        accountId,
+      ]),
+    async close() {
+      await app.close()
+      waiters.close()
+      await outbound.close()
+      await server.close()
+      await inspector.close()
+      await test.close()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
