@@ -3,6 +3,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { Authority } from './authority.ts'
+import type { VideoManifest } from './video.ts'
 
 export interface Gps {
   /** Degrees, WGS 84. */
@@ -29,6 +30,8 @@ export interface Bundle {
   biometric?: Biometric
   device_id?: string
   session_nonce?: string
+  /** Of a video: its chunks, and the chain over them. */
+  video_manifest?: VideoManifest
 }
 
 export interface BundleSignature {
@@ -45,14 +48,14 @@ export interface ClaimDetails {
   line?: string
 }
 
-/** Bytes sent earlier by `POST /v1/media`, or base64 in the body itself. */
-export type Media = { media_id: string } | { content_type: string; data: string }
+/** Bytes sent earlier by `POST /v1/media`, base64 in the body itself, or the chunks that were sent to a session. */
+export type Media = { media_id: string } | { content_type: string; data: string } | { session_id: string }
 
 /** The body of `POST /v1/claims/attest`, and one line of `POST /v1/claims/batches`. */
 export interface AttestBody {
   external_id?: string
   claim?: ClaimDetails
-  media_type: 'image'
+  media_type: 'image' | 'video'
   media: Media
   bundle?: Bundle
   certificate_chain?: string[]
@@ -62,7 +65,7 @@ export interface AttestBody {
 }
 
 export interface Capture {
-  /** As it left the camera: its hash is what the device vouches for. */
+  /** As it left the camera, photo or video: its hash is what the device vouches for. */
   photo: Uint8Array
   capturedAt: Date
   media: Media
@@ -70,6 +73,8 @@ export interface Capture {
   biometric?: Biometric | undefined
   deviceId?: string | undefined
   sessionNonce?: string | undefined
+  /** What is captured is a video. */
+  videoManifest?: VideoManifest | undefined
   claim?: ClaimDetails | undefined
   externalId?: string | undefined
 }
@@ -146,7 +151,7 @@ function assemble(name: string, privateKey: KeyObject, chain: Buffer[]): Device 
       return {
         ...(capture.externalId === undefined ? {} : { external_id: capture.externalId }),
         ...(capture.claim === undefined ? {} : { claim: capture.claim }),
-        media_type: 'image',
+        media_type: capture.videoManifest === undefined ? 'image' : 'video',
         media: capture.media,
         bundle,
         certificate_chain: chain.map((der) => der.toString('base64')),
@@ -162,7 +167,8 @@ function assemble(name: string, privateKey: KeyObject, chain: Buffer[]): Device 
 }
 
 // A fact that the device doesn't have is left out: `null` would be another bundle, with another signature.
-function bundleOf({ photo, capturedAt, gps, biometric, deviceId, sessionNonce }: Capture): Bundle {
+function bundleOf(capture: Capture): Bundle {
+  const { photo, capturedAt, gps, biometric, deviceId, sessionNonce, videoManifest } = capture
   return {
     version: 1,
     captured_at: capturedAt.toISOString(),
@@ -171,6 +177,7 @@ function bundleOf({ photo, capturedAt, gps, biometric, deviceId, sessionNonce }:
     ...(biometric === undefined ? {} : { biometric }),
     ...(deviceId === undefined ? {} : { device_id: deviceId }),
     ...(sessionNonce === undefined ? {} : { session_nonce: sessionNonce }),
+    ...(videoManifest === undefined ? {} : { video_manifest: videoManifest }),
   }
 }
 

@@ -2,6 +2,7 @@ import { webhookRoutes } from './account/webhooks/routes.ts'
 import { batchRoutes } from './attest/batches/routes.ts'
 import { c2paRoutes } from './attest/c2pa/routes.ts'
 import { captureRoutes } from './attest/captures/routes.ts'
+import { streamRoutes } from './attest/captures/stream-routes.ts'
 import { caseRoutes } from './attest/cases/routes.ts'
 import { claimErasureRoutes } from './attest/claims/erase-routes.ts'
 import { claimRoutes } from './attest/claims/routes.ts'
@@ -26,6 +27,7 @@ export function featureRoutes(services: Services): Route[] {
     ...caseRoutes(services.cases()),
     ...batchRoutes(services.batches()),
     ...captureRoutes(services.captures()),
+    ...streamRoutes(services.streams()),
     ...deviceRoutes(services.devices(), services.challenges(), services.rootCas()),
     ...c2paRoutes(services.c2paAnchors()),
     ...screenRoutes(services.screenings(), services.screeningBatches(), services.screeningSettings()),

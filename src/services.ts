@@ -10,6 +10,7 @@ import { countAttempts, reportDisabled } from './account/webhooks/metrics.ts'
 import { createBatches } from './attest/batches/batches.ts'
 import { createC2paAnchors } from './attest/c2pa/anchors.ts'
 import { createCaptures } from './attest/captures/captures.ts'
+import { createStreams } from './attest/captures/streams.ts'
 import { createCases } from './attest/cases/cases.ts'
 import { createOpenCase } from './attest/cases/escalation.ts'
 import { CASE_SETTINGS } from './attest/cases/settings.ts'
@@ -147,6 +148,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
   const eraser = lazy(() => createEraser({ db: db(), store: store() }))
   const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
+  const streams = lazy(() => createStreams({ db: db(), store: store(), now }))
   const keys = lazy(() => {
     const made = createKeys({ db: db(), now, onError: (error) => log.debug({ err: error }, 'a key use was not noted') })
     stack.defer(() => made.settle())
@@ -178,6 +180,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
       createClaims({
         db: db(),
         storeInline: media().storeInline,
+        streams: streams(),
         dispatchSoon: dispatchSoon('attest'),
         waiters: waiters(),
         pager: pager(),
@@ -205,6 +208,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     captures: lazy(() => createCaptures({ db: db(), now })),
     riskPolicy: lazy(() => createRiskPolicy({ db: db(), pager: pager(), log })),
     reevaluations: lazy(() => createReevaluations({ db: db(), pager: pager() })),
+    streams,
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
     challenges: lazy(() => createChallenges({ db: db(), now })),
     duplicates: lazy(() => createDuplicates({ db: db(), store: store(), hasher: hasher(), log })),

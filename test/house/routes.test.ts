@@ -13,6 +13,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/media/:id/thumbnail': 'verify',
   'POST /v1/claims/attest': 'attest',
   'POST /v1/claims/attest/sessions': 'attest',
+  'GET /v1/claims/attest/sessions/:id': 'attest',
+  'PUT /v1/claims/attest/sessions/:id/chunks/:index': 'attest',
   'GET /v1/attestations/:id': 'attest',
   'POST /v1/attestations/:id/retry': 'attest',
   'POST /v1/claims/batches': 'attest',

@@ -11,16 +11,19 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
 import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
+import type { Streams } from '../captures/streams.ts'
 import { type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptSubmissions } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaim, findClaims, type ListedClaim } from './claim-rows.ts'
 import { type AttestationRow, findAttestation, findAttestationsOfClaim, markQueued } from './rows.ts'
-import { type AttestRequest, checkSubmission, refusalOf, type Submission } from './submission.ts'
+import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
 
 export interface ClaimsDeps {
   db: Database
   /** Stores inline media as an upload would. */
   storeInline: StoreInline
+  /** Puts chunks that were streamed together. */
+  streams: Pick<Streams, 'assemble'>
   /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
@@ -30,7 +33,7 @@ export interface ClaimsDeps {
 
 export type Evidence = AttestationRow & { submission: Submission }
 
-export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
+export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
   const { inCrowd, hasten } = createHaste(dispatchSoon)
 
   async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
@@ -51,6 +54,13 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
+  async function withStoredMedia(scope: Scope, request: AttestRequest): Promise<BatchLine> {
+    const { media, ...rest } = request
+    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media) }
+    const { id } = await streams.assemble(scope, media.session_id)
+    return { ...rest, media: { media_id: id }, stream: media.session_id }
+  }
+
   return {
     /**
      * Accepts one submission and waits up to `waitSeconds` for its evaluation.
@@ -66,7 +76,7 @@ export function createClaims({ db, storeInline, dispatchSoon, waiters, pager, no
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
-      const body = { ...request, media: await storeIfInline(storeInline, caller, request.media) }
+      const body = await withStoredMedia(caller, request)
       const accept = async (tx: Tx) => {
         const [verdict] = await acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])

@@ -7,7 +7,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
 import type { Claims } from './claims.ts'
 import type { AttestationRow } from './rows.ts'
-import { attestRequest, MAX_BODY_BYTES } from './submission.ts'
+import { attestRequest, MAX_BODY_BYTES, MAX_BODY_VALUES } from './submission.ts'
 import { attestationView, claimView, evidenceView, toAttestationView, toClaimView, toEvidenceView } from './views.ts'
 
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
@@ -23,6 +23,7 @@ export function claimRoutes(claims: Claims): Route[] {
         scope: 'attest',
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
+        maxBodyValues: MAX_BODY_VALUES,
         view: attestationView,
         status: [202, 200],
       },

@@ -136,7 +136,9 @@ export async function findByExternalIds(tx: Tx, externalIds: readonly string[]):
 }
 
 export async function findAttestation(tx: Tx, id: string): Promise<AttestationRow | undefined> {
-  const [row] = await tx.query<AttestationRow>(`SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, [id])
+  const [row] = await tx.query<AttestationRow>(`SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, [
+    id,
+  ])
   return row
 }
 

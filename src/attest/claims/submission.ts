@@ -4,10 +4,14 @@ import { z } from 'zod'
 import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
+import { manifest } from '../video/manifest.ts'
 
 /** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
-// Without its media, a submission is at most as long as a line of a batch: a hundred of them are one page of evidence.
+/** The longest manifest of a video has 70,000 values; hostile ones take the schema 0.1 s, which is what they may cost. */
+export const MAX_BODY_VALUES = 72_000
+// Without its media and the chunks of its video, a submission is at most as long as a line of a batch: a hundred of them are
+// one page of evidence.
 const MAX_SUBMISSION_BYTES = 64 * 1024
 // A phone's clock may be this far ahead of ours.
 const MAX_FUTURE_MS = 5 * 60_000
@@ -56,6 +60,7 @@ const bundle = z.strictObject({
   device_id: text(64).optional(),
   // What a device sends as nonce is judged, not refused: a wrong one is a finding.
   session_nonce: text(256).optional(),
+  video_manifest: manifest.optional(),
   attestation: z
     .strictObject({
       format: z.enum(['android-key', 'apple-appattest', 'none']),
@@ -70,10 +75,7 @@ const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url })
 const common = {
   external_id: text(255).optional().describe('Names this submission: the same content again is the same attestation.'),
   claim: claim.optional(),
-  media_type: z.enum(['image', 'video']).refine((type) => type === 'image', {
-    message: 'must be image: videos are not verified yet',
-    params: { code: 'unsupported' },
-  }),
+  media_type: z.enum(['image', 'video']),
   bundle: bundle.optional(),
   assertion: base64.optional(),
   certificate_chain: z.array(base64).min(1).optional(),
@@ -83,12 +85,20 @@ const common = {
 const mediaReference = z.strictObject({ media_id: text(64) })
 const inlineMedia = z.strictObject({ content_type: text(128), data: z.base64().max(MAX_BODY_BYTES) })
 
-export const attestRequest = z.strictObject({ ...common, media: z.union([mediaReference, inlineMedia]) })
+const streamReference = z.strictObject({
+  session_id: text(64).describe('A capture session: the chunks that were sent to it are the media, and it is closed.'),
+})
+
+export const attestRequest = z.strictObject({
+  ...common,
+  media: z.union([mediaReference, inlineMedia, streamReference]),
+})
 /** Lines of a batch name media that is already here. */
 export const batchLine = z.strictObject({ ...common, media: mediaReference })
 
 export type AttestRequest = z.infer<typeof attestRequest>
-export type BatchLine = z.infer<typeof batchLine>
+/** `stream`: the session whose chunks were put together to the media. Ours to say: the schema knows no such member. */
+export type BatchLine = z.infer<typeof batchLine> & { stream?: string | undefined }
 export type Bundle = z.infer<typeof bundle>
 
 /** What is stored and judged: the body without its media. `bundle` is exactly as sent, for its signature covers it. */
@@ -99,11 +109,22 @@ export interface Submission {
   assertion?: string | undefined
   certificate_chain?: string[] | undefined
   signature?: z.infer<typeof signature> | undefined
+  /** The capture session that the media were streamed to. */
+  stream?: string | undefined
 }
 
 export function toSubmission(body: AttestRequest | BatchLine): Submission {
   const { claim, media_type, bundle, assertion, certificate_chain, signature } = body
-  return { claim, media_type, bundle, assertion, certificate_chain, signature }
+  const stream = 'stream' in body ? body.stream : undefined
+  return {
+    claim,
+    media_type,
+    bundle,
+    assertion,
+    certificate_chain,
+    signature,
+    ...(stream === undefined ? {} : { stream }),
+  }
 }
 
 /**
@@ -123,8 +144,11 @@ export function checkSubmission(
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
 
-  if (Buffer.byteLength(JSON.stringify(toSubmission(body))) > MAX_SUBMISSION_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(toSubmission(body), withoutChunks)) > MAX_SUBMISSION_BYTES) {
     refuse('', 'too_large', `has more than ${MAX_SUBMISSION_BYTES} bytes beside its media`)
+  }
+  if (body.bundle?.video_manifest !== undefined && body.media_type !== 'video') {
+    refuse('/bundle/video_manifest', 'unexpected', 'belongs to a video')
   }
   if (body.bundle !== undefined && body.signature === undefined) {
     refuse('/signature', 'required', 'a bundle comes with its signature')
@@ -140,8 +164,18 @@ export function checkSubmission(
   }
   if ('media_id' in body.media) {
     checkWord(body.media.media_id, 'med', '/media/media_id', environment, errors)
-  } else if (/^\s*video\//i.test(body.media.content_type)) {
-    refuse('/media/content_type', 'wrong_media_type', `is that of a video, not of an ${body.media_type}`)
+  } else if ('session_id' in body.media) {
+    checkWord(body.media.session_id, 'cap', '/media/session_id', environment, errors)
+    if (body.media_type !== 'video') refuse('/media/session_id', 'wrong_media_type', 'is of a video, not of an image')
+  } else {
+    const kind = /^\s*(image|video)\//i.exec(body.media.content_type)?.[1]?.toLowerCase()
+    if (kind !== undefined && kind !== body.media_type) {
+      refuse(
+        '/media/content_type',
+        'wrong_media_type',
+        `is that of ${ARTICLE[kind]}, not of ${ARTICLE[body.media_type]}`,
+      )
+    }
   }
   if (body.certificate_chain) {
     const chain = parseChain(body.certificate_chain.map((der) => Buffer.from(der, 'base64')))
@@ -153,10 +187,15 @@ export function checkSubmission(
   return errors
 }
 
+const ARTICLE: Readonly<Record<string, string>> = { image: 'an image', video: 'a video' }
+
+// Bounded by themselves: at most 10,000, each of a few short fields.
+const withoutChunks = (name: string, value: unknown): unknown => (name === 'chunks' ? undefined : value)
+
 // An id of the other environment is said as such; one that can't be an id is not found, whoever asks.
 function checkWord(
   id: string,
-  type: 'dev' | 'med',
+  type: 'dev' | 'med' | 'cap',
   pointer: string,
   environment: Environment,
   errors: FieldError[],

@@ -23,6 +23,7 @@ import { createReadMedia, type MediaFacts } from './media-facts.ts'
 import { recordOf } from './record.ts'
 import { findSubmitted, markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
+import { createReadVideo, withVideo } from './video-facts.ts'
 
 export interface VerifyDeps {
   db: Database
@@ -53,6 +54,7 @@ export function createVerify({
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
   const readMedia = createReadMedia({ db, store, inspector, c2pa })
+  const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
@@ -71,7 +73,7 @@ export function createVerify({
       factsOf(
         submitted,
         gathered.gathered,
-        await readMedia(job, submitted),
+        { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
         await hardwareContext(job, submitted),
         policy,
       )
@@ -123,7 +125,7 @@ export function createVerify({
 async function factsOf(
   submitted: SubmittedRow,
   gathered: Gathered,
-  mediaFacts: MediaFacts,
+  mediaFacts: MediaFacts & Pick<Facts, 'video'>,
   context: HardwareContext,
   policy: Facts['policy'],
 ): Promise<Facts> {

@@ -117,6 +117,7 @@ export const evidenceView = attestationView.extend({
       assertion: z.string().optional(),
       signature: z.unknown().optional(),
       certificate_chain: z.array(z.string()).optional(),
+      stream: z.string().optional().describe('The capture session that the media were streamed to.'),
     })
     .describe('As it was sent: the bundle is what the signature covers.'),
 })

@@ -26,6 +26,7 @@ export const IDS = {
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
+  session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
 } as const
 
@@ -122,6 +123,59 @@ const batch = {
   ],
 }
 
+const chunk = {
+  session_id: IDS.session,
+  index: 0,
+  sha256: DIGEST,
+  bytes: 812_544,
+  arrived_at: '2026-11-20T15:11:02.310Z',
+}
+
+const streamed = {
+  session_id: IDS.session,
+  state: 'open',
+  device_id: IDS.device,
+  issued_at: '2026-11-20T15:10:58.000Z',
+  expires_at: '2026-11-20T15:20:58.000Z',
+  content_type: 'video/mp4',
+  chunk_count: 3,
+  total_bytes: 2_437_632,
+  next_index: 2,
+  received: [
+    { first: 0, last: 1 },
+    { first: 3, last: 3 },
+  ],
+}
+
+const streamedCapture = {
+  ...capture,
+  media_type: 'video',
+  media: { session_id: IDS.session },
+  bundle: {
+    ...capture.bundle,
+    video_manifest: {
+      chunk_count: 1,
+      total_bytes: 812_544,
+      duration_us: 2_000_000,
+      codec: 'avc1.42E01E',
+      timescale: 90_000,
+      chain_seed: capture.bundle.session_nonce,
+      chunks: [
+        {
+          index: 0,
+          sha256: DIGEST,
+          bytes: 812_544,
+          frames: 60,
+          first_pts_us: 0,
+          last_pts_us: 2_000_000,
+          link: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+        },
+      ],
+      last_link: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+    },
+  },
+}
+
 const ATTEST: Record<string, Note> = {
   'POST /v1/claims/attest/sessions': {
     description:
@@ -131,13 +185,28 @@ const ATTEST: Record<string, Note> = {
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     problems: [404],
   },
+  'GET /v1/claims/attest/sessions/:id': {
+    description:
+      'For a phone that lost its connection, or its memory: `next_index` is where to go on, `received` says what is here in ' +
+      'runs of indices. The nonce is not shown again.',
+    answers: { 200: { example: streamed } },
+  },
+  'PUT /v1/claims/attest/sessions/:id/chunks/:index': {
+    description:
+      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are the same ' +
+      'chunk and keep its arrival, other bytes are 409. Say `Content-Digest` to have a damaged transfer refused. Once the ' +
+      'session is submitted (`media: {"session_id": ...}`), no more are taken. Chunks that nobody submits go after 7 days.',
+    headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
+    answers: { 200: { example: chunk } },
+    problems: [404],
+  },
   'POST /v1/claims/attest': {
     description:
       'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). What the ' +
       'capture does wrong is no error: a bad signature or a used nonce is a factor of a result with status 200. The ' +
       'same `external_id` with the same content is the same attestation, for ever.',
     headers: { Prefer: PREFER },
-    examples: { 'A photo that was uploaded before': capture },
+    examples: { 'A photo that was uploaded before': capture, 'A video that was streamed': streamedCapture },
     answers: {
       200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
@@ -166,6 +235,11 @@ const CLAIMS: Record<string, Note> = {
   },
   'GET /v1/claims/:id': {
     description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
+  },
+  'GET /v1/claims/:id/duplicates': {
+    description:
+      'What other claims of the account show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
+      'less. It is looked for after the evaluation: `pending` says that this is still to come.',
   },
   'DELETE /v1/claims/:id': {
     description:

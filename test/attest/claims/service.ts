@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { createCaptures } from '#src/attest/captures/captures.ts'
+import { streamRoutes } from '#src/attest/captures/stream-routes.ts'
+import { createStreams } from '#src/attest/captures/streams.ts'
 import { type Claims, createClaims } from '#src/attest/claims/claims.ts'
 import { claimRoutes } from '#src/attest/claims/routes.ts'
 import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
@@ -117,9 +119,11 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const waiters = createWaiters(test.db)
   const registry = { db, pager, now: () => clock.now, ...(trust === undefined ? {} : { trust }) }
   const dispatching = new Set<Promise<void>>()
+  const streams = createStreams({ db, store, now })
   const claims = createClaims({
     db,
     storeInline: media.storeInline,
+    streams,
     dispatchSoon(jobId) {
       const task = dispatcher.dispatchOne('attest', jobId).catch(() => {})
       dispatching.add(task)
@@ -143,7 +147,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const app = await startApp(claimRoutes(claims), {
+  const app = await startApp([...claimRoutes(claims), ...streamRoutes(streams)], {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
     jwks: signingKeys.jwks,
