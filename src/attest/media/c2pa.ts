@@ -54,6 +54,7 @@ export function createC2paReader({
   thread = new URL('./c2pa-thread.ts', import.meta.url),
 }: C2paOptions = {}): C2paReader {
   let pool: Promise<Threads<C2paRequest>> | undefined
+  let isClosed = false
 
   async function start(): Promise<Threads<C2paRequest>> {
     const data: C2paThreadData = { module: await loadModule() }
@@ -75,15 +76,15 @@ export function createC2paReader({
         const detail = `The file has ${size} bytes; manifests are read of files up to ${MAX_C2PA_BYTES}.`
         return { ok: true, value: { state: 'unread', why: 'too_large', detail } }
       }
+      if (isClosed) return { ok: false, code: 'closed', detail: 'The reader is shutting down.' }
       const { pem, ...trustList } = trustListOf([...ours, ...(await anchors())])
       pool ??= start()
       return (await pool).submit({ path, maxBytes: MAX_C2PA_BYTES, anchors: pem, trustList, at: at.getTime() })
     },
     async close() {
-      const started = pool
-      pool = Promise.reject(new Error('the reader of C2PA is closed'))
-      pool.catch(() => {})
-      ;(await started)?.close()
+      isClosed = true
+      const started = await pool
+      started?.close()
     },
   }
 }
