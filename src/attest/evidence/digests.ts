@@ -14,13 +14,19 @@ export function digestOf(value: unknown): string {
 
 /** The digest of each part by its name: a member of the packet, or `attestations/<id>`, `devices/<id>`. */
 export function partDigests(packet: Record<string, unknown>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(packet).flatMap(([name, part]) => {
-      const idName = LISTS[name]
-      if (idName === undefined || !Array.isArray(part)) return [[name, digestOf(part)]]
-      return part.map((one: unknown, index) => [`${name}/${idOf(one, idName) ?? index}`, digestOf(one)])
-    }),
-  )
+  const digests = new Map<string, string>()
+  for (const [name, part] of Object.entries(packet)) {
+    const idName = LISTS[name]
+    if (idName === undefined || !Array.isArray(part)) digests.set(name, digestOf(part))
+    else {
+      for (const [index, one] of part.entries()) {
+        const place = `${name}/${idOf(one, idName) ?? index}`
+        // One that is there twice must not hide behind the other.
+        digests.set(digests.has(place) ? `${place} (again, at ${index})` : place, digestOf(one))
+      }
+    }
+  }
+  return Object.fromEntries(digests)
 }
 
 /** Without what JSON can't say: members that are undefined are absent. */
@@ -28,7 +34,7 @@ export function jsonOf(value: unknown): Json {
   return JSON.parse(JSON.stringify(value ?? null)) as Json
 }
 
-const LISTS: Record<string, string> = { attestations: 'attestation_id', devices: 'device_id' }
+const LISTS: Record<string, string | undefined> = { attestations: 'attestation_id', devices: 'device_id' }
 
 function idOf(value: unknown, name: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined

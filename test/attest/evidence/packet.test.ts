@@ -1,0 +1,193 @@
+// A packet as a caller gets it: who may have it, what is in it, and what becomes of it when a claim is erased, large or hostile.
+
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { checkFile } from '#src/attest/evidence/check.ts'
+import { prefersPdf } from '#src/attest/evidence/negotiate.ts'
+import { readAttachment } from '#src/attest/evidence/pdf-file.ts'
+import { createEraser } from '#src/attest/media/erase.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { newId } from '#src/platform/ids.ts'
+import { createLog } from '#src/platform/log.ts'
+import { PHOTO } from '../claims/phone.ts'
+import { type EvidenceService, startEvidence } from './service.ts'
+
+const LOSS = { loss_location: { lat: 52.5163, lng: 13.4 }, loss_at: '2026-11-20T14:00:00.000Z', line: 'auto' }
+
+let evidence: EvidenceService
+let claimId: string
+
+beforeAll(async () => {
+  evidence = await startEvidence()
+  claimId = await evidence.judged('E-1', {}, LOSS)
+  await evidence.judged('E-1', { gps: undefined, bundle: (bundle) => ({ ...bundle, sensor_hash: '0'.repeat(64) }) })
+})
+afterAll(() => evidence?.close())
+
+describe('who may have a packet', () => {
+  it('whoever may read the claim, and nobody else', async () => {
+    const { caller, addKey, get } = evidence
+    addKey('verify', { ...caller, scopes: ['verify'] })
+    addKey('attest', { ...caller, scopes: ['attest'] })
+    addKey('stranger', { scopes: ['verify'] })
+    addKey('live', { accountId: caller.accountId, environment: 'live', scopes: ['verify'] })
+    expect((await get(claimId, '', {}, 'verify')).status).toBe(200)
+    const refused: [string, string, number, string][] = [
+      ['none', claimId, 401, 'invalid_api_key'],
+      ['attest', claimId, 403, 'insufficient_scope'],
+      ['stranger', claimId, 404, 'not_found'],
+      ['live', claimId, 403, 'environment_mismatch'],
+      ['verify', newId('clm', 'sandbox'), 404, 'not_found'],
+      ['verify', 'clm_1', 404, 'not_found'],
+    ]
+    for (const [key, id, status, code] of refused) {
+      for (const query of ['', '?format=pdf']) {
+        const { json, ...answer } = await get(id, query, {}, key)
+        expect([answer.status, json.code], `${key} ${id}`).toEqual([status, code])
+      }
+    }
+    for (const query of ['?format=xml', '?limit=0', '?limit=101', '?cursor=abc', '?foo=1']) {
+      expect((await get(claimId, query)).json.code, query).toBe('invalid_request')
+    }
+  })
+
+  it('in the form that Accept prefers, and JSON otherwise', async () => {
+    const forms: [string | undefined, string][] = [
+      [undefined, 'application/json'],
+      ['*/*', 'application/json'],
+      ['text/html, */*;q=0.8', 'application/json'],
+      ['application/pdf', 'application/pdf'],
+      ['application/json;q=0.5, application/pdf', 'application/pdf'],
+      ['application/pdf;q=0.5, application/json', 'application/json'],
+      ['application/pdf;q=0, */*', 'application/json'],
+    ]
+    for (const [accept, type] of forms) expect(prefersPdf(accept), accept).toBe(type === 'application/pdf')
+    const document = await evidence.get(claimId, '', { Accept: 'application/pdf' })
+    expect(document.headers).toMatchObject({
+      'content-type': 'application/pdf',
+      vary: expect.stringContaining('Accept'),
+    })
+    const { headers } = await evidence.get(claimId, '?format=json', { Accept: 'application/pdf' })
+    expect(headers['content-type']).toBe('application/json')
+  })
+
+  it('with a line in the log that says who took what', async () => {
+    evidence.logged.length = 0
+    const { packet } = await evidence.packet(claimId)
+    await evidence.pdf(claimId)
+    const common = { account: evidence.caller.accountId, claim: claimId, packet: packet.about.packet_id }
+    expect(evidence.logged).toEqual([
+      expect.objectContaining({ ...common, format: 'json', key: expect.any(String), requestId: expect.any(String) }),
+      expect.objectContaining({ ...common, format: 'pdf' }),
+    ])
+  })
+})
+
+describe('a packet', () => {
+  it('holds what was sent, what was found, who vouches for it and what became of it', async () => {
+    const { packet, packet_sha256 } = await evidence.packet(claimId)
+    expect(packet_sha256).toBe(
+      createHash('sha256')
+        .update(canonicalize(packet as never))
+        .digest('hex'),
+    )
+    expect(packet.about.attestations).toEqual({ total: 2, included: 2, is_complete: true, next_cursor: null })
+    expect(packet.claim).toMatchObject({ reference: 'E-1', risk_status: 'failed', loss_location: LOSS.loss_location })
+    const [bad, good] = packet.attestations
+    expect(bad?.result?.factors.map(({ code }) => code)).toContain('sensor_hash_mismatch')
+    expect(good?.media.sha256).toBe(createHash('sha256').update(PHOTO).digest('hex'))
+    expect(good?.submission).toMatchObject({ bundle: { captured_at: expect.any(String) }, signature: { alg: 'ES256' } })
+    expect(good?.certificates.chain).toHaveLength(2)
+    expect(good?.distance).toMatchObject({ accuracy_metres: 5, mock: false })
+    expect(good?.distance?.metres).toBeGreaterThan(1_000)
+    expect(bad?.distance).toBeNull()
+    expect(packet.devices.map(({ device_id }) => device_id)).toEqual([evidence.phone.id])
+    expect(packet.cases.map(({ history }) => history.map(({ kind }) => kind))).toEqual([['opened']])
+    const kinds = packet.timeline.moments.map(({ kind }) => kind)
+    for (const kind of ['attestation.accepted', 'attestation.evaluated', 'claim.escalated', 'case.opened']) {
+      expect(kinds).toContain(kind)
+    }
+    const times = packet.timeline.moments.map(({ at }) => at)
+    expect(times).toEqual(times.toSorted())
+    expect(packet.keys.every(({ env, family }) => env === 'sandbox' && family === 'record')).toBe(true)
+  })
+
+  it('is the same twice, but for its time and signature', async () => {
+    const [one, two] = [await evidence.packet(claimId), await evidence.packet(claimId)]
+    const timeless = ({ packet }: typeof one) => ({ ...packet, about: { ...packet.about, issued_at: '' } })
+    expect(timeless(one)).toEqual(timeless(two))
+    expect(one.signature).not.toBe(two.signature)
+  })
+
+  it('withholds what adjusters wrote from keys that may not see cases', async () => {
+    const id = await evidence.judged('E-notes', { bundle: (bundle) => ({ ...bundle, sensor_hash: '1'.repeat(64) }) })
+    const { test } = evidence.service
+    await test.owner(
+      `INSERT INTO case_entries (account_id, environment, case_id, seq, kind, actor, key_id, note)
+       SELECT account_id, environment, id, 2, 'noted', 'a@example.com', 'k', 'between us' FROM cases WHERE claim_id = $1`,
+      [id],
+    )
+    evidence.addKey('verify-only', { ...evidence.caller, scopes: ['verify'] })
+    const { text } = await evidence.get(id, '', {}, 'verify-only')
+    expect(text).not.toContain('between us')
+    expect(JSON.parse(text).packet.cases[0].history[1]).toMatchObject({ note: null, note_withheld: true })
+    expect((await evidence.packet(id)).packet.cases[0]?.history[1]).toMatchObject({ note: 'between us' })
+  })
+
+  it('says so when it does not hold all, and leads to the others', async () => {
+    const first = await evidence.packet(claimId, '?limit=1')
+    const { about } = first.packet
+    expect(about.attestations).toMatchObject({ total: 2, included: 1, is_complete: false })
+    expect(about.statement).toContain('1 of the 2')
+    const second = await evidence.packet(claimId, `?limit=1&cursor=${about.attestations.next_cursor}`)
+    expect(second.packet.about.attestations.next_cursor).toBeNull()
+    const ids = [first, second].map(({ packet }) => packet.attestations[0]?.attestation_id)
+    expect(ids).toEqual(
+      (await evidence.packet(claimId)).packet.attestations.map(({ attestation_id }) => attestation_id),
+    )
+    const other = await evidence.judged('E-2')
+    expect((await evidence.get(other, `?cursor=${about.attestations.next_cursor}`)).status).toBe(400)
+  })
+
+  it('of an erased claim says so, and keeps digests and signed results', async () => {
+    const { service, caller } = evidence
+    const photo = Buffer.concat([PHOTO, Buffer.from('to be erased')])
+    const id = await evidence.judged('E-erased', { photo }, LOSS)
+    const log = createLog({ process: 'test', level: 'silent' })
+    const eraser = createEraser({ db: service.test.db, store: service.store })
+    await createClaimErasure({ db: service.test.db, eraser, log }).erase(caller, id, { keyId: 'k', requestId: 'r' })
+    const signed = await evidence.packet(id)
+    const [one] = signed.packet.attestations
+    expect(signed.packet.about.statement).toContain('erased')
+    expect(JSON.stringify(signed.packet)).not.toContain('52.5163')
+    expect(one?.media).toMatchObject({ is_erased: true, sha256: createHash('sha256').update(photo).digest('hex') })
+    expect(one?.result?.result_jws).toMatch(/^ey/)
+    expect(one?.bundle_sha256).toMatch(/^[\w-]{43}$/)
+    const { findings } = await checkFile(Buffer.from(JSON.stringify(signed)), { keys: evidence.keys })
+    expect(findings.filter(({ outcome }) => outcome === 'failed')).toEqual([])
+    expect((await evidence.pdf(id)).subarray(0, 5).toString()).toBe('%PDF-')
+  })
+})
+
+describe('a document', () => {
+  it('carries the packet that it shows', async () => {
+    const pdf = await evidence.pdf(claimId)
+    const attached = JSON.parse(readAttachment(pdf)?.toString() ?? '{}')
+    const { packet } = await evidence.packet(claimId)
+    expect(attached.packet.about.packet_id).toBe(packet.about.packet_id)
+    expect(attached.packet.attestations).toEqual(packet.attestations)
+  })
+
+  it('is made of whatever strangers call their claims and devices', async () => {
+    const hostile = [
+      'W'.repeat(255),
+      '事故 ملف \u202Egnp.exe \u0001\u0007 \\u0041 %PDF- endobj (((\\ /Type /EmbeddedFile stream\n𝕏🏠\r\n\t',
+    ]
+    for (const reference of hostile) {
+      const id = await evidence.judged(reference.slice(0, 255), {}, { line: reference.slice(0, 64) })
+      const { findings } = await checkFile(await evidence.pdf(id), { keys: evidence.keys })
+      expect(findings.filter(({ outcome }) => outcome === 'failed')).toEqual([])
+    }
+  })
+})
