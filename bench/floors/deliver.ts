@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
 import { work } from './floor.ts'
 
-const CONCURRENCY = 32
+const CONCURRENCY = 128
 const agent = new Agent()
 
 interface Task {

@@ -91,7 +91,7 @@ export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, Cla
        advisory_codes = new.advisory_codes::text[], updated_at = now()
      FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
        AS new (id, risk_status, risk_score, provenance_status, factor_codes, advisory_codes)
-     WHERE claims.id = new.id`,
+     WHERE claims.id = new.id AND claims.id = ANY($1)`,
     [
       [...standings.keys()],
       values.map(({ riskStatus }) => riskStatus),

@@ -191,6 +191,7 @@ export interface NewResult {
  * cancelled. */
 export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(
+    // ANY leads into the index of ids: a join alone walks through all of the account's attestations.
     `UPDATE attestations SET status = 'evaluated', evaluated_at = new.evaluated_at, risk_status = new.risk_status,
        risk_score = new.risk_score, provenance_status = new.provenance_status, hardware_tier = new.hardware_tier,
        rules_version = new.rules_version, factors = new.factors, advisory_factors = new.advisory_factors,
@@ -201,7 +202,8 @@ export async function insertResults(tx: Tx, results: readonly NewResult[]): Prom
        $9::jsonb[], $10::jsonb[], $11::text[], $12::text[], $13::text[], $14::json[], $15::int[]) AS new (id, evaluated_at,
        risk_status, risk_score, provenance_status, hardware_tier, rules_version, factors, advisory_factors, observations,
        result_jws, signer_id, key_owner_id, facts, policy_version)
-     WHERE attestations.id = new.id AND status IN ('queued', 'failed') RETURNING attestations.id`,
+     WHERE attestations.id = new.id AND attestations.id = ANY($1) AND status IN ('queued', 'failed')
+     RETURNING attestations.id`,
     [
       results.map(({ id }) => id),
       results.map(({ evaluatedAt }) => evaluatedAt),

@@ -162,6 +162,8 @@ function beginTenant({ accountId, environment }: Scope): string {
 function beginSystem(reason: string, isDurable: boolean, begin = 'BEGIN'): string {
   const settings = [`set_config('role', '${SYSTEM_ROLE}', true)`]
   settings.push(`set_config('application_name', 'countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}', true)`)
+  // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
+  settings.push(`set_config('enable_seqscan', 'off', true)`)
   if (!isDurable) settings.push(`set_config('synchronous_commit', 'off', true)`)
   return `${begin}; SELECT ${settings.join(', ')}`
 }

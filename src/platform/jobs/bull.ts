@@ -1,5 +1,5 @@
-// The only file that knows BullMQ. What it carries is a hint: {id, dispatches} of a row in Postgres. Anything it loses is
-// found again by reconcile; anything it delivers twice is refused by the claim.
+// The only file that knows BullMQ. What it carries are hints: {id, dispatches} of rows in Postgres, several of them in a
+// packet. Anything it loses is found again by reconcile; anything it delivers twice is refused by the claim.
 
 import {
   createPostgresBackend,
@@ -20,18 +20,25 @@ export interface Ticket {
   traceparent?: string | undefined
 }
 
+/** What travels as one job of the engine's, and costs as much as one. */
+export interface Packet {
+  tickets: readonly [Ticket, ...Ticket[]]
+  /** From 1; the lowest goes first. */
+  priority: number
+}
+
 export interface Producer {
-  /** Stores what it can; answers with the ids that the engine really took, and why it did not take the others. */
-  add(tickets: readonly (Ticket & { priority: number })[]): Promise<{ stored: Set<string>; error?: unknown }>
+  /** Stores what it can; answers with the ids of the tickets that the engine really took, and why it did not take the others. */
+  add(packets: readonly Packet[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
-  /** Jobs waiting for a worker; throws when the engine does not answer. */
+  /** Packets waiting for a worker; throws when the engine does not answer. */
   waiting(): Promise<number>
   close(): Promise<void>
 }
 
 export interface Consumer {
-  /** Stops taking jobs and waits for those that run. */
+  /** Stops taking packets and waits until those that were taken are processed. */
   close(): Promise<void>
 }
 
@@ -49,8 +56,9 @@ export interface Engine {
 export type InspectedQueue = Queue
 
 interface ConsumeOptions {
+  /** Packets at once. */
   concurrency: number
-  process(ticket: Ticket): Promise<void>
+  process(tickets: readonly Ticket[]): Promise<void>
   onError(error: Error): void
 }
 
@@ -215,15 +223,19 @@ function workerOptions(concurrency: number) {
   }
 }
 
-function handler(process: (ticket: Ticket) => Promise<void>) {
-  return async (job: { data: Ticket }) => process(job.data)
+interface Data {
+  tickets: readonly Ticket[]
+}
+
+function handler(process: (tickets: readonly Ticket[]) => Promise<void>) {
+  return async (job: { data: Data }) => process(job.data.tickets)
 }
 
 /** The parts of a BullMQ Queue that are used, whatever its backend. */
 interface BullQueue {
-  add(name: string, data: Ticket, options: object): Promise<{ id?: string | undefined }>
-  addBulk(jobs: { name: string; data: Ticket; opts: object }[]): Promise<{ id?: string | undefined }[]>
-  getJobState(id: string): Promise<string>
+  add(name: string, data: Data, options: object): Promise<{ id?: string | undefined }>
+  addBulk(jobs: { name: string; data: Data; opts: object }[]): Promise<{ id?: string | undefined }[]>
+  getJobs(types: ('waiting' | 'prioritized' | 'active')[]): Promise<({ data?: unknown } | undefined)[]>
   getJobCountByTypes(...types: ('waiting' | 'prioritized' | 'active')[]): Promise<number>
   close(): Promise<void>
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -231,15 +243,21 @@ interface BullQueue {
 
 function producerOf(bull: BullQueue, queue: QueueName): Producer {
   // Each dispatch has a number of its own: an id that the engine has seen before would be ignored silently.
-  const jobId = (ticket: Ticket) => `${queue}-${ticket.id}-${ticket.dispatches}`
+  const jobId = ({ tickets: [{ id, dispatches }] }: Packet) => `${queue}-${id}-${dispatches}`
   bull.on('error', () => {})
 
   return {
-    async add(tickets) {
-      const jobs = tickets.map(({ id, dispatches, priority, traceparent }) => ({
+    async add(packets) {
+      const jobs = packets.map((packet) => ({
         name: queue,
-        data: traceparent === undefined ? { id, dispatches } : { id, dispatches, traceparent },
-        opts: { jobId: jobId({ id, dispatches }), priority, attempts: 1, removeOnComplete: true, removeOnFail: true },
+        data: { tickets: packet.tickets },
+        opts: {
+          jobId: jobId(packet),
+          priority: packet.priority,
+          attempts: 1,
+          removeOnComplete: true,
+          removeOnFail: true,
+        },
       }))
       // addBulk drops an entry that it can't store and says so only by the id that it answers.
       const added =
@@ -248,16 +266,17 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
           : await Promise.allSettled([bull.addBulk(jobs)])
       const taken = new Set(added.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).map((job) => job.id))
       const refused = added.find((one) => one.status === 'rejected')
-      const stored = new Set(tickets.filter((ticket) => taken.has(jobId(ticket))).map((ticket) => ticket.id))
+      const stored = new Set(
+        packets.flatMap((packet) => (taken.has(jobId(packet)) ? packet.tickets.map(({ id }) => id) : [])),
+      )
       return refused === undefined ? { stored } : { stored, error: refused.reason }
     },
     async held(tickets) {
-      const found = new Set<string>()
-      for (const ticket of tickets) {
-        const state = await bull.getJobState(jobId(ticket))
-        if (state === 'waiting' || state === 'prioritized' || state === 'active') found.add(ticket.id)
-      }
-      return found
+      // All that it holds: no more than the dispatchers' window, whatever waits in Postgres.
+      const packets = await bull.getJobs(['waiting', 'prioritized', 'active'])
+      const nameOf = ({ id, dispatches }: Ticket) => `${id} ${dispatches}`
+      const held = new Set(packets.flatMap((packet) => (packet?.data as Data | undefined)?.tickets.map(nameOf) ?? []))
+      return new Set(tickets.filter((ticket) => held.has(nameOf(ticket))).map(({ id }) => id))
     },
     waiting: () => bull.getJobCountByTypes('waiting', 'prioritized'),
     close: () => bull.close(),

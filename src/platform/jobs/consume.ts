@@ -9,6 +9,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
+import { createTurns } from '#src/platform/turns.ts'
 import {
   type Claim,
   claimAll,
@@ -67,6 +68,9 @@ export interface Worker {
   close(deadlineMs: number): Promise<void>
 }
 
+// One packet is fetched while another's rows are claimed. More would only take what other workers could run sooner.
+const FETCHERS = 4
+
 interface WorkerDeps<Q extends QueueName> {
   queue: Q
   work: Work<Q>
@@ -90,17 +94,34 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const finish = createCrowds<Claim, boolean>({
     run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
   })
+  const inTurn = createTurns(concurrency)
+  const unfinished = new Set<Promise<void>>()
   let progressAt = now()
   let stuckReason: string | undefined
 
-  async function process(ticket: Ticket): Promise<void> {
-    await hangAt(`${queue}:delivered`)
-    const claimed = await claim(ticket)
-    if (claimed === undefined) {
-      metrics.outcomes.inc({ queue, outcome: 'stale' })
-      return
-    }
-    failpoint(`${queue}:claimed`)
+  // The engine has done its part when the row is claimed: from then on its lease says who runs it. What waits for its turn
+  // keeps its packet, and with it one of the few fetchers, so that no worker hoards what others could run.
+  function begin(ticket: Ticket): Promise<void> {
+    return new Promise((taken, refused) => {
+      const ended = inTurn(async () => {
+        await hangAt(`${queue}:delivered`)
+        const claimed = await claim(ticket)
+        failpoint(`${queue}:claimed`)
+        taken()
+        if (claimed === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
+        else await process(ticket, claimed)
+      })
+        .catch((error: unknown) => {
+          // Postgres could not be asked. Nothing is lost: reconcile finds the row again, claimed or not.
+          log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
+          refused(error)
+        })
+        .finally(() => unfinished.delete(ended))
+      unfinished.add(ended)
+    })
+  }
+
+  async function process(ticket: Ticket, claimed: Claim): Promise<void> {
     const startedAt = now()
     const controller = new AbortController()
     running.get(claimed.id)?.controller.abort()
@@ -223,13 +244,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const producer = engine.producer(queue)
   await renewLeases()
   const consumer = engine.consume(queue, {
-    concurrency,
-    process: (ticket) =>
-      process(ticket).catch((error: unknown) => {
-        // Postgres could not be asked. Failing the engine's job loses nothing: reconcile finds the row again.
-        log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
-        throw error
-      }),
+    concurrency: FETCHERS,
+    async process(tickets) {
+      const begun = await Promise.allSettled(tickets.map(begin))
+      // Failing the engine's job gives the packet up.
+      for (const one of begun) if (one.status === 'rejected') throw one.reason
+    },
     onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
   })
   const timers = [
@@ -244,7 +264,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       identity.isLeaving = true
       await deregister(db, identity.id).catch(() => {})
       const deadline = new Promise<void>((done) => setTimeout(done, deadlineMs).unref())
-      await Promise.race([consumer.close(), deadline])
+      const drained = consumer.close().then(() => Promise.all(unfinished))
+      await Promise.race([drained, deadline])
       for (const timer of timers) clearInterval(timer)
       for (const { controller } of running.values()) controller.abort(new Error('the worker is stopping'))
       await producer.close()

@@ -6,20 +6,26 @@ import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import type { Engine, Producer, Ticket } from './bull.ts'
+import type { Engine, Packet, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import { QUEUES, type QueueName } from './queues.ts'
 import { type Lane, shareFairly } from './share.ts'
 
 export interface Dispatcher {
-  /** Moves as much as the window has room for; answers how many jobs went to the engine. */
-  dispatch(queue: QueueName): Promise<number>
+  /** Moves as much as the window has room for; answers how many jobs went to the engine, and which part of the window they are. */
+  dispatch(queue: QueueName): Promise<Dispatched>
   /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
   /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
   reconcile(queue: QueueName): Promise<number>
   close(): Promise<void>
+}
+
+export interface Dispatched {
+  count: number
+  /** 0 to 1: with 1 the workers had nothing left. */
+  share: number
 }
 
 // Twice the concurrency keeps every worker fed while the next round is chosen, and the engine small whatever the backlog.
@@ -55,19 +61,15 @@ export function createDispatcher({
     return producer
   }
 
-  async function hand(queue: QueueName, chosen: Chosen[]): Promise<number> {
+  async function hand(queue: QueueName, chosen: Chosen[], packets: Chosen[][]): Promise<number> {
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     const spans = new Map(chosen.flatMap((job) => spanOf(queue, job)))
-    // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
-    const { stored, error } = await producerOf(queue).add(
-      chosen.map((job) => ({
-        id: job.id,
-        dispatches: job.dispatches,
-        priority: Math.min(1 + job.ahead, 2_000_000),
-        traceparent: traceparentOf(spans.get(job.id)) ?? job.traceparent ?? undefined,
-      })),
-    )
+    const ticketOf = ({ id, dispatches, ...job }: Chosen): Ticket => {
+      const traceparent = traceparentOf(spans.get(id)) ?? job.traceparent
+      return traceparent === null ? { id, dispatches } : { id, dispatches, traceparent }
+    }
+    const { stored, error } = await producerOf(queue).add(packets.flatMap((jobs) => packetOf(jobs, ticketOf)))
     const lost = chosen.filter((job) => !stored.has(job.id))
     for (const [id, span] of spans) {
       if (!stored.has(id)) failSpan(span, 'not_stored')
@@ -87,12 +89,13 @@ export function createDispatcher({
 
   return {
     async dispatch(queue) {
-      const chosen = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
-      return hand(queue, chosen)
+      const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
+      const count = await hand(queue, chosen, inPackets(chosen, room.workers, QUEUES[queue].packet))
+      return { count, share: room.window === 0 ? 0 : Math.min(1, count / room.window) }
     },
     async dispatchOne(queue, id) {
       const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })
-      await hand(queue, chosen)
+      await hand(queue, chosen, [chosen])
     },
     async reconcile(queue) {
       const { lapsed, unclaimed } = await db.system('reconcile', (tx) => findAbandoned(tx, queue))
@@ -120,6 +123,23 @@ interface Chosen {
   traceparent: string | null
 }
 
+// Those that overtake travel together, and not with those that wait. Every worker gets two packets before any is larger
+// than one job: a packet runs where it arrives.
+function inPackets(chosen: readonly Chosen[], workers: number, most: number): Chosen[][] {
+  const size = Math.max(1, Math.min(most, Math.floor(chosen.length / (2 * Math.max(1, workers)))))
+  const sorted = chosen.toSorted((a, b) => a.ahead - b.ahead)
+  return Array.from({ length: Math.ceil(sorted.length / size) }, (_, index) =>
+    sorted.slice(index * size, (index + 1) * size),
+  )
+}
+
+// A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
+function packetOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): Packet[] {
+  const [first, ...rest] = jobs
+  if (first === undefined) return []
+  return [{ tickets: [ticketOf(first), ...rest.map(ticketOf)], priority: Math.min(1 + first.ahead, 2_000_000) }]
+}
+
 // Of a batch each job is a trace of its own: priority 1 is bulk.
 function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [string, Span][] {
   const describe = () => ({
@@ -131,11 +151,22 @@ function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [strin
   return span === undefined ? [] : [[id, span]]
 }
 
-async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
-  if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return []
-  const room = await findRoom(tx, queue)
-  if (room <= 0) return []
+interface Room {
+  /** Jobs that the window has room for. */
+  free: number
+  window: number
+  workers: number
+}
 
+const NO_ROOM: Room = { free: 0, window: 0, workers: 0 }
+
+async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; room: Room }> {
+  if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return { chosen: [], room: NO_ROOM }
+  const room = await findRoom(tx, queue)
+  return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room.free), room }
+}
+
+async function chooseFairly(tx: Tx, queue: QueueName, free: number): Promise<Chosen[]> {
   const lanes = await tx.query<Lane>(
     // A loose index scan: one probe per lane, whatever the number of waiting jobs.
     `WITH RECURSIVE lanes AS (
@@ -153,7 +184,7 @@ async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
                    AND j.run_at <= now())`,
     [queue],
   )
-  const quotas = shareFairly(lanes, room, QUEUES[queue].laneCap)
+  const quotas = shareFairly(lanes, free, QUEUES[queue].laneCap)
   if (quotas.length === 0) return []
 
   const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
@@ -183,7 +214,7 @@ async function choose(tx: Tx, queue: QueueName): Promise<Chosen[]> {
 }
 
 async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]> {
-  if ((await findRoom(tx, queue)) <= 0) return []
+  if ((await findRoom(tx, queue)).free <= 0) return []
   return tx.query<Chosen>(
     `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
@@ -193,15 +224,16 @@ async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]
   )
 }
 
-async function findRoom(tx: Tx, queue: QueueName): Promise<number> {
-  const [row] = await tx.query<{ room: number }>(
-    `SELECT CASE WHEN EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) THEN 0 ELSE
-       ${WINDOW_FACTOR} * coalesce((SELECT sum(concurrency) FROM workers
-                    WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}), 0)::int
-       - (SELECT count(*) FROM jobs WHERE queue = $1 AND state IN ('dispatched', 'running'))::int END AS room`,
+async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
+  const [row] = await tx.query<{ isPaused: boolean; workers: number; window: number; inFlight: number }>(
+    `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
+       count(*)::int AS workers, ${WINDOW_FACTOR} * coalesce(sum(concurrency), 0)::int AS window,
+       (SELECT count(*) FROM jobs WHERE queue = $1 AND state IN ('dispatched', 'running'))::int AS "inFlight"
+     FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}`,
     [queue],
   )
-  return row?.room ?? 0
+  if (row === undefined || row.isPaused) return NO_ROOM
+  return { free: row.window - row.inFlight, window: row.window, workers: row.workers }
 }
 
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {

@@ -7,10 +7,12 @@ export interface Loop {
   close(): Promise<void>
 }
 
-// While jobs flow in crowds the next round follows as soon as some have made room: a round costs the same for one job and
-// for a hundred. A trickle is asked for every 25 ms, and an idle system 4 times a second.
-const CROWD = 8
-const PAUSE_IN_CROWD_MS = 5
+// A round costs the same for one job and for a hundred. The more of the window it filled, the sooner workers would run dry
+// and the next one follows. A trickle is asked for every 25 ms, and an idle system 4 times a second.
+const CROWDED = 0.5
+const FLOWING = 0.2
+const PAUSE_IN_CROWD_MS = 2
+const PAUSE_IN_FLOW_MS = 8
 const PAUSE_MIN_MS = 25
 const PAUSE_MAX_MS = 250
 // A lapsed lease is found within 22.5 s of the worker's death.
@@ -21,9 +23,10 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
   const loops = QUEUE_NAMES.flatMap((queue) => {
     let pauseMs = PAUSE_MIN_MS
     const dispatching = repeat(async () => {
-      const moved = await dispatcher.dispatch(queue)
-      if (moved >= CROWD) pauseMs = PAUSE_IN_CROWD_MS
-      else if (moved > 0) pauseMs = PAUSE_MIN_MS
+      const { count, share } = await dispatcher.dispatch(queue)
+      if (share >= CROWDED) pauseMs = PAUSE_IN_CROWD_MS
+      else if (share >= FLOWING) pauseMs = PAUSE_IN_FLOW_MS
+      else if (count > 0) pauseMs = PAUSE_MIN_MS
       else pauseMs = Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs * 1.5))
       return pauseMs
     }, log)

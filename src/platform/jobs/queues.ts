@@ -9,6 +9,8 @@ interface QueueSettings {
   maxAttempts: number
   /** Jobs at once in one worker process. */
   concurrency: number
+  /** Jobs that may travel together. More are cheaper to carry; fewer spread better over workers. */
+  packet: number
   /** Jobs of one lane dispatched or running at once. */
   laneCap: number
   /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
@@ -23,6 +25,7 @@ export const QUEUES = {
     maxAttempts: 10,
     // A job waits for Postgres and the photo most of its time.
     concurrency: 16,
+    packet: 4,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
@@ -43,7 +46,8 @@ export const QUEUES = {
     // The webhook schedule counts its own ten attempts; this bounds crashes on top of them.
     maxAttempts: 40,
     // A delivery waits for its receiver most of its time.
-    concurrency: 64,
+    concurrency: 128,
+    packet: 16,
     // A receiver that hangs may hold this many of our connections and no more.
     laneCap: 8,
     retryBaseMs: 5_000,

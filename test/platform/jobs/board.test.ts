@@ -32,7 +32,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     test = await createTestDatabase()
     engine = makeEngine(kind, test)
     const producer = engine.producer('attest')
-    await until(async () => (await producer.add([{ id, dispatches: 1, priority: 1 }])).stored.size === 1)
+    await until(async () => (await producer.add([{ tickets: [{ id, dispatches: 1 }], priority: 1 }])).stored.size === 1)
     await producer.close()
     open = await serve(undefined)
     guarded = await serve(PASSWORD)
@@ -73,7 +73,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     }[]
     expect(queues.map(({ name }) => name)).toEqual(['attest', 'deliver'])
     expect(queues[0]).toMatchObject({ counts: { prioritized: 1 }, readOnlyMode: true, isPaused: false })
-    expect(queues[0]?.jobs).toMatchObject([{ id: jobId, data: { id, dispatches: 1 } }])
+    expect(queues[0]?.jobs).toMatchObject([{ id: jobId, data: { tickets: [{ id, dispatches: 1 }] } }])
     const job = await call(open, `/queues/api/queues/attest/${jobId}`)
     expect(job.json).toMatchObject({ job: { id: jobId }, status: 'prioritized' })
     expect((await call(open, '/queues/api/redis/stats')).json).toMatchObject({

@@ -93,6 +93,32 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
+  it('runs as many at once as it may, and one that hangs holds up nobody that came with it', async () => {
+    let [inside, most] = [0, 0]
+    let release = () => {}
+    const released = new Promise<void>((done) => {
+      release = done
+    })
+    let hung: string | undefined
+    const worker = await start(async (job) => {
+      inside += 1
+      most = Math.max(most, inside)
+      hung ??= job.id
+      if (hung === job.id) await released
+      inside -= 1
+      return settleNow(job)
+    })
+    const ids = await addJobs(60)
+    await until(async () => {
+      await dispatcher.dispatch('attest')
+      return (await states(ids)).filter(({ state }) => state === 'succeeded').length === 59
+    })
+    release()
+    await settledAll(ids)
+    expect(most).toBeLessThanOrEqual(4)
+    await worker.close(5_000)
+  })
+
   it('ends what left nothing to write, and of a job that was taken over nothing', async () => {
     const overtaken = new Set<string>()
     const worker = await start(async (job) => {
@@ -118,14 +144,17 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('says which tickets it stored, and holds them until they are done', async () => {
     const producer = engine.producer('deliver')
-    const ticket = { id: randomUUID(), dispatches: 1 }
-    expect(await producer.add([{ ...ticket, priority: 1 }])).toEqual({ stored: new Set([ticket.id]) })
-    expect(await producer.held([ticket, { id: ticket.id, dispatches: 2 }])).toEqual(new Set([ticket.id]))
+    const makeTicket = () => ({ id: randomUUID(), dispatches: 1 })
+    const [ticket, fellow] = [makeTicket(), makeTicket()]
+    const both = new Set([ticket.id, fellow.id])
+    expect(await producer.add([{ tickets: [ticket, fellow], priority: 1 }])).toEqual({ stored: both })
+    expect(await producer.held([ticket, { id: ticket.id, dispatches: 2 }, fellow])).toEqual(both)
     expect(await producer.waiting()).toBe(1)
     // From 20 on the engine is asked in bulk, which is another way through it.
-    const many = Array.from({ length: 250 }, () => ({ id: randomUUID(), dispatches: 1, priority: 3 }))
-    expect(await producer.add(many)).toEqual({ stored: new Set(many.map(({ id }) => id)) })
-    expect(await producer.held(many)).toEqual(new Set(many.map(({ id }) => id)))
+    const many = Array.from({ length: 250 }, makeTicket)
+    const ids = new Set(many.map(({ id }) => id))
+    expect(await producer.add(many.map((one) => ({ tickets: [one], priority: 3 })))).toEqual({ stored: ids })
+    expect(await producer.held(many)).toEqual(ids)
     expect(await producer.waiting()).toBe(251)
     await producer.close()
   })
@@ -254,10 +283,10 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('dispatches nothing of a paused queue, and nothing without a worker', async () => {
     const ids = await addJobs(1)
-    expect(await dispatcher.dispatch('attest')).toBe(0)
+    expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
     await database.owner("INSERT INTO queues (queue, paused_at) VALUES ('attest', now())")
     const worker = await start(settleNow)
-    expect(await dispatcher.dispatch('attest')).toBe(0)
+    expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
     await database.owner('DELETE FROM queues')
     await settledAll(ids)
     await worker.close(5_000)
