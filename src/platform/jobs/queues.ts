@@ -37,6 +37,7 @@ export const QUEUES = {
     maxAttempts: 8,
     // A job waits for the detector most of its time, and holds an image of up to 20 MB.
     concurrency: 8,
+    packet: 1,
     laneCap: 100_000,
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
