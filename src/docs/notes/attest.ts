@@ -106,6 +106,23 @@ const claim = {
   erased_at: null,
 }
 
+const compared = {
+  attestation_id: IDS.attestation,
+  media_id: IDS.media,
+  state: 'compared',
+  not_comparable: null,
+  earlier: [
+    {
+      claim_id: 'clm_test_01m7wz3kq4fm2v7d0r8s6t5x9b',
+      attestation_id: 'att_test_01m7wz3kq5e8g1h4j6n9p2w7ya',
+      kind: 'similar_media',
+      distance_bits: 2,
+    },
+  ],
+  earlier_more: 0,
+  later: [],
+}
+
 const batch = {
   batch_id: IDS.batch,
   accepted: 3,
@@ -240,6 +257,7 @@ const CLAIMS: Record<string, Note> = {
     description:
       'What other claims of the account show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
       'less. It is looked for after the evaluation: `pending` says that this is still to come.',
+    answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
   },
   'DELETE /v1/claims/:id': {
     description:
