@@ -190,6 +190,18 @@ const DEVICES: Record<string, Note> = {
   'GET /v1/admin/root-cas': { description: 'Each with its certificate in PEM.' },
   'GET /v1/admin/root-cas/:id': { description: 'With its certificate in PEM.' },
   'DELETE /v1/admin/root-cas/:id': { description: 'What was evaluated before stays as it is.' },
+  'POST /v1/admin/c2pa-anchors': {
+    description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
+    examples: {
+      'PEM, shortened': {
+        name: 'Cameras of our assessors',
+        certificate: '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n',
+      },
+    },
+  },
+  'GET /v1/admin/c2pa-anchors': { description: 'Each with its certificate in PEM. The deployment’s own are not among them.' },
+  'GET /v1/admin/c2pa-anchors/:id': { description: 'With its certificate in PEM.' },
+  'DELETE /v1/admin/c2pa-anchors/:id': { description: 'What was evaluated before stays as it is.' },
 }
 
 const WEBHOOKS: Record<string, Note> = {

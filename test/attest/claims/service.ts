@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { Registry } from 'prom-client'
+import { createC2paAnchors } from '#src/attest/c2pa/anchors.ts'
+import { c2paRoutes } from '#src/attest/c2pa/routes.ts'
 import { createCaptures } from '#src/attest/captures/captures.ts'
 import { streamRoutes } from '#src/attest/captures/stream-routes.ts'
 import { createStreams } from '#src/attest/captures/streams.ts'
@@ -147,7 +149,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const app = await startApp([...claimRoutes(claims), ...streamRoutes(streams)], {
+  const app = await startApp([...claimRoutes(claims), ...streamRoutes(streams), ...c2paRoutes(createC2paAnchors(registry))], {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
     jwks: signingKeys.jwks,
