@@ -20,12 +20,12 @@ import { createVerify } from './attest/claims/verify.ts'
 import { createChallenges } from './attest/devices/challenges.ts'
 import { createDevices } from './attest/devices/devices.ts'
 import { createRootCas } from './attest/devices/roots.ts'
-import { createEvidence } from './attest/evidence/evidence.ts'
-import { createRenderer } from './attest/evidence/renderer.ts'
-import { createThumbnails } from './attest/evidence/thumbnails.ts'
 import { createDuplicates } from './attest/duplicates/duplicates.ts'
 import { createDuplicateFindings } from './attest/duplicates/findings.ts'
 import { createHasher } from './attest/duplicates/hasher.ts'
+import { createEvidence } from './attest/evidence/evidence.ts'
+import { createRenderer } from './attest/evidence/renderer.ts'
+import { createThumbnails } from './attest/evidence/thumbnails.ts'
 import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { createC2paReader } from './attest/media/c2pa.ts'
@@ -37,7 +37,9 @@ import { createRiskPolicy } from './attest/policy/risk-policy.ts'
 import { createReevaluations } from './attest/reevaluate/reevaluations.ts'
 import { createScreeningBatches } from './attest/screen/batches.ts'
 import { openDetector } from './attest/screen/detectors/open.ts'
+import { rejudgeAttested } from './attest/screen/late.ts'
 import { createScreeningMetrics } from './attest/screen/metrics.ts'
+import { createObserve } from './attest/screen/observe.ts'
 import { createScreen } from './attest/screen/screen.ts'
 import { createScreenings } from './attest/screen/screenings.ts'
 import { createScreeningSettings } from './attest/screen/settings.ts'
@@ -246,7 +248,8 @@ export function createServices({ config, log, registry = new Registry() }: Servi
         db: db(),
         store: store(),
         detector: openDetector(config, { outbound, now }),
-        observe: async () => [],
+        observe: createObserve({ db: db(), store: store(), inspector: inspector(), c2pa: c2pa() }),
+        onScored: rejudgeAttested,
         now,
         metrics: createScreeningMetrics(registry),
         log,

@@ -11,6 +11,7 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
 import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
+import { withScreening } from '../factors/screening.ts'
 import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
 import { insertResults, type NewResult } from './rows.ts'
 
@@ -88,7 +89,8 @@ async function settleCrowd(
 function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
   const standing = aggregate([...standingsOf(claim), judgement])
   if (standing === null) throw new Error('a claim with a judged attestation has no standing')
-  return standing
+  // Before its first judgement a claim may have codes of screenings.
+  return withScreening(standing, claim.advisoryCodes)
 }
 
 function standingsOf(claim: ClaimRow): Standing[] {

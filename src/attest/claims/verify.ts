@@ -17,6 +17,7 @@ import { currentPolicy } from '../policy/rows.ts'
 import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
 import { encodeFacts } from '../reevaluate/stored-facts.ts'
+import { screeningFactors } from '../screen/rows.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
 import { createReadMedia, type MediaFacts } from './media-facts.ts'
@@ -62,11 +63,15 @@ export function createVerify({
     const gathered = await db.tenant(job.scope, async (tx) => {
       const submitted = await findSubmitted(tx, attestationId)
       if (submitted === undefined) return undefined
-      const [policy, gathered] = await Promise.all([currentPolicy(tx), gather(tx, submitted)])
-      return { submitted, policy, gathered }
+      const [policy, gathered, screening] = await Promise.all([
+        currentPolicy(tx),
+        gather(tx, submitted),
+        screeningFactors(tx, job.scope, submitted.mediaSha256),
+      ])
+      return { submitted, policy, gathered, screening }
     })
     if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted, policy } = gathered
+    const { submitted, policy, screening } = gathered
     note({ claim: submitted.claimId })
     if (submitted.status === 'cancelled') return { kind: 'done' }
     const gatherFacts = async () =>
@@ -75,7 +80,7 @@ export function createVerify({
         gathered.gathered,
         { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
         await hardwareContext(job, submitted),
-        policy,
+        { policy, screening },
       )
     if (submitted.status === 'evaluated') return rejudge(job, attestationId, gatherFacts)
 
@@ -127,7 +132,7 @@ async function factsOf(
   gathered: Gathered,
   mediaFacts: MediaFacts & Pick<Facts, 'video'>,
   context: HardwareContext,
-  policy: Facts['policy'],
+  known: Pick<Facts, 'policy' | 'screening'>,
 ): Promise<Facts> {
   const { claim, media_type: mediaType } = submitted.submission
   const { lat, lng } = claim?.loss_location ?? { lat: submitted.claimLossLat, lng: submitted.claimLossLng }
@@ -137,6 +142,6 @@ async function factsOf(
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     ...mediaFacts,
     lossLocation: lat === null || lng === null ? null : { lat, lng },
-    policy,
+    ...known,
   }
 }

@@ -5,6 +5,7 @@ import type { C2paFacts } from '../media/c2pa-facts.ts'
 import type { DeclaredFacts } from '../media/declared.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { VideoFacts } from '../video/facts.ts'
+import type { Evidence } from './table.ts'
 
 export type { HardwareTier }
 
@@ -101,6 +102,8 @@ export interface Facts {
   c2pa?: C2paFacts
   /** What the media say of themselves outside of C2PA; left out: nobody looked. */
   declared?: DeclaredFacts
+  /** What the latest screening with a score says of these bytes; left out: none has one. */
+  screening?: readonly { code: 'ai_generated_likely' | 'deepfake_likely'; evidence: Evidence }[]
   /** Where the claim says the loss happened. */
   lossLocation: Position | null
   policy: Policy

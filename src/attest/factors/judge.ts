@@ -16,6 +16,7 @@ import { judgeHardware, tierOf } from './hardware.ts'
 import { judgeHash } from './hash.ts'
 import { judgeLiveness } from './liveness.ts'
 import { judgeManifest } from './manifest.ts'
+import { judgeAiGenerated, judgeDeepfake } from './screening.ts'
 import { judgeSession } from './session.ts'
 import { judgeSignature } from './signature.ts'
 import { judgeStaleness } from './staleness.ts'
@@ -72,7 +73,7 @@ export interface ClaimStanding {
 export type CaptureCode = Exclude<FactorCode, 'no_manifest'>
 export type ImageAdvisoryCode = Extract<
   AdvisoryCode,
-  `exif_${string}` | `geofence_${string}` | `c2pa_${string}` | `carrier_${string}`
+  `exif_${string}` | `geofence_${string}` | `c2pa_${string}` | `carrier_${string}` | `${string}_likely`
 >
 
 const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => ScoredFactor<C> | null } = {
@@ -102,6 +103,8 @@ const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => Ad
   carrier_policy_attestation_missing: judgeCarrierAttestation,
   carrier_policy_biometric_missing: judgeCarrierBiometric,
   carrier_policy_gps_missing: judgeCarrierGps,
+  ai_generated_likely: judgeAiGenerated,
+  deepfake_likely: judgeDeepfake,
 }
 
 const CAPTURE_CODES = FACTOR_CODES.filter((code): code is CaptureCode => code in CAPTURE_JUDGES)

@@ -11,10 +11,12 @@ export interface Known {
   revocations: RevocationSnapshot
   now: Date
   policy: Facts['policy']
+  /** What the latest screening of these bytes says now. */
+  screening: NonNullable<Facts['screening']>
 }
 
-export function refresh(facts: Facts, { device, revocations, now, policy }: Known): Facts {
-  return { ...facts, policy, device: refreshDevice(facts.device, device, { revocations, now }) }
+export function refresh(facts: Facts, { device, revocations, now, policy, screening }: Known): Facts {
+  return { ...facts, policy, screening, device: refreshDevice(facts.device, device, { revocations, now }) }
 }
 
 // Of the registry only a revocation counts. A device that was enrolled, renewed or attested anew since was not so at the time.

@@ -14,9 +14,11 @@ import { findSubmitted, type SubmittedRow } from '../claims/rows.ts'
 import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type Judgement, judge } from '../factors/judge.ts'
+import { withScreening } from '../factors/screening.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { currentPolicy } from '../policy/rows.ts'
+import { screeningCodesOfClaim, screeningFactors } from '../screen/rows.ts'
 import { noteChange } from './case-note.ts'
 import { findPending, settleMarks } from './mark-rows.ts'
 import { type Known, refresh } from './refresh.ts'
@@ -41,7 +43,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
   return async (job, attestationId, gatherFacts) => {
     const { scope } = job
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const found = await db.tenant(scope, (tx) => look(tx, attestationId))
+      const found = await db.tenant(scope, (tx) => look(tx, scope, attestationId))
       if (found === undefined) return { kind: 'done' }
       const { causes, result, submitted } = found
       const end = (outcome: 'unchanged' | 'skipped') =>
@@ -88,17 +90,21 @@ interface Found {
   causes: string[]
   result: StandingResult
   submitted: SubmittedRow
-  known: Pick<Known, 'device' | 'policy'>
+  known: Pick<Known, 'device' | 'policy' | 'screening'>
 }
 
-async function look(tx: Tx, attestationId: string): Promise<Found | undefined> {
+async function look(tx: Tx, scope: Scope, attestationId: string): Promise<Found | undefined> {
   // First: what is read after it is at least as new as the causes, which were committed before their marks.
   const causes = await findPending(tx, attestationId)
   if (causes.length === 0) return undefined
   const [result, submitted] = await Promise.all([findResult(tx, attestationId), findSubmitted(tx, attestationId)])
   if (result === undefined || submitted === undefined) return undefined
-  const [policy, { device }] = await Promise.all([currentPolicy(tx), gather(tx, submitted)])
-  return { causes, result, submitted, known: { device, policy } }
+  const [policy, { device }, screening] = await Promise.all([
+    currentPolicy(tx),
+    gather(tx, submitted),
+    screeningFactors(tx, scope, submitted.mediaSha256),
+  ])
+  return { causes, result, submitted, known: { device, policy, screening } }
 }
 
 /** Undefined: there is nothing left to judge by. */
@@ -130,8 +136,9 @@ function canonicalOf(judgement: Judgement): string {
 async function moveClaim(tx: Tx, scope: Scope, claimId: string, openCase: OpenCase | undefined): Promise<void> {
   const [before] = await lockClaims(tx, [claimId])
   // A statement after the lock: it sees what others of the claim have committed before they let go of it.
-  const after = aggregate(await findStandings(tx, claimId))
-  if (before === undefined || after === null) throw new Error('an attestation that was judged again has no claim')
+  const judged = aggregate(await findStandings(tx, claimId))
+  if (before === undefined || judged === null) throw new Error('an attestation that was judged again has no claim')
+  const after = withScreening(judged, await screeningCodesOfClaim(tx, claimId))
   const isChanged = differs(before, after)
   if (!isChanged && sameCodes(before, after)) return
   const events: NewEvent[] = []

@@ -1,0 +1,33 @@
+import type { Facts } from './facts.ts'
+import type { ClaimStanding } from './judge.ts'
+import { ADVISORIES, type AdvisoryCode, type AdvisoryFactor, advisory } from './table.ts'
+
+// A detector's opinion, as its screening put it: nothing is added here, so the row that says it gives the same factor.
+
+export function judgeAiGenerated(facts: Facts): AdvisoryFactor<'ai_generated_likely'> | null {
+  return screened(facts, 'ai_generated_likely')
+}
+
+export function judgeDeepfake(facts: Facts): AdvisoryFactor<'deepfake_likely'> | null {
+  return screened(facts, 'deepfake_likely')
+}
+
+function screened<C extends 'ai_generated_likely' | 'deepfake_likely'>(
+  { screening = [] }: Facts,
+  code: C,
+): AdvisoryFactor<C> | null {
+  const found = screening.find((one) => one.code === code)
+  return found === undefined ? null : advisory(code, found.evidence)
+}
+
+/** Codes that a claim has of its screenings are its own, whatever its attestations say. */
+export function withScreening(standing: ClaimStanding, codes: readonly AdvisoryCode[]): ClaimStanding {
+  const own = new Set([...standing.advisoryCodes, ...codes.filter((code) => isScreening(code))])
+  return own.size === standing.advisoryCodes.length
+    ? standing
+    : { ...standing, advisoryCodes: ADVISORIES.filter((code) => own.has(code)) }
+}
+
+function isScreening(code: AdvisoryCode): boolean {
+  return code === 'ai_generated_likely' || code === 'deepfake_likely'
+}

@@ -1,0 +1,17 @@
+// A score that comes after a capture of the same bytes was judged: the attestation is judged again.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { requestReevaluation } from '../reevaluate/request.ts'
+import type { ScreeningRow } from './rows.ts'
+
+export async function rejudgeAttested(
+  tx: Tx,
+  scope: Scope,
+  { id, mediaId, mediaSha256 }: Pick<ScreeningRow, 'id' | 'mediaId' | 'mediaSha256'>,
+): Promise<void> {
+  // Of a bulk of legacy photos none was attested: nothing to walk through then.
+  const attested = await tx.query('SELECT FROM attestations WHERE media_id = $1 LIMIT 1', [mediaId])
+  if (attested.length === 0) return
+  await requestReevaluation(tx, scope, { cause: 'screening', mediaSha256: mediaSha256.toString('hex'), key: id })
+}

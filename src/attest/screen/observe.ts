@@ -1,0 +1,10 @@
+import { createReadMedia, type MediaFactsDeps } from '../claims/media-facts.ts'
+import { declaredProvenance } from '../media/declared.ts'
+import type { ScreenDeps } from './screen.ts'
+
+/** What media declare of how they were made, read as for a judgement. */
+export function createObserve(deps: MediaFactsDeps): ScreenDeps['observe'] {
+  const readMedia = createReadMedia(deps)
+  return async (job, { mediaSha256, createdAt }) =>
+    declaredProvenance(await readMedia(job, { mediaSha256, acceptedAt: createdAt }))
+}
