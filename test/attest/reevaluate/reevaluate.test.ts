@@ -1,0 +1,340 @@
+// What became known later, over real claims: results are replaced and kept, claims move on, and everything is told once.
+
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createChallenges } from '#src/attest/devices/challenges.ts'
+import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
+import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
+import { createListApplier } from '#src/attest/reevaluate/list.ts'
+import { createVendor } from '../../../capture-kit/vendor.ts'
+import { BARE_PHOTO, codesOf, evidenceOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
+import type { Caller } from '../claims/service.ts'
+import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
+
+const vendor = await createVendor({ now: () => new Date() })
+let list: RevocationSnapshot = 'off'
+let on: Reevaluating
+let caller: Caller
+let phone: Phone
+
+beforeAll(async () => {
+  on = await startReevaluating({
+    roots: readVendorRoots(vendor.roots.split(',')),
+    apps: readExpectedApps(vendor.apps.split(',')),
+    revocations: async () => list,
+  })
+})
+afterAll(() => on?.close())
+beforeEach(async () => {
+  list = 'off'
+  caller = await on.makeCaller()
+  phone = await makePhone(on.service, caller)
+})
+
+async function judge(body: object): Promise<Record<string, unknown>> {
+  const { json, text } = await on.service.attest(caller, body)
+  if (typeof json.attestation_id !== 'string') throw new Error(text)
+  await on.service.run(json.attestation_id, on.work)
+  return seen(json.attestation_id)
+}
+const seen = async (id: unknown) => (await on.service.call(caller, `/v1/attestations/${id}`)).json
+const claimOf = async ({ claim_id }: Record<string, unknown>) =>
+  (await on.service.call(caller, `/v1/claims/${claim_id}`)).json
+const events = async () => (await on.service.events(caller)).map(({ type }) => type)
+const pastOf = async ({ attestation_id }: Record<string, unknown>) =>
+  (await on.call(caller, `/v1/attestations/${attestation_id}/results`)).json.data as Record<string, unknown>[]
+const revoke = (effectiveAt?: Date) =>
+  on.service.devices.revoke(caller, phone.id ?? '', {
+    reason: 'lost',
+    ...(effectiveAt === undefined ? {} : { effective_at: effectiveAt.toISOString() }),
+  })
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+/** Everything that callers could see changed. */
+const fingerprint = () => on.service.fingerprint()
+const progress = async (id: unknown) => (await on.call(caller, `/v1/account/reevaluations/${id}`)).json
+const latest = async () =>
+  ((await on.call(caller, '/v1/account/reevaluations')).json.data as Record<string, unknown>[])[0] ?? {}
+
+describe('a revoked device', () => {
+  it('condemns what was accepted since it was compromised: result, claim, events and case, each once', async () => {
+    const before = await judge(shoot(phone))
+    expect(before).toMatchObject({ risk_score: 40, risk_status: 'review' })
+    const known = await events()
+    await revoke(ago(10))
+    await on.drain(caller)
+
+    const after = await seen(before.attestation_id)
+    expect(after).toMatchObject({ risk_score: 120, risk_status: 'failed', provenance_status: 'broken' })
+    expect(codesOf(after)).toEqual(['device_revoked', 'hardware_backing_absent'])
+    expect(after.accepted_at).toBe(before.accepted_at)
+    expect(await claimOf(before)).toMatchObject({ risk_score: 120, risk_status: 'failed', case_id: expect.any(String) })
+    expect((await events()).slice(known.length)).toEqual(['claim.provenance_updated', 'claim.escalated'])
+    const [updated, escalated] = (await on.service.events(caller)).slice(-2)
+    expect(updated?.data).toEqual({
+      claim_id: before.claim_id,
+      previous: { risk_status: 'review', risk_score: 40, provenance_status: 'verified' },
+      current: { risk_status: 'failed', risk_score: 120, provenance_status: 'broken' },
+      added_factors: ['device_revoked'],
+      removed_factors: [],
+    })
+    expect(escalated?.data.case_id).toBe((await claimOf(before)).case_id)
+
+    // The first result is still there, signed as it was.
+    const reevaluation = await latest()
+    expect(reevaluation).toMatchObject({ cause: 'device_revoked', device_id: phone.id, status: 'done', changed: 1 })
+    expect(await pastOf(before)).toMatchObject([
+      { number: 1, risk_score: 40, result_jws: before.result_jws, replaced_for: [reevaluation.reevaluation_id] },
+    ])
+    expect(decodeJwt(String(after.result_jws))).toMatchObject({ risk_score: 120, accepted_at: before.accepted_at })
+  })
+
+  it('leaves alone what was accepted before it was compromised', async () => {
+    const before = await judge(shoot(phone))
+    await revoke(new Date())
+    await on.drain(caller)
+    expect(await seen(before.attestation_id)).toEqual(before)
+    expect(await latest()).toMatchObject({ status: 'done', touched: 0, looked: 0 })
+  })
+
+  it('is found by its key, whatever the bundle calls it', async () => {
+    const other = await makePhone(on.service, caller, { name: 'Other' })
+    const before = await judge(shoot({ device: phone.device, id: other.id }))
+    expect(codesOf(before)).toContain('device_not_enrolled')
+    await revoke(ago(10))
+    await on.drain(caller)
+    const after = codesOf(await seen(before.attestation_id))
+    expect(after).toContain('device_revoked')
+    expect(after).not.toContain('device_not_enrolled')
+  })
+
+  it('tells a closed case, and leaves it closed', async () => {
+    const before = await judge({ ...shoot(phone, { gps: undefined }), claim: { reference: 'closed' } })
+    const { case_id: caseId } = await claimOf(before)
+    await on.service.test.owner(
+      `UPDATE cases SET state = 'approved', reason_code = 'consistent', closed_at = now(), due_at = NULL WHERE id = $1`,
+      [caseId],
+    )
+    await revoke(ago(10))
+    await on.drain(caller)
+    expect(await claimOf(before)).toMatchObject({ risk_score: 150, case_id: null })
+    const entries = await on.service.test.owner<{ kind: string; changes: object[] }>(
+      'SELECT kind, changes FROM case_entries WHERE case_id = $1 ORDER BY seq DESC',
+      [caseId],
+    )
+    expect(entries[0]).toMatchObject({
+      kind: 'changed',
+      changes: [
+        { field: 'risk_score', from: '70', to: '150' },
+        { field: 'provenance_status', from: 'verified', to: 'broken' },
+      ],
+    })
+    expect((await on.service.events(caller)).filter(({ type }) => type === 'claim.escalated')).toHaveLength(1)
+  })
+
+  it('waits for what ran while it was revoked, which may not have known', async () => {
+    const { json } = await on.service.attest(caller, shoot(phone))
+    const id = String(json.attestation_id)
+    const held = Promise.withResolvers<void>()
+    const reached = Promise.withResolvers<void>()
+    const slow = on.service.makeVerify({
+      async signRecord(...args) {
+        reached.resolve()
+        await held.promise
+        return on.service.signRecord(...args)
+      },
+    })
+    const running = on.service.run(id, slow)
+    await reached.promise
+    await revoke(ago(10))
+    await on.walk()
+    await on.walk()
+    expect(await latest()).toMatchObject({ status: 'looking', looked: 0 })
+    held.resolve()
+    await running
+    expect(codesOf(await seen(id))).not.toContain('device_revoked')
+    await on.drain(caller)
+    expect(codesOf(await seen(id))).toContain('device_revoked')
+    expect((await events()).filter((type) => type === 'attestation.created')).toHaveLength(1)
+  })
+})
+
+describe('a list of revoked keys', () => {
+  const accounts = {
+    async *walk() {
+      yield { id: caller.accountId }
+    },
+  }
+  const apply = () => createListApplier({ db: on.service.test.db, accounts })()
+
+  async function publish(entries: Record<string, string>): Promise<number> {
+    list = { entries: new Map(Object.entries(entries)), fetchedAt: new Date() }
+    await on.service.test.owner(
+      `INSERT INTO revocation_lists (name, url, entries, digest, changed_at, fetched_at, attempted_at)
+       VALUES ('android', 'u', $1::jsonb, sha256($1::jsonb::text::bytea), now(), now(), now()) ON CONFLICT (name) DO UPDATE
+       SET entries = excluded.entries, digest = excluded.digest, changed_at = now()`,
+      [JSON.stringify(entries)],
+    )
+    return apply()
+  }
+
+  it('takes the tier away from what was judged before it, and gives it back', async () => {
+    const { challenges } = await createChallenges({ db: on.service.test.db, now: () => new Date() }).issue(caller, 1)
+    const challenge = challenges[0]?.challenge ?? ''
+    const request = { publicKey: phone.device.publicKey, challenge: Buffer.from(challenge, 'base64url') }
+    const chain = await vendor.attestAndroid({ ...request, userAuthType: 2 })
+    const evidence = { format: 'android-key', challenge, chain: chain.map((der) => der.toString('base64')) } as const
+    await on.service.devices.attest(caller, phone.id ?? '', evidence)
+    const [device] = await on.service.test.owner<{ serials: string[] }>(
+      'SELECT attestation_serials AS serials FROM devices WHERE id = $1',
+      [phone.id],
+    )
+    const serial = device?.serials[0] ?? ''
+    expect(await publish({ ab: 'REVOKED' })).toBe(1)
+    const before = await judge(shoot(phone))
+    expect(before).toMatchObject({ risk_score: 0, hardware_tier: 'tee' })
+    await on.drain(caller)
+    expect(await seen(before.attestation_id)).toEqual(before)
+
+    expect(await publish({ ab: 'REVOKED', [serial]: 'REVOKED' })).toBe(1)
+    expect(await apply()).toBe(0)
+    await on.drain(caller)
+    const listed = await seen(before.attestation_id)
+    expect(listed).toMatchObject({ risk_score: 40, hardware_tier: 'none' })
+    expect(evidenceOf(listed, 'hardware_backing_absent')).toMatchObject({ why: 'vendor_key_revoked', serial })
+
+    expect(await publish({ ab: 'REVOKED' })).toBe(1)
+    await on.drain(caller)
+    expect(await seen(before.attestation_id)).toMatchObject({ risk_score: 0, hardware_tier: 'tee', factors: [] })
+    expect(await pastOf(before)).toMatchObject([
+      { number: 2, risk_score: 40 },
+      { number: 1, risk_score: 0 },
+    ])
+  })
+})
+
+describe('judging again', () => {
+  it('what nothing was learned of changes nothing and tells nobody', async () => {
+    const session = await on.service.captures.issue(caller, { count: 1 })
+    const bodies = [
+      shoot(phone, { gps: undefined, biometric: undefined }),
+      shoot(phone, { bundle: (bundle) => ({ ...bundle, session_nonce: session.sessions[0]?.session_nonce }) }),
+      shoot(phone, { bundle: (bundle) => ({ ...bundle, session_nonce: 'never-issued' }) }),
+      shoot(phone, { photo: BARE_PHOTO }),
+      { ...shoot(phone), bundle: undefined, signature: undefined, certificate_chain: undefined },
+    ]
+    const attestationIds: string[] = []
+    for (const body of bodies) attestationIds.push(String((await judge(body)).attestation_id))
+    const before = await fingerprint()
+    const standing = await Promise.all(attestationIds.map(seen))
+    const id = await on.request(caller, { cause: 'requested', attestationIds, key: 'twice' })
+    expect(await on.request(caller, { cause: 'requested', attestationIds, key: 'twice' })).toBeUndefined()
+    await on.drain(caller)
+    expect(await progress(id)).toMatchObject({ status: 'done', touched: 5, unchanged: 5, changed: 0, pending: 0 })
+    await on.service.test.owner(`DELETE FROM jobs WHERE priority = 1 AND account_id = $1`, [caller.accountId])
+    expect(await fingerprint()).toBe(before)
+    expect(await Promise.all(attestationIds.map(seen))).toEqual(standing)
+  })
+
+  it('reads the photo once more where the facts were not kept, and gives up where it is gone', async () => {
+    const before = await judge(shoot(phone, { gps: undefined }))
+    const forget = () => on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [id])
+    const id = String(before.attestation_id)
+    await forget()
+    const first = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'a' })
+    await on.drain(caller)
+    expect(await progress(first)).toMatchObject({ unchanged: 1 })
+    await on.service.test.owner(`UPDATE media SET state = 'erased', erased_at = now() WHERE id = $1`, [before.media_id])
+    const second = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'b' })
+    await on.drain(caller)
+    expect(await progress(second)).toMatchObject({ skipped: 1, unchanged: 0 })
+    expect(await seen(id)).toEqual(before)
+  })
+
+  it('weighs all captures of the claim: what one loses, another may still have', async () => {
+    const one = await judge({ ...shoot(phone, { gps: undefined }), claim: { reference: 'two' } })
+    await judge({ ...shoot(phone, { biometric: undefined }), claim: { reference: 'two' } })
+    expect(await claimOf(one)).toMatchObject({ risk_score: 70, risk_status: 'failed' })
+    await on.put(caller, { ...POLICY, thresholds: { review: 60, failed: 90 } })
+    await on.drain(caller)
+    expect(await claimOf(one)).toMatchObject({ risk_score: 70, risk_status: 'review' })
+    expect((await claimOf(one)).factor_codes).toEqual(['hardware_backing_absent', 'gps_absent', 'biometric_absent'])
+    const last = (await on.service.events(caller)).at(-1)
+    expect(last).toMatchObject({
+      type: 'claim.provenance_updated',
+      data: { previous: { risk_status: 'failed' }, current: { risk_status: 'review' }, added_factors: [] },
+    })
+    // Each crossing is told: down is no escalation, and up again is one more.
+    await on.put(caller, POLICY)
+    await on.drain(caller)
+    expect((await events()).filter((type) => type === 'claim.escalated')).toHaveLength(2)
+  })
+
+  it('is told to have failed, and can be driven again', async () => {
+    const before = await judge(shoot(phone))
+    const id = String(before.attestation_id)
+    const reevaluation = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'dead' })
+    await on.walk()
+    const { db } = on.service.test
+    await db.tenant(caller, (tx) => on.work.bury(tx, caller, { attestationId: id }, 'x'))
+    await on.walk()
+    expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 1, pending: 0 })
+    expect(await seen(id)).toEqual(before)
+    await db.tenant(caller, (tx) => on.work.unbury(tx, caller, { attestationId: id }))
+    await on.drain(caller)
+    expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 0, unchanged: 1 })
+  })
+})
+
+describe('everything at once', () => {
+  it('ends with the standing of the facts, and each event once', async () => {
+    const worker = await on.service.startWorker({ work: on.work, concurrency: 8 })
+    const bodies = Array.from({ length: 12 }, (_, index) => ({
+      ...shoot(phone, index % 2 === 0 ? { gps: undefined } : {}),
+      claim: { reference: `race-${index % 4}` },
+    }))
+    const first = await Promise.all(bodies.slice(0, 6).map((body) => on.service.attest(caller, body, 'wait=20')))
+    const [, , ...rest] = await Promise.all([
+      revoke(ago(10)),
+      on.put(caller, { ...POLICY, require_gps: true, thresholds: { review: 10, failed: 100 } }),
+      ...bodies.slice(6).map((body) => on.service.attest(caller, body, 'wait=20')),
+      ...Array.from({ length: 20 }, () => on.walk()),
+    ])
+    const answers = [...first, ...rest.filter((one) => typeof one === 'object')]
+    for (let isOpen = true; isOpen; ) {
+      await on.walk()
+      const [open] = await on.service.test.owner(
+        'SELECT 1 FROM reevaluations WHERE account_id = $1 AND finished_at IS NULL',
+        [caller.accountId],
+      )
+      isOpen = open !== undefined
+    }
+    await worker.close(5_000)
+    for (const { json } of answers) {
+      const after = await seen(json.attestation_id)
+      expect(after.policy_version, String(after.advisory_factors)).toBe(1)
+      expect(codesOf(after)).toContain('device_revoked')
+      expect(codesOf(after).includes('gps_absent')).toBe(
+        codesOf(after, 'advisory_factors').includes('carrier_policy_gps_missing'),
+      )
+    }
+    const told = await on.service.events(caller)
+    const created = told.filter(({ type }) => type === 'attestation.created')
+    expect(new Set(created.map(({ data }) => data.attestation_id)).size).toBe(12)
+    expect(created).toHaveLength(12)
+    for (const claimId of new Set(created.map(({ data }) => data.claim_id))) {
+      const ofClaim = told.filter(({ data, type }) => data.claim_id === claimId && type === 'claim.provenance_updated')
+      // A chain without a gap: each begins where the one before ended.
+      for (const [index, { data }] of ofClaim.slice(1).entries()) {
+        expect(data.previous).toEqual(ofClaim[index]?.data.current)
+      }
+      expect(ofClaim.at(-1)?.data.current).toMatchObject({ risk_status: 'failed' })
+      const crossings = ofClaim.filter(
+        ({ data }) =>
+          (data.current as { risk_status: string }).risk_status === 'failed' &&
+          (data.previous as { risk_status: string }).risk_status !== 'failed',
+      )
+      const escalated = told.filter(({ data, type }) => data.claim_id === claimId && type === 'claim.escalated')
+      expect(escalated).toHaveLength(crossings.length)
+    }
+  })
+})
