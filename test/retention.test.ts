@@ -155,7 +155,7 @@ describe('retention', () => {
     const scope = await makeTenant()
     await test.owner("UPDATE deliveries SET status = 'pending' WHERE account_id = $1", [scope.accountId])
     await test.owner(
-      `UPDATE capture_sessions SET consumed_at = now(), consumed_by = (SELECT id FROM attestations WHERE account_id = $1)
+      `UPDATE capture_sessions SET consumed_at = now(), consumed_by = (SELECT min(id) FROM attestations WHERE account_id = $1)
        WHERE account_id = $1`,
       [scope.accountId],
     )
