@@ -70,16 +70,16 @@ function evidenceOf(manifest: C2paManifest): Evidence {
     found: 'valid',
     validation_state: manifest.validationState,
     trusted: manifest.validationState === 'Trusted',
-    codes: [...manifest.failures],
-    ingredient_codes: [...manifest.ingredientFailures],
+    codes: manifest.failures.map(quote),
+    ingredient_codes: manifest.ingredientFailures.map(quote),
     signer: signer && {
-      issuer: signer.issuer,
-      common_name: signer.commonName,
-      algorithm: signer.algorithm,
-      serial: signer.serial,
-      signed_at: signer.signedAt,
+      issuer: quote(signer.issuer ?? ''),
+      common_name: quote(signer.commonName ?? ''),
+      algorithm: quote(signer.algorithm ?? ''),
+      serial: quote(signer.serial ?? ''),
+      signed_at: quote(signer.signedAt ?? ''),
     },
-    claim_generator: manifest.claimGenerator,
+    claim_generator: quote(manifest.claimGenerator ?? ''),
     manifests: manifest.manifestCount,
     ingredients: manifest.ingredientCount,
     ingredients_without_manifest: manifest.bareIngredientCount,
@@ -91,5 +91,5 @@ function evidenceOf(manifest: C2paManifest): Evidence {
 }
 
 function sourceOf({ manifest, action, type }: C2paManifest['sources'][number]): Json {
-  return { manifest, action, type: quote(nameOfType(type)), kind: kindOfSource(type, action) }
+  return { manifest, action: quote(action ?? ''), type: quote(nameOfType(type)), kind: kindOfSource(type, action) }
 }

@@ -49,6 +49,9 @@ const OWN_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ['generation_data', 'ComfyUI'],
 ])
 
+/** PNG keywords that hold a name and no prompt. */
+const NAMING: ReadonlySet<string> = new Set(['Title', 'Software', 'Source', 'Creator'])
+
 /** Names that stand in fields about the software; lower case. */
 const NAMES: readonly (readonly [string, string])[] = [
   ['novelai', 'NovelAI'],
@@ -72,7 +75,8 @@ function tracesInTexts(texts: readonly Text[]): GeneratorTrace[] {
     const text = whole.slice(0, MAX_TEXT_CHARACTERS)
     const generator = generatorOfText(keyword, text, keywords)
     if (generator === undefined) return []
-    return [{ where: 'png_text', field: quote(keyword) ?? '', value: quote(text) ?? '', generator }]
+    const value = NAMING.has(keyword) ? quote(text) : null
+    return [{ where: 'png_text', field: quote(keyword) ?? '', value, generator }]
   })
 }
 
@@ -114,21 +118,21 @@ function nameIn(text: string): string | undefined {
 function tracesInExif(exif: ExifFacts, userComment: Buffer | null): GeneratorTrace[] {
   const comment = userComment === null ? '' : decodeComment(userComment)
   const traces: GeneratorTrace[] = []
-  if (isParameters(comment)) traces.push(inExif('UserComment', comment, 'AUTOMATIC1111'))
+  if (isParameters(comment)) traces.push(inExif('UserComment', null, 'AUTOMATIC1111'))
   if (exif.state !== 'read') return traces
   const { software, make, model } = exif
   const named = software === null ? undefined : nameIn(software)
   if (software !== null && named !== undefined) traces.push(inExif('Software', software, named))
   // ComfyUI keeps its graph of a WebP in the tags of the camera.
-  if (make?.startsWith('workflow:{')) traces.push(inExif('Make', make, 'ComfyUI'))
-  if (model?.startsWith('prompt:{')) traces.push(inExif('Model', model, 'ComfyUI'))
+  if (make?.startsWith('workflow:{')) traces.push(inExif('Make', null, 'ComfyUI'))
+  if (model?.startsWith('prompt:{')) traces.push(inExif('Model', null, 'ComfyUI'))
   return traces
 }
 
-const inExif = (field: string, text: string, generator: string): GeneratorTrace => ({
+const inExif = (field: string, text: string | null, generator: string): GeneratorTrace => ({
   where: 'exif',
   field,
-  value: quote(text) ?? '',
+  value: text === null ? null : quote(text),
   generator,
 })
 

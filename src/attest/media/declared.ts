@@ -20,8 +20,8 @@ export interface GeneratorTrace {
   where: 'xmp' | 'png_text' | 'exif'
   /** Keyword, property or tag. */
   field: string
-  /** The start of what it says. */
-  value: string
+  /** The name in a field about software. Null for prompts: results outlive the media that hold those. */
+  value: string | null
   generator: string
 }
 
@@ -120,7 +120,7 @@ function evidenceOf(code: (typeof ORDER)[number], said: readonly Said[]): Eviden
   const declarations = said.slice(0, MAX_SHOWN).map(({ where, field, value, generator }) => ({
     where,
     field: quote(field),
-    value: quote(value ?? ''),
+    value: value === null ? null : quote(value),
     ...(generator === undefined ? {} : { generator: quote(generator) }),
   }))
   return {
