@@ -104,8 +104,7 @@ export async function up(knex: Knex): Promise<void> {
       )
       .join('\n')}
     GRANT SELECT, INSERT ON risk_policies, attestation_results TO countersign_app;
-    GRANT SELECT, INSERT, UPDATE, DELETE ON reevaluations TO countersign_app;
-    GRANT SELECT, INSERT, UPDATE ON reevaluation_marks TO countersign_app;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON reevaluations, reevaluation_marks TO countersign_app;
     -- Whose causes are open is asked before any tenant's door is opened.
     CREATE POLICY reevaluations_system ON reevaluations TO countersign_system USING (true);
     GRANT SELECT (account_id, environment, id, created_at, walked_at, finished_at) ON reevaluations TO countersign_system;

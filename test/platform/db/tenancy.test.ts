@@ -29,7 +29,7 @@ const TENANT_GRANTS: Record<string, string> = {
   idempotency_keys: 'INSERT SELECT',
   jobs: 'INSERT SELECT UPDATE',
   media: 'DELETE INSERT SELECT UPDATE',
-  reevaluation_marks: 'INSERT SELECT UPDATE',
+  reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
   risk_policies: 'INSERT SELECT',
   root_cas: 'DELETE INSERT SELECT',
