@@ -9,6 +9,7 @@ import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
 import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
 import type { Eraser } from './attest/media/erase.ts'
 import { forgetScreeningBatches, forgetScreenings } from './attest/screen/retention.ts'
+import { forgetReevaluations } from './attest/reevaluate/retention.ts'
 import type { Database } from './platform/db/database.ts'
 import { forgetIdempotencyKeys } from './platform/http/idempotency.ts'
 import type { Scope } from './platform/ids.ts'
@@ -28,6 +29,8 @@ const UNCLAIMED_DAYS = 7
 const CHALLENGE_DAYS = 31
 // Until plans say more: three months are what a quarterly reconciliation looks back on.
 const DELIVERY_DAYS = 90
+// As long as the events that it made.
+const REEVALUATION_DAYS = 30
 /** Of accounts whose keys are published, the sandbox for newcomers: everything of it goes. */
 export const PUBLIC_DAYS = 7
 
@@ -98,6 +101,7 @@ export function tenantRules({
     rows('c2pa_anchors', null, forgetC2paAnchors),
     rows('deliveries', DELIVERY_DAYS, forgetDeliveries),
     rows('events', 30, forgetEvents),
+    rows('reevaluations', REEVALUATION_DAYS, forgetReevaluations),
   ]
 }
 
