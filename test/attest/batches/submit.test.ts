@@ -84,7 +84,7 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
     ['a media id that is none', goodLine('photo-1'), '/media/media_id', 'not_found'],
     ["another account's media", goodLine(await service.makeMedia(foreign)), '/media/media_id', 'not_found'],
     ["the other environment's media", goodLine(newId('med', 'live')), '/media/media_id', 'environment_mismatch'],
-    ['video', goodLine(mediaId, { media_type: 'video' }), '/media_type', 'unsupported'],
+    ['video', goodLine(mediaId, { media_type: 'video' }), '/media/media_id', 'wrong_media_type'],
     ['a bundle without its signature', goodLine(mediaId, { bundle }), '/signature', 'required'],
     ['a signature without its bundle', goodLine(mediaId, { signature }), '/bundle', 'required'],
     [

@@ -89,13 +89,17 @@ describe('a wrong value is refused', () => {
   const cases: [pointer: string, value: unknown, code: string, at?: string][] = [
     ['/media_type', undefined, 'required'],
     ['/media_type', 'audio', 'invalid_value'],
-    ['/media_type', 'video', 'unsupported'],
+    ['/media_type', 'video', 'wrong_media_type', '/media/media_id'],
+    ['/media', { session_id: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n' }, 'wrong_media_type', '/media/session_id'],
     ['/media', undefined, 'required'],
     ['/media', { data: 'QUJD' }, 'required', '/media/content_type'],
     ['/media/data', 'QUJD', 'unknown_field'],
     ['/hardware_tier', 'tee', 'unknown_field'],
     ['/bundle/hardware_tier', 'tee', 'unknown_field'],
-    ['/bundle/video_manifest', {}, 'unknown_field'],
+    ['/bundle/video_manifest', {}, 'unexpected'],
+    ['/bundle/video_manifest', { fps: 30 }, 'unknown_field', '/bundle/video_manifest/fps'],
+    ['/bundle/video_manifest', { chunks: [{ bytes: -1 }] }, 'out_of_range', '/bundle/video_manifest/chunks/0/bytes'],
+    ['/bundle/video_manifest', { chunks: [{ link: 'ab' }] }, 'invalid_format', '/bundle/video_manifest/chunks/0/link'],
     ['/claim/amount', 1, 'unknown_field'],
     ['/bundle/version', 2, 'invalid_value'],
     ['/bundle/captured_at', undefined, 'required'],
@@ -189,15 +193,15 @@ describe('a wrong value is refused', () => {
   })
 
   it('with all the others at once', async () => {
-    const body: Body = { ...good(), media_type: 'video', extra: 1, claim: { reference: '' } }
-    const wrong = replaceAt(replaceAt(body, '/bundle/version', 3), '/bundle/video_manifest', {})
+    const body: Body = { ...good(), media_type: 'audio', extra: 1, claim: { reference: '' } }
+    const wrong = replaceAt(replaceAt(body, '/bundle/version', 3), '/bundle/video_manifest', { fps: 30 })
     const { json } = await service.attest(caller, wrong)
     expect(json.errors?.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
       '/bundle/version invalid_value',
-      '/bundle/video_manifest unknown_field',
+      '/bundle/video_manifest/fps unknown_field',
       '/claim/reference too_short',
       '/extra unknown_field',
-      '/media_type unsupported',
+      '/media_type invalid_value',
     ])
   })
 })
