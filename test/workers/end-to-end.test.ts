@@ -4,6 +4,7 @@
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
+import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem, testedEngines } from '../support/system.ts'
 import { until } from '../support/until.ts'
@@ -14,6 +15,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
   let system: System
   let receiver: Receiver
   let fleet: Fleet
+  let detector: FakeDetector
 
   const request = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${system.key}`, 'content-type': 'application/json', ...init.headers }
@@ -22,7 +24,9 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
   }
 
   beforeAll(async () => {
-    system = await startSystem({ engine })
+    detector = await startDetector({ json: { genai_score: 0.97, deepfake_score: 0.02 } })
+    const environment = { SCREENING_DETECTOR: 'http', SCREENING_URL: detector.url }
+    system = await startSystem({ engine, environment })
     receiver = await startReceiver()
     const { text } = await request('/v1/webhook-endpoints', {
       method: 'POST',
@@ -35,6 +39,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     await fleet?.client.close()
     await system?.close()
     await receiver?.close()
+    await detector?.close()
   })
 
   it('attest: judges a batch as planned, each event once', { timeout: 60_000 }, async () => {
@@ -64,11 +69,37 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     })
   })
 
+  it('screen: asks the detector about an attested photo, and its attestation is judged again', {
+    timeout: 60_000,
+  }, async () => {
+    const [{ claim_id: claimId, media_id: mediaId } = {}] = await system.database.owner<Record<string, string>>(
+      'SELECT claim_id, media_id FROM attestations ORDER BY id LIMIT 1',
+    )
+    const { status, text } = await request('/v1/media/screen', {
+      method: 'POST',
+      headers: { prefer: 'wait=20' },
+      body: JSON.stringify({ claim_id: claimId, media: { media_id: mediaId } }),
+    })
+    expect({ status, text }).toMatchObject({ status: 200 })
+    expect(JSON.parse(text)).toMatchObject({ status: 'scored', genai_score: 0.97, claim_id: claimId })
+    expect(detector.asked).toHaveLength(1)
+    const claim = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
+    expect(claim.advisory_codes).toContain('ai_generated_likely')
+    await until(
+      async () => {
+        const { attestations } = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
+        return JSON.stringify(attestations.data).includes('ai_generated_likely')
+      },
+      { timeoutMs: 40_000 },
+    )
+  })
+
   it('deliver: brings every event to the receiver, each signature good', { timeout: 60_000 }, async () => {
     const [row] = await system.database.owner<{ count: string }>('SELECT count(*) FROM events')
     await until(() => receiver.eventIds.size === Number(row?.count), { timeoutMs: 40_000 })
     expect(receiver.invalid).toEqual([])
     expect(receiver.byType.get('attestation.created')).toBe(CLAIMS + 1)
+    expect(receiver.byType.get('screening.completed')).toBe(1)
     // Recorded too: one delivery per event, delivered, with its attempt.
     await until(async () => {
       const pending = await system.database.owner("SELECT FROM deliveries WHERE status <> 'delivered'")
