@@ -103,7 +103,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY ${table}_tenant ON ${table} TO countersign_app USING (${TENANT}) WITH CHECK (${TENANT});`,
       )
       .join('\n')}
-    GRANT SELECT, INSERT ON risk_policies, attestation_results TO countersign_app;
+    -- DELETE is for accounts whose keys are published: what anybody set there goes.
+    GRANT SELECT, INSERT, DELETE ON risk_policies TO countersign_app;
+    GRANT SELECT, INSERT ON attestation_results TO countersign_app;
     GRANT SELECT, INSERT, UPDATE, DELETE ON reevaluations, reevaluation_marks TO countersign_app;
     -- Whose causes are open is asked before any tenant's door is opened.
     CREATE POLICY reevaluations_system ON reevaluations TO countersign_system USING (true);

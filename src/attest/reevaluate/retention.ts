@@ -5,7 +5,7 @@ import { deleteRows, type Step } from '#src/platform/retention.ts'
 
 export const forgetReevaluations: Step = async (tx, { environment }, { before, limit }) => {
   const old = await tx.query<{ id: string }>(
-    `SELECT id FROM reevaluations WHERE id < $1 AND finished_at < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    `SELECT id FROM reevaluations WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
     [idsBefore('ree', environment, before), before, limit],
   )
   let left = limit

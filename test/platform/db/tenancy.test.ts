@@ -31,7 +31,7 @@ const TENANT_GRANTS: Record<string, string> = {
   media: 'DELETE INSERT SELECT UPDATE',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
-  risk_policies: 'INSERT SELECT',
+  risk_policies: 'DELETE INSERT SELECT',
   root_cas: 'DELETE INSERT SELECT',
   c2pa_anchors: 'DELETE INSERT SELECT',
   screening_batches: 'DELETE INSERT SELECT UPDATE',
