@@ -8,8 +8,9 @@ import { forgetCases } from './attest/cases/retention.ts'
 import { forgetAttestations, forgetClaims } from './attest/claims/retention.ts'
 import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices/retention.ts'
 import type { Eraser } from './attest/media/erase.ts'
-import { forgetScreeningBatches, forgetScreenings } from './attest/screen/retention.ts'
+import { forgetPolicies } from './attest/policy/retention.ts'
 import { forgetReevaluations } from './attest/reevaluate/retention.ts'
+import { forgetScreeningBatches, forgetScreenings } from './attest/screen/retention.ts'
 import type { Database } from './platform/db/database.ts'
 import { forgetIdempotencyKeys } from './platform/http/idempotency.ts'
 import type { Scope } from './platform/ids.ts'
@@ -102,6 +103,7 @@ export function tenantRules({
     rows('deliveries', DELIVERY_DAYS, forgetDeliveries),
     rows('events', 30, forgetEvents),
     rows('reevaluations', REEVALUATION_DAYS, forgetReevaluations),
+    rows('risk_policies', null, forgetPolicies),
   ]
 }
 
