@@ -5,7 +5,6 @@
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Hasher } from './hasher.ts'
@@ -58,7 +57,6 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
       const result = await hashOf(scope, due)
       await db.tenant(scope, (tx) => storeHash(tx, attestationId, result))
     }
-    failpoint('duplicates:hashed')
     await db.tenant(scope, (tx) => compare(tx, scope, attestationId))
   }
 

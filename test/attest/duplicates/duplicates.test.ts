@@ -9,6 +9,7 @@ import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
 import { takeWaiting } from '#src/attest/duplicates/rows.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
@@ -61,6 +62,12 @@ async function submit(photo: Buffer, { as = caller, by = phone, reference = Stri
 
 async function settle(duplicates = makeDuplicates()) {
   while ((await duplicates.round(signal)) > 0);
+}
+
+async function erase(claimId = ''): Promise<void> {
+  const { db } = service.test
+  const erasure = createClaimErasure({ db, eraser: createEraser({ db, store: service.store }), log })
+  await erasure.erase(caller, claimId, { keyId: 'k', requestId: 'r' })
 }
 
 async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): Promise<Found[]> {
@@ -191,6 +198,27 @@ describe('what can’t be compared', () => {
     expect(await findingsOf(stuck)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'timeout' } }])
   })
 
+  it('goes on where its process died', async () => {
+    const photo = await takePhoto()
+    await submit(photo)
+    await settle()
+    const later = await submit(await recompress(photo))
+    const { db } = service.test
+    let transactions = 0
+    const dying: Database = {
+      ...db,
+      tenant(scope, work) {
+        transactions += 1
+        return transactions < 3 ? db.tenant(scope, work) : Promise.reject(new Error('killed'))
+      },
+    }
+    await expect(makeDuplicates({ db: dying }).compareOne(caller, later.attestation_id)).rejects.toThrow('killed')
+    expect(await findingsOf(later)).toEqual([])
+    // It is hashed already.
+    await settle(makeDuplicates({ hasher: { hash: () => expect.fail() } }))
+    expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
+  })
+
   it('waits for a store that is away', async () => {
     const photo = await takePhoto()
     await submit(photo)
@@ -208,16 +236,25 @@ describe('what can’t be compared', () => {
 })
 
 describe('an erased claim', () => {
+  it('leaves its place in a finding to the next', async () => {
+    const photo = await takePhoto()
+    const sent = []
+    for (let index = 0; index < MAX_NAMED + 2; index += 1) sent.push(await submit(photo))
+    await settle()
+    await erase(sent[0]?.claim_id)
+    await settle()
+    const [found] = await findingsOf(sent.at(-1) ?? expect.fail())
+    expect(found?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual(
+      sent.slice(1, -1).map(({ claim_id }) => claim_id),
+    )
+    expect(found?.evidence.more).toBe(0)
+  })
+
   it('is in no finding any more, at once, and has none', async () => {
     const photo = await takePhoto()
     const [first, second, third] = [await submit(photo), await submit(await recompress(photo)), await submit(photo)]
     await settle()
-    const erasure = createClaimErasure({
-      db: service.test.db,
-      eraser: createEraser({ db: service.test.db, store: service.store }),
-      log,
-    })
-    await erasure.erase(caller, first.claim_id, { keyId: 'k', requestId: 'r' })
+    await erase(first.claim_id)
     for (const round of ['at once', 'when it was looked at again']) {
       expect(await findingsOf(second), round).toEqual([])
       const [found, ...more] = await findingsOf(third)
@@ -226,7 +263,7 @@ describe('an erased claim', () => {
       expect(more).toEqual([])
       await settle()
     }
-    await erasure.erase(caller, third.claim_id, { keyId: 'k', requestId: 'r' })
+    await erase(third.claim_id)
     expect(await findingsOf(third)).toEqual([])
     const [row] = await service.test.owner<{ count: number }>(
       'SELECT count(*)::int AS count FROM fingerprints WHERE claim_id = ANY($1)',
