@@ -67,4 +67,14 @@ export async function consumeChallenges(
   })
 }
 
+/** Which device answered each of these challenges, as far as one did. */
+export async function findConsumers(tx: Tx, challenges: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.query<{ challenge: string; deviceId: string }>(
+    `SELECT challenge, consumed_by AS "deviceId" FROM device_challenges
+     WHERE challenge = ANY($1::text[]) AND consumed_by IS NOT NULL`,
+    [challenges],
+  )
+  return new Map(rows.map(({ challenge, deviceId }) => [challenge, deviceId]))
+}
+
 const CHALLENGE = `id, challenge, expires_at AS "expiresAt", consumed_by AS "consumedBy"`

@@ -16,7 +16,9 @@ import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import { replaceVerdict, type Standing, standingOf } from './hardware-rows.ts'
+import { type Acting, countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
+import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
 import {
   countDevices,
   type DeviceRow,
@@ -30,6 +32,7 @@ import {
 
 export interface RevokeRequest {
   reason: string
+  actor?: string | undefined
   /** ISO 8601. Now when absent. */
   effective_at?: string | undefined
 }
@@ -75,7 +78,7 @@ export function createDevices({
      * Enrolls one key. A key that is enrolled already answers its device as it is.
      * @throws {Failure} `invalid_request` at `/certificate_chain`; `conflict` when the key belongs to a revoked device.
      */
-    async enroll(scope: Scope, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
+    async enroll(scope: Acting, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
       const anchors = anchorsOf(await db.tenant(scope, findAnchors))
       const hardware = { trust, revocations: await trust.revocations() }
@@ -94,7 +97,7 @@ export function createDevices({
     },
 
     /** See `importDevices`. */
-    enrollMany(scope: Scope, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
+    enrollMany(scope: Acting, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
       return importDevices({ db, now, trust, budget: importBudget }, scope, lines, key)
     },
 
@@ -135,13 +138,17 @@ export function createDevices({
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for a time out of bounds,
      * `invalid_state_transition` when it was revoked otherwise.
      */
-    async revoke(scope: Scope, id: string, request: RevokeRequest, key?: IdempotencyKey): Promise<Device> {
+    async revoke(scope: Acting, id: string, request: RevokeRequest, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
       const at = now()
       const effectiveAt = request.effective_at === undefined ? at : readEffectiveAt(request.effective_at, at)
       const revocations = await trust.revocations()
       const revoke = async (tx: Tx) => {
-        const revoked = await revokeDevice(tx, id, { at, effectiveAt, reason: request.reason })
+        const revoked = await revokeDevice(tx, { ...scope, actor: request.actor }, id, {
+          at,
+          effectiveAt,
+          reason: request.reason,
+        })
         if (revoked !== undefined) {
           const cause = { cause: 'device_revoked', deviceId: id, effectiveAt: effectiveAt.toISOString() } as const
           await requestReevaluation(tx, scope, cause)
@@ -164,7 +171,7 @@ export function createDevices({
      * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request` with the
      * reasons.
      */
-    async attest(scope: Scope, id: string, request: EvidenceRequest, key?: IdempotencyKey): Promise<Device> {
+    async attest(scope: Acting, id: string, request: EvidenceRequest, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
       const at = now()
       const revocations = await trust.revocations()
@@ -176,7 +183,7 @@ export function createDevices({
         const [state = 'unknown'] = await consumeChallenges(tx, [{ challenge: request.challenge, deviceId: id }], at)
         const verdict = withChallenge(judged, state)
         if (!isProven(verdict.reasons)) throw refusedEvidence(request, verdict.reasons)
-        if (!(await replaceVerdict(tx, id, verdict, at))) {
+        if (!(await replaceVerdict(tx, scope, id, verdict, at))) {
           throw new Failure('conflict', { detail: `${id} is revoked: nothing is attested of it any more.` })
         }
         const row = await findDeviceById(tx, id)
@@ -185,18 +192,53 @@ export function createDevices({
       }
       return db.tenant(scope, (tx) => once(tx, key, replace, () => id))
     },
+
+    /** See `refreshDevices`. */
+    attestMany(scope: Acting, lines: AsyncIterable<RefreshLine>, key?: IdempotencyKey): Promise<RefreshResult> {
+      return refreshDevices({ db, now, trust, budget: importBudget }, scope, lines, key)
+    },
+
+    /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */
+    async history(
+      scope: Scope,
+      id: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<Page<DeviceEntry>> {
+      checkId(id, 'dev', scope.environment)
+      const binding = { route: 'GET /v1/admin/devices/:id/history', scope, query: { id } }
+      const before = pager.decode(query.cursor, binding)
+      const entries = await db.tenant(scope, async (tx) => {
+        if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
+        return findEntries(tx, id, { before, limit: query.limit + 1 })
+      })
+      return pager.page(entries, query.limit, (entry) => entry.id, binding)
+    },
+
+    /** How many there are of each state, and of each tier by the list of revoked keys as it is known now. */
+    async count(scope: Scope): Promise<{ states: DeviceCounts; tiers: Record<HardwareTier, number> }> {
+      const at = now()
+      const revocations = await trust.revocations()
+      return db.tenant(scope, async (tx) => {
+        const tierCount = (tier: HardwareTier) => countDevices(tx, { tier: { tier, revocations } }, at)
+        const [states, none, software, tee, strongbox, secure_enclave] = await Promise.all([
+          countByState(tx, at, new Date(at.getTime() + SOON_MS)),
+          tierCount('none'),
+          tierCount('software'),
+          tierCount('tee'),
+          tierCount('strongbox'),
+          tierCount('secure_enclave'),
+        ])
+        return { states, tiers: { none, software, tee, strongbox, secure_enclave } }
+      })
+    },
   }
 }
 
-function refusedEvidence({ format }: EvidenceRequest, reasons: readonly Reason[]): Failure {
-  const place = format === 'android-key' ? '/chain' : '/object'
-  return invalidRequest(
-    reasons.map(({ code, detail }) => ({
-      pointer: code.startsWith('challenge_') ? '/challenge' : place,
-      code,
-      detail,
-    })),
-  )
+// Long enough to renew a fleet.
+const SOON_MS = 30 * 24 * 3_600_000
+
+function refusedEvidence(request: EvidenceRequest, reasons: readonly Reason[]): Failure {
+  return invalidRequest(reasonsOf(request, reasons))
 }
 
 /** What a device is at that time, by its certificate, its revocation and the list of revoked keys. */

@@ -1,8 +1,8 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import { type NewEvidence, withChallenge } from '../hardware/evidence.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { adoptVerdicts } from './hardware-rows.ts'
+import type { Acting } from './history-rows.ts'
 import { type EnrolledKey, enrollDevices, type NewDevice } from './rows.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type EnrolledKey, enrollDevices, type NewDevice } from './rows.ts'
  */
 export async function enrollWithEvidence(
   tx: Tx,
-  scope: Scope,
+  acting: Acting,
   devices: readonly (NewDevice & { evidence: NewEvidence | undefined })[],
   at: Date,
 ): Promise<EnrolledKey[]> {
@@ -19,11 +19,11 @@ export async function enrollWithEvidence(
     evidence === undefined ? [] : [{ deviceId: id, spkiDigest, ...evidence }],
   )
   const states = await consumeChallenges(tx, proofs, at)
-  const enrolled = await enrollDevices(tx, scope, devices, at)
+  const enrolled = await enrollDevices(tx, acting, devices, at)
   const verdicts = proofs.map(({ spkiDigest, verdict }, index) => ({
     spkiDigest,
     verdict: withChallenge(verdict, states[index] ?? 'unknown'),
   }))
-  await adoptVerdicts(tx, verdicts, at)
+  await adoptVerdicts(tx, acting, verdicts, at)
   return enrolled
 }

@@ -5,6 +5,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
 import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier, Verdict } from '../hardware/verdict.ts'
+import { type Acting, entriesOfWritten } from './history-rows.ts'
 
 export interface HardwareColumns {
   /** What the evidence proved. `standingOf` says what counts. */
@@ -52,28 +53,54 @@ export interface StoredVerdict {
 }
 
 /** Keeps verdicts with devices that have none. What a device has already is for a refresh to replace. */
-export async function adoptVerdicts(tx: Tx, verdicts: readonly StoredVerdict[], at: Date): Promise<void> {
+export async function adoptVerdicts(
+  tx: Tx,
+  acting: Acting,
+  verdicts: readonly StoredVerdict[],
+  at: Date,
+): Promise<void> {
   if (verdicts.length === 0) return
   // By an object and not by a table to join: a planner without statistics would compare each row with each.
   const byDigest = Object.fromEntries(
     verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
   )
+  const values: unknown[] = [verdicts.map(({ spkiDigest }) => spkiDigest), JSON.stringify(byDigest)]
+  const entries = entriesOfWritten(acting, { at, ...ATTESTED }, values)
   await tx.query(
-    `UPDATE devices SET ${SET("$2::jsonb -> encode(spki_digest, 'hex')")}
-     WHERE spki_digest = ANY($1::bytea[]) AND hardware IS NULL AND revoked_at IS NULL`,
-    [verdicts.map(({ spkiDigest }) => spkiDigest), JSON.stringify(byDigest)],
+    `WITH written AS (
+       UPDATE devices SET ${SET("$2::jsonb -> encode(spki_digest, 'hex')")}
+       WHERE spki_digest = ANY($1::bytea[]) AND hardware IS NULL AND revoked_at IS NULL
+       RETURNING account_id, environment, id, hardware_tier, hardware
+     ) ${entries}`,
+    values,
   )
 }
 
 /** False when the device is gone or revoked. */
-export async function replaceVerdict(tx: Tx, deviceId: string, verdict: Verdict, at: Date): Promise<boolean> {
+export async function replaceVerdict(
+  tx: Tx,
+  acting: Acting,
+  deviceId: string,
+  verdict: Verdict,
+  at: Date,
+): Promise<boolean> {
+  const values: unknown[] = [deviceId, JSON.stringify(columnsOf(verdict, at))]
+  const entries = entriesOfWritten(acting, { at, ...ATTESTED }, values)
   const replaced = await tx.query(
-    `UPDATE devices SET ${SET('$2::jsonb')},
-       past_serials = ARRAY(SELECT DISTINCT unnest(past_serials || attestation_serials) ORDER BY 1)
-     WHERE id = $1 AND revoked_at IS NULL RETURNING 1`,
-    [deviceId, JSON.stringify(columnsOf(verdict, at))],
+    `WITH written AS (
+       UPDATE devices SET ${SET('$2::jsonb')},
+         past_serials = ARRAY(SELECT DISTINCT unnest(past_serials || attestation_serials) ORDER BY 1)
+       WHERE id = $1 AND revoked_at IS NULL RETURNING account_id, environment, id, hardware_tier, hardware
+     ) ${entries} RETURNING 1`,
+    values,
   )
   return replaced.length === 1
+}
+
+const ATTESTED = {
+  kind: "'attested'",
+  detail: `jsonb_build_object('proven_tier', hardware_tier, 'format', hardware -> 'format',
+    'reasons', jsonb_path_query_array(hardware, '$.reasons[*].code'))`,
 }
 
 const SET = (source: string) => `hardware_tier = ${source} ->> 'tier', hardware = ${source} -> 'evidence',

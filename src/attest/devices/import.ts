@@ -6,10 +6,10 @@ import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import type { Acting } from './history-rows.ts'
 import { type EnrolledKey, findAnchors, type NewDevice } from './rows.ts'
 
 /** A line as far as its shape goes; `line` counts from 1. */
@@ -35,7 +35,7 @@ export interface ImportDeps {
  */
 export async function importDevices(
   { db, now, trust, budget }: ImportDeps,
-  scope: Scope,
+  scope: Acting,
   lines: AsyncIterable<ImportLine>,
   idempotencyKey?: IdempotencyKey,
 ): Promise<ImportResult> {
@@ -94,7 +94,7 @@ const ROWS_PER_STATEMENT = 500
 
 async function enrollAll(
   tx: Tx,
-  scope: Scope,
+  scope: Acting,
   devices: (NewDevice & { evidence: NewEvidence | undefined })[],
   at: Date,
 ): Promise<Map<string, EnrolledKey>> {

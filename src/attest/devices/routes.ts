@@ -1,32 +1,22 @@
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
-import { Failure, type FieldError } from '#src/failure.ts'
+import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { readLines } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
 import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
-import type { ImportLine } from './import.ts'
+import { deviceLifeRoutes } from './life-routes.ts'
+import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
 import type { RootCas } from './roots.ts'
 import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootCaView } from './views.ts'
 
 const JSON_TYPE = 'application/json'
-const LINES_TYPE = 'application/x-ndjson'
 
 const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
-// A line needs 10. The schema makes a finding of each value that is wrong, and an import has 10,000 lines.
-const LINE_LIMITS: JsonBodyLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxValues: 500 }
-export const MAX_IMPORT_LINES = 10_000
-/** For the publishable sandbox keys, which anyone may hold. */
-export const MAX_PUBLIC_IMPORT_LINES = 1_000
-// Ten thousand chains of three certificates are 30 MB. What is in a body may be in memory until its last line is there.
-const MAX_IMPORT_BYTES = 64 * 1024 * 1024
-// A hopeless line needs no complete list, and ten thousand of them must fit into one answer.
-const MAX_ERRORS_PER_LINE = 10
 
 // The raw body does not pass the check that JSON bodies pass for U+0000, which Postgres can't store.
 const name = z
@@ -46,7 +36,13 @@ const challengesView = z.object({
 })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges, rootCas: RootCas): Route[] {
-  return [...registryRoutes(devices), ...evidenceRoutes(devices, challenges), ...rootCaRoutes(rootCas)]
+  // Before the registry's own: a word of theirs must not pass for an id.
+  return [
+    ...deviceLifeRoutes(devices),
+    ...registryRoutes(devices),
+    ...evidenceRoutes(devices, challenges),
+    ...rootCaRoutes(rootCas),
+  ]
 }
 
 function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
@@ -101,8 +97,8 @@ function registryRoutes(devices: Devices): Route[] {
         if (!isLines(header('content-type'))) {
           return toDeviceView(await devices.enroll(caller, await readRequest(stream), idempotencyKey))
         }
-        const maxLines = caller.isAccountBearing ? MAX_IMPORT_LINES : MAX_PUBLIC_IMPORT_LINES
-        return toImportView(await devices.enrollMany(caller, readRequests(stream, maxLines), idempotencyKey))
+        const lines = readJsonLines(stream, maxLinesOf(caller), enrollRequest)
+        return toImportView(await devices.enrollMany(caller, lines, idempotencyKey))
       },
       async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
     ),
@@ -147,6 +143,7 @@ function registryRoutes(devices: Devices): Route[] {
         scope: 'admin',
         body: z.strictObject({
           reason: z.string().min(1).max(500),
+          actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),
           effective_at: z.iso
             .datetime({ offset: true })
             .optional()
@@ -249,24 +246,4 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
   const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
   return parsed.value as EnrollRequest // What the schema has just said.
-}
-
-async function* readRequests(stream: Readable, maxLines: number): AsyncGenerator<ImportLine> {
-  for await (const { line, bytes } of readLines(stream, { maxLines, maxLineBytes: LINE_LIMITS.maxBytes })) {
-    yield { line, ...parseLine(bytes) }
-  }
-}
-
-function parseLine(bytes: Buffer | undefined): { request: EnrollRequest } | { errors: FieldError[] } {
-  if (bytes === undefined) {
-    return { errors: [{ pointer: '', code: 'too_large', detail: `has more than ${LINE_LIMITS.maxBytes} bytes` }] }
-  }
-  try {
-    const parsed = parseWith(enrollRequest, parseJsonBody(bytes, LINE_LIMITS), 'body')
-    if (!parsed.ok) return { errors: parsed.errors.slice(0, MAX_ERRORS_PER_LINE) }
-    return { request: parsed.value as EnrollRequest } // What the schema has just said.
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
-  }
 }

@@ -6,6 +6,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
+import { type Acting, entriesOfWritten } from './history-rows.ts'
 
 export type DeviceState = 'enrolled' | 'expired' | 'revoked'
 
@@ -51,13 +52,36 @@ export interface EnrolledKey {
  */
 export async function enrollDevices(
   tx: Tx,
-  scope: Scope,
+  acting: Acting,
   devices: readonly NewDevice[],
   now: Date,
 ): Promise<EnrolledKey[]> {
+  const values: unknown[] = [
+    acting.accountId,
+    acting.environment,
+    now,
+    devices.map(({ id }) => id),
+    devices.map(({ name }) => name),
+    devices.map(({ spki }) => spki),
+    devices.map(({ spkiDigest }) => spkiDigest),
+    devices.map(({ certificateChain }) => certificateChain.map((der) => der.toString('base64')).join(',')),
+    devices.map(({ certificateSubject }) => certificateSubject),
+    devices.map(({ notBefore }) => notBefore),
+    devices.map(({ notAfter }) => notAfter),
+  ]
+  const entries = entriesOfWritten(
+    acting,
+    {
+      at: now,
+      kind: "CASE WHEN is_new THEN 'enrolled' ELSE 'renewed' END",
+      detail: `jsonb_build_object('subject', certificate_subject, 'expires_at',
+        to_char(not_after AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+    },
+    values,
+  )
   // unnest flattens arrays of arrays, so a chain travels as one text.
   await tx.query(
-    `INSERT INTO devices (account_id, environment, id, name, spki, spki_digest, certificate_chain, certificate_subject,
+    `WITH written AS (INSERT INTO devices (account_id, environment, id, name, spki, spki_digest, certificate_chain, certificate_subject,
        not_before, not_after, enrolled_at)
      SELECT $1, $2, new.id, new.name, new.spki, new.digest,
        ARRAY(SELECT decode(part, 'base64') FROM string_to_table(new.chain, ',') WITH ORDINALITY AS p (part, place)
@@ -72,20 +96,11 @@ export async function enrollDevices(
        -- Captures of the time before the renewal are still to arrive: what was valid then stays so.
        not_before = least(devices.not_before, excluded.not_before),
        not_after = excluded.not_after
-     WHERE devices.revoked_at IS NULL AND devices.not_after < $3`,
-    [
-      scope.accountId,
-      scope.environment,
-      now,
-      devices.map(({ id }) => id),
-      devices.map(({ name }) => name),
-      devices.map(({ spki }) => spki),
-      devices.map(({ spkiDigest }) => spkiDigest),
-      devices.map(({ certificateChain }) => certificateChain.map((der) => der.toString('base64')).join(',')),
-      devices.map(({ certificateSubject }) => certificateSubject),
-      devices.map(({ notBefore }) => notBefore),
-      devices.map(({ notAfter }) => notAfter),
-    ],
+     WHERE devices.revoked_at IS NULL AND devices.not_after < $3
+     -- Only a row that is new has no xmax.
+     RETURNING account_id, environment, id, certificate_subject, not_after, xmax = 0 AS is_new)
+     ${entries}`,
+    values,
   )
   // A statement of its own: it sees the rows that a concurrent enrolment committed while ours waited for it.
   return tx.query<EnrolledKey>(
@@ -143,13 +158,29 @@ export async function countDevices(tx: Tx, filter: DeviceFilter, now: Date): Pro
 /** Revokes the device unless it is revoked. `undefined`: no such device, or revoked before. */
 export async function revokeDevice(
   tx: Tx,
+  acting: Acting,
   id: string,
   revocation: { at: Date; effectiveAt: Date; reason: string },
 ): Promise<DeviceRow | undefined> {
+  const values: unknown[] = [id, revocation.at, revocation.effectiveAt, revocation.reason]
+  const entries = entriesOfWritten(
+    acting,
+    {
+      at: revocation.at,
+      kind: "'revoked'",
+      reason: 'revoke_reason',
+      detail: `jsonb_build_object('effective_at',
+        to_char(revoke_effective_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+    },
+    values,
+  )
   const [device] = await tx.query<DeviceRow>(
-    `UPDATE devices SET revoked_at = $2, revoke_effective_at = $3, revoke_reason = $4
-     WHERE id = $1 AND revoked_at IS NULL RETURNING ${DEVICE}`,
-    [id, revocation.at, revocation.effectiveAt, revocation.reason],
+    `WITH written AS (
+       UPDATE devices SET revoked_at = $2, revoke_effective_at = $3, revoke_reason = $4
+       WHERE id = $1 AND revoked_at IS NULL RETURNING *
+     ), told AS (${entries})
+     SELECT ${DEVICE} FROM written`,
+    values,
   )
   return device
 }

@@ -1,0 +1,80 @@
+// What happened to devices. Entries are written by the statement of the change itself, so that neither is ever there alone.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+
+/** On whose behalf something changes. */
+export type Acting = Scope & {
+  keyId?: string | undefined
+  /** Who the key says it is. */
+  actor?: string | undefined
+}
+
+export const ENTRY_KINDS = ['enrolled', 'renewed', 'attested', 'revoked'] as const
+export type EntryKind = (typeof ENTRY_KINDS)[number]
+
+export interface DeviceEntry {
+  id: string
+  kind: EntryKind
+  actor: string | null
+  keyId: string | null
+  reason: string | null
+  detail: Record<string, unknown>
+  at: Date
+}
+
+// Sorts by the time that the entry states, as cursors want it, and then by when it was written: an enrolment and what its
+// evidence proved are of the same moment.
+const ENTRY_ID = (at: string) =>
+  `lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
+    || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000000)::bigint), 14, '0') || left(gen_random_uuid()::text, 8)`
+
+/**
+ * The insertion of entries for the devices that a statement has written: put after a CTE `written` with the columns of
+ * `devices` that `kind`, `reason` and `detail` name (SQL). Pushes what it needs to `values`.
+ */
+export function entriesOfWritten(
+  acting: Acting,
+  { at, kind, detail, reason = 'NULL' }: { at: Date; kind: string; detail: string; reason?: string },
+  values: unknown[],
+): string {
+  const time = `$${values.push(at)}::timestamptz`
+  const actor = `$${values.push(acting.actor ?? null)}::text`
+  const keyId = `$${values.push(acting.keyId ?? null)}::text`
+  return `INSERT INTO device_entries (account_id, environment, id, device_id, kind, actor, key_id, reason, detail, at)
+    SELECT account_id, environment, ${ENTRY_ID(time)}, id, ${kind}, ${actor}, ${keyId}, ${reason}, ${detail}, ${time}
+    FROM written`
+}
+
+/** Newest first. */
+export async function findEntries(
+  tx: Tx,
+  deviceId: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<DeviceEntry[]> {
+  return tx.query<DeviceEntry>(
+    `SELECT id, kind, actor, key_id AS "keyId", reason, detail, at FROM device_entries
+     WHERE device_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+    [deviceId, before ?? null, limit],
+  )
+}
+
+export interface DeviceCounts {
+  enrolled: number
+  expired: number
+  revoked: number
+  /** Of the enrolled: their certificates lapse before then. */
+  expiring: number
+}
+
+export async function countByState(tx: Tx, now: Date, soon: Date): Promise<DeviceCounts> {
+  const [row] = await tx.query<DeviceCounts>(
+    `SELECT count(*) FILTER (WHERE revoked_at IS NULL AND not_after >= $1) AS enrolled,
+       count(*) FILTER (WHERE revoked_at IS NULL AND not_after < $1) AS expired,
+       count(*) FILTER (WHERE revoked_at IS NOT NULL) AS revoked,
+       count(*) FILTER (WHERE revoked_at IS NULL AND not_after >= $1 AND not_after < $2) AS expiring
+     FROM devices`,
+    [now, soon],
+  )
+  return row ?? { enrolled: 0, expired: 0, revoked: 0, expiring: 0 }
+}

@@ -1,0 +1,125 @@
+// What happens to devices after they were enrolled.
+
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { evidenceRequest } from '../hardware/evidence.ts'
+import type { Devices } from './devices.ts'
+import { ENTRY_KINDS } from './history-rows.ts'
+import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
+
+/** A line of a refresh. */
+export const refreshRequest = z.strictObject({ device_id: z.string().max(64), attestation: evidenceRequest })
+
+const tier = z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave'])
+
+const refreshView = z.object({
+  object: z.literal('device_refresh'),
+  accepted: z.number().int(),
+  rejected: z.array(
+    z.object({
+      line: z.number().int(),
+      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })),
+    }),
+  ),
+  devices: z.array(z.object({ line: z.number().int(), device_id: z.string(), proven_tier: tier })),
+})
+
+const entryView = z.object({
+  kind: z.enum(ENTRY_KINDS),
+  at: z.string(),
+  actor: z.string().nullable().describe('As the caller named it.'),
+  key_id: z.string().nullable(),
+  reason: z.string().nullable(),
+  detail: z.record(z.string(), z.unknown()),
+})
+
+const countsView = z.object({
+  object: z.literal('device_counts'),
+  total: z.number().int(),
+  by_state: z.object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() }),
+  expiring_soon: z.number().int().describe('Of the enrolled: those whose certificate lapses within 30 days.'),
+  by_hardware_tier: z.record(tier, z.number().int()).describe('Of all: what counts by the list of revoked keys too.'),
+})
+
+export function deviceLifeRoutes(devices: Devices): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/devices/counts',
+        tag: 'Devices',
+        summary: 'How many devices there are of each state and hardware tier',
+        scope: 'admin',
+        view: countsView,
+        status: [200],
+      },
+      async ({ caller }) => {
+        const { states, tiers } = await devices.count(caller)
+        const { enrolled, expired, revoked, expiring } = states
+        return {
+          object: 'device_counts' as const,
+          total: enrolled + expired + revoked,
+          by_state: { enrolled, expired, revoked },
+          expiring_soon: expiring,
+          by_hardware_tier: tiers,
+        }
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/admin/devices/:id/history',
+        tag: 'Devices',
+        summary: 'What happened to one device, newest first',
+        scope: 'admin',
+        query: z.strictObject({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(entryView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await devices.history(caller, params.id, query)
+        return {
+          ...page,
+          data: data.map(({ kind, at, actor, keyId, reason, detail }) => ({
+            kind,
+            at: at.toISOString(),
+            actor,
+            key_id: keyId,
+            reason,
+            detail,
+          })),
+        }
+      },
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/admin/devices/attestations',
+        tag: 'Devices',
+        summary: 'Newer evidence of up to 10,000 devices’ hardware, as NDJSON',
+        scope: 'admin',
+        rawBody: { contentTypes: [LINES_TYPE] },
+        maxBodyBytes: MAX_IMPORT_BYTES,
+        view: refreshView,
+        status: [200],
+      },
+      async ({ caller, stream, idempotencyKey }) => {
+        const lines = readJsonLines(stream, maxLinesOf(caller), refreshRequest)
+        const { rejected, devices: refreshed } = await devices.attestMany(caller, lines, idempotencyKey)
+        return {
+          object: 'device_refresh' as const,
+          accepted: refreshed.length,
+          rejected,
+          devices: refreshed.map(({ line, deviceId, provenTier }) => ({
+            line,
+            device_id: deviceId,
+            proven_tier: provenTier,
+          })),
+        }
+      },
+      // A repeat does it again and finds it done: it never comes here.
+      async () => ({ object: 'device_refresh' as const, accepted: 0, rejected: [], devices: [] }),
+    ),
+  ]
+}

@@ -1,0 +1,193 @@
+// Newer evidence for a fleet at once, under the rules of an import: a bad line never spoils the others, and nothing is written
+// before the last line has arrived.
+
+import { setImmediate } from 'node:timers/promises'
+import { Failure, type FieldError } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Budget } from '#src/platform/http/body.ts'
+import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { checkId, type Environment } from '#src/platform/ids.ts'
+import { type EvidenceRequest, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
+import { isProven, type Reason, type Verdict } from '../hardware/verdict.ts'
+import { consumeChallenges, findConsumers } from './challenge-rows.ts'
+import { replaceVerdict } from './hardware-rows.ts'
+import type { Acting } from './history-rows.ts'
+import { type DeviceRow, findDevicesByIds } from './rows.ts'
+
+export interface RefreshRequest {
+  device_id: string
+  attestation: EvidenceRequest
+}
+
+/** A line as far as its shape goes; `line` counts from 1. */
+export type RefreshLine = { line: number } & ({ request: RefreshRequest } | { errors: FieldError[] })
+
+export interface RefreshResult {
+  rejected: { line: number; errors: FieldError[] }[]
+  devices: { line: number; deviceId: string; provenTier: Verdict['provenTier'] }[]
+}
+
+export interface RefreshDeps {
+  db: Pick<Database, 'tenant'>
+  now: () => Date
+  trust: Trust
+  /** What imports may hold in memory at once, all of this process together. */
+  budget: Budget
+}
+
+interface Judged {
+  line: number
+  deviceId: string
+  challenge: string
+  request: EvidenceRequest
+  verdict: Verdict
+}
+
+/**
+ * Replaces what is known of the devices' hardware. Of lines about one device the first counts.
+ * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
+ */
+export async function refreshDevices(
+  { db, now, trust, budget }: RefreshDeps,
+  acting: Acting,
+  lines: AsyncIterable<RefreshLine>,
+  idempotencyKey?: IdempotencyKey,
+): Promise<RefreshResult> {
+  const at = now()
+  const rejected: RefreshResult['rejected'] = []
+  const wanted = new Map<string, { line: number; request: EvidenceRequest }>()
+  let held = 0
+  const refuse = (line: number, ...errors: FieldError[]) => void rejected.push({ line, errors })
+
+  try {
+    for await (const one of lines) {
+      const bytes = BYTES_PER_LINE + ('request' in one ? sizeOf(one.request.attestation) : 0)
+      if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once: try again.')
+      held += bytes
+      if ('errors' in one) {
+        refuse(one.line, ...one.errors)
+        continue
+      }
+      const { device_id: deviceId, attestation } = one.request
+      const wrong = wrongId(deviceId, acting.environment)
+      if (wrong !== undefined) refuse(one.line, wrong)
+      else if (wanted.has(deviceId)) refuse(one.line, { pointer: '/device_id', code: 'duplicate', detail: TWICE })
+      else wanted.set(deviceId, { line: one.line, request: attestation })
+    }
+    const judged: Judged[] = []
+    for (const chunk of chunksOf([...wanted])) {
+      const ids = chunk.map(([id]) => id)
+      const rows = new Map((await db.tenant(acting, (tx) => findDevicesByIds(tx, ids))).map((row) => [row.id, row]))
+      judged.push(...(await judgeChunk(chunk, rows, refuse)))
+    }
+    const write = (tx: Tx) => replaceAll(tx, acting, judged, { at, isReplayed: idempotencyKey?.isReplayed ?? false })
+    const written = await db.tenant(acting, (tx) => again(tx, idempotencyKey, write))
+    return { rejected: [...rejected, ...written.rejected].sort((a, b) => a.line - b.line), devices: written.devices }
+  } finally {
+    budget.give(held)
+  }
+
+  async function judgeChunk(
+    chunk: readonly [id: string, wish: { line: number; request: EvidenceRequest }][],
+    rows: ReadonlyMap<string, DeviceRow>,
+    refuseLine: typeof refuse,
+  ): Promise<Judged[]> {
+    const revocations = await trust.revocations()
+    const judged: Judged[] = []
+    for (const [deviceId, { line, request }] of chunk) {
+      const row = rows.get(deviceId)
+      if (row === undefined) {
+        refuseLine(line, { pointer: '/device_id', code: 'not_found', detail: `there is no device ${deviceId}` })
+        continue
+      }
+      if (row.revokedAt !== null) {
+        refuseLine(line, revoked(deviceId))
+        continue
+      }
+      const verdict = judgeEvidence(request, row.spki, { trust, revocations, environment: acting.environment, at })
+      if (isProven(verdict.reasons)) judged.push({ line, deviceId, challenge: request.challenge, request, verdict })
+      else refuseLine(line, ...reasonsOf(request, verdict.reasons, '/attestation'))
+      // One is about a millisecond of certificates; the other requests get their turn.
+      await setImmediate()
+    }
+    return judged
+  }
+}
+
+/** Why evidence was refused, at its places in the request. */
+export function reasonsOf({ format }: EvidenceRequest, reasons: readonly Reason[], place = ''): FieldError[] {
+  const evidence = `${place}${format === 'android-key' ? '/chain' : '/object'}`
+  return reasons.map(({ code, detail }) => ({
+    pointer: code.startsWith('challenge_') ? `${place}/challenge` : evidence,
+    code,
+    detail,
+  }))
+}
+
+// What a line holds besides its evidence, generously.
+const BYTES_PER_LINE = 1024
+const CHUNK = 500
+const TWICE = 'is in an earlier line already, which counts'
+
+function chunksOf<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, index) =>
+    items.slice(index * CHUNK, (index + 1) * CHUNK),
+  )
+}
+
+function sizeOf(request: EvidenceRequest): number {
+  return request.format === 'android-key'
+    ? request.chain.reduce((sum, der) => sum + der.length, 0)
+    : request.object.length
+}
+
+function wrongId(id: string, environment: Environment): FieldError | undefined {
+  try {
+    checkId(id, 'dev', environment)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { pointer: '/device_id', code: error.code, detail: error.message }
+  }
+}
+
+function revoked(id: string): FieldError {
+  return {
+    pointer: '/device_id',
+    code: 'device_revoked',
+    detail: `${id} is revoked: nothing is attested of it any more`,
+  }
+}
+
+async function replaceAll(
+  tx: Tx,
+  acting: Acting,
+  judged: readonly Judged[],
+  { at, isReplayed }: { at: Date; isReplayed: boolean },
+): Promise<RefreshResult> {
+  const result: RefreshResult = { rejected: [], devices: [] }
+  // In one order, as everybody locks them.
+  for (const chunk of chunksOf(judged.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))) {
+    const states = await consumeChallenges(tx, chunk, at)
+    const consumers = isReplayed
+      ? await findConsumers(
+          tx,
+          chunk.map(({ challenge }) => challenge),
+        )
+      : new Map<string, string>()
+    for (const [index, one] of chunk.entries()) {
+      const { line, deviceId, request } = one
+      const verdict = withChallenge(one.verdict, states[index] ?? 'unknown')
+      const isDone = states[index] === 'used' && consumers.get(one.challenge) === deviceId
+      if (!isDone && !isProven(verdict.reasons)) {
+        result.rejected.push({ line, errors: reasonsOf(request, verdict.reasons, '/attestation') })
+      } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, verdict, at))) {
+        result.rejected.push({ line, errors: [revoked(deviceId)] })
+      } else {
+        result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
+      }
+    }
+  }
+  result.devices.sort((a, b) => a.line - b.line)
+  return result
+}

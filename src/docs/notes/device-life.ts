@@ -1,0 +1,77 @@
+// What a reader wants to know of devices after their enrolment beyond what guards the routes.
+
+import { refreshRequest } from '#src/attest/devices/life-routes.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+import { IDS } from './attest.ts'
+
+const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
+
+// Shortened: no certificate is that small.
+const line = {
+  device_id: IDS.device,
+  attestation: { format: 'android-key', challenge: CHALLENGE, chain: ['MIIB', 'MIIC', 'MIID', 'MIIE'] },
+}
+
+export const DEVICE_LIFE_NOTES: Record<string, Note> = {
+  'GET /v1/admin/devices/counts': {
+    description:
+      'Of the account and environment. `expired` devices count as not enrolled; renew those that are about to be.',
+    answers: {
+      200: {
+        example: {
+          object: 'device_counts',
+          total: 1204,
+          by_state: { enrolled: 1180, expired: 20, revoked: 4 },
+          expiring_soon: 31,
+          by_hardware_tier: { none: 4, software: 0, tee: 800, strongbox: 200, secure_enclave: 200 },
+        },
+      },
+    },
+  },
+  'GET /v1/admin/devices/:id/history': {
+    description:
+      'Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if the key ' +
+      'said so. A device expires by itself at `expires_at` of its last enrolment or renewal.',
+    answers: {
+      200: {
+        example: {
+          object: 'list',
+          data: [
+            {
+              kind: 'revoked',
+              at: '2026-11-21T08:00:00.000Z',
+              actor: 'a.admin@example.com',
+              key_id: 'key_test_01m7x7enn9exb9d4gh0kbvf97d',
+              reason: 'Lost on the way home',
+              detail: { effective_at: '2026-11-20T18:00:00.000Z' },
+            },
+          ],
+          has_more: false,
+          next_cursor: null,
+        },
+      },
+    },
+  },
+  'POST /v1/admin/devices/attestations': {
+    description:
+      'One device per line; bad lines are reported and cost the others nothing, and a body that breaks off changes nothing. ' +
+      'With a publishable key 1,000 lines. Repeat it with its Idempotency-Key: challenges are good once.',
+    bodies: {
+      'application/x-ndjson': {
+        schema: refreshRequest,
+        isLines: true,
+        examples: { 'One phone': `${JSON.stringify(line)}\n` },
+      },
+    },
+    answers: {
+      200: {
+        example: {
+          object: 'device_refresh',
+          accepted: 1,
+          rejected: [],
+          devices: [{ line: 1, device_id: IDS.device, proven_tier: 'tee' }],
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,246 @@
+// What happens to a device after it was enrolled: its history, how many there are of each kind, newer evidence for many.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
+import { newId } from '#src/platform/ids.ts'
+import { createAuthority } from '../../../capture-kit/authority.ts'
+import { createDevice, type Device } from '../../../capture-kit/device.ts'
+import { createVendor } from '../../../capture-kit/vendor.ts'
+import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+
+const NOW = new Date('2026-11-20T12:00:00.000Z')
+const DAY_MS = 86_400_000
+const now = () => NOW
+const vendor = await createVendor({ now })
+const authority = await createAuthority({ name: 'Phones', now })
+
+type Caller = Awaited<ReturnType<AttestApp['makeCaller']>>
+
+let app: AttestApp
+
+beforeAll(async () => {
+  const apps = readExpectedApps(vendor.apps.split(','))
+  const roots = readVendorRoots(vendor.roots.split(','))
+  app = await startAttestApp(NOW, { trust: { roots, apps, revocations: async () => 'off' } })
+})
+afterAll(() => app?.close())
+
+async function makeCaller(): Promise<Caller> {
+  app.clock.now = NOW
+  const caller = await app.makeCaller()
+  await app.rootCas.register(caller, { name: 'Phones', certificate: authority.rootDer.toString('base64') })
+  return caller
+}
+
+const makeDevice = () => createDevice({ authority, name: 'Phone', now })
+
+async function enroll(caller: Caller, device: Device, more: object = {}): Promise<string> {
+  const { json, text } = await app.call(caller.key, '/v1/admin/devices', {
+    json: { certificate_chain: device.chain.map((der) => der.toString('base64')), ...more },
+  })
+  if (typeof json.device_id !== 'string') throw new Error(text)
+  return json.device_id
+}
+
+async function evidenceOf(caller: Caller, device: Device) {
+  const { json } = await app.call(caller.key, '/v1/admin/devices/challenges', { json: { count: 1 } })
+  const challenge = (json.challenges as { challenge: string }[])[0]?.challenge ?? ''
+  const request = { publicKey: device.publicKey, challenge: Buffer.from(challenge, 'base64url') }
+  const chain = await vendor.attestAndroid(request)
+  return { format: 'android-key', challenge, chain: chain.map((der) => der.toString('base64')) }
+}
+
+const refresh = (key: string, lines: unknown[], headers: Record<string, string> = {}) =>
+  app.call(key, '/v1/admin/devices/attestations', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-ndjson', ...headers },
+    body: lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+  })
+
+const historyOf = async (caller: Caller, id: string) =>
+  (await app.call(caller.key, `/v1/admin/devices/${id}/history`)).json.data as Record<string, unknown>[]
+
+describe('the history of a device', () => {
+  it('says what became of it, by whose key, for what reason', async () => {
+    const caller = await makeCaller()
+    const device = await makeDevice()
+    const id = await enroll(caller, device)
+    await enroll(caller, device)
+    app.clock.now = new Date(NOW.getTime() + 1_000)
+    await app.call(caller.key, `/v1/admin/devices/${id}/attestation`, { json: await evidenceOf(caller, device) })
+    app.clock.now = new Date(NOW.getTime() + 2_000)
+    const revocation = { reason: 'Lost', actor: 'a@example.com', effective_at: NOW.toISOString() }
+    for (let again = 0; again < 2; again += 1) {
+      expect((await app.call(caller.key, `/v1/admin/devices/${id}/revoke`, { json: revocation })).status).toBe(200)
+    }
+    const history = await historyOf(caller, id)
+    expect(history).toEqual([
+      {
+        kind: 'revoked',
+        at: app.clock.now.toISOString(),
+        actor: 'a@example.com',
+        key_id: expect.stringMatching(/^key_test_/),
+        reason: 'Lost',
+        detail: { effective_at: NOW.toISOString() },
+      },
+      expect.objectContaining({
+        kind: 'attested',
+        actor: null,
+        detail: { proven_tier: 'tee', format: 'android-key', reasons: [] },
+      }),
+      expect.objectContaining({
+        kind: 'enrolled',
+        at: NOW.toISOString(),
+        key_id: expect.stringMatching(/^key_test_/),
+        detail: { subject: 'CN=Phone', expires_at: expect.stringMatching(/^2029-.*Z$/) },
+      }),
+    ])
+  })
+
+  it('tells a renewal from an enrolment, and goes on from page to page', async () => {
+    const caller = await makeCaller()
+    const device = await makeDevice()
+    const id = await enroll(caller, device)
+    // The same key, certified anew after its certificate lapsed.
+    await app.test.owner('UPDATE devices SET not_after = $2 WHERE id = $1', [id, new Date(NOW.getTime() - DAY_MS)])
+    expect((await app.call(caller.key, `/v1/admin/devices/${id}`)).json.state).toBe('expired')
+    app.clock.now = new Date(NOW.getTime() + DAY_MS)
+    expect(await enroll(caller, device)).toBe(id)
+    expect((await historyOf(caller, id)).map(({ kind }) => kind)).toEqual(['renewed', 'enrolled'])
+    const first = await app.call(caller.key, `/v1/admin/devices/${id}/history?limit=1`)
+    expect(first.json).toMatchObject({ has_more: true, data: [{ kind: 'renewed' }] })
+    const second = await app.call(
+      caller.key,
+      `/v1/admin/devices/${id}/history?limit=1&cursor=${first.json.next_cursor}`,
+    )
+    expect(second.json).toMatchObject({ has_more: false, data: [{ kind: 'enrolled' }] })
+  })
+
+  it('has what its evidence proved after its enrolment, of the same moment', async () => {
+    const caller = await makeCaller()
+    const device = await makeDevice()
+    const id = await enroll(caller, device, { attestation: await evidenceOf(caller, device) })
+    const history = await historyOf(caller, id)
+    expect(history.map(({ kind, at }) => [kind, at])).toEqual([
+      ['attested', NOW.toISOString()],
+      ['enrolled', NOW.toISOString()],
+    ])
+  })
+
+  it('is nobody else’s', async () => {
+    const caller = await makeCaller()
+    const id = await enroll(caller, await makeDevice())
+    const other = await makeCaller()
+    const path = `/v1/admin/devices/${id}/history`
+    const attest = app.addKey({ ...caller, scopes: ['attest'] })
+    const live = app.addKey({ accountId: caller.accountId, environment: 'live' })
+    for (const [key, status, code] of [
+      [other.key, 404, 'not_found'],
+      [attest, 403, 'insufficient_scope'],
+      [live, 403, 'environment_mismatch'],
+      ['nobody', 401, 'invalid_api_key'],
+    ] as const) {
+      expect(await app.call(key, path)).toMatchObject({ status, json: { code } })
+    }
+    expect((await app.call(caller.key, `${path}?cursor=x`)).json.code).toBe('invalid_request')
+    expect((await app.call(attest, '/v1/admin/devices/counts')).json.code).toBe('insufficient_scope')
+    expect((await refresh(attest, [])).json.code).toBe('insufficient_scope')
+  })
+
+  it('can not be changed, not even by the service', async () => {
+    const caller = await makeCaller()
+    const id = await enroll(caller, await makeDevice())
+    for (const text of ["UPDATE device_entries SET reason = 'x'", 'DELETE FROM device_entries']) {
+      await expect(app.test.db.tenant(caller, (tx) => tx.query(text, []))).rejects.toThrow(/permission denied/)
+    }
+    expect(await historyOf(caller, id)).toHaveLength(1)
+  })
+})
+
+describe('the counts of devices', () => {
+  it('tell states and tiers, the expired among them', async () => {
+    const caller = await makeCaller()
+    const devices = await Promise.all(Array.from({ length: 4 }, makeDevice))
+    const ids: string[] = []
+    for (const device of devices) ids.push(await enroll(caller, device))
+    const [proven, expired, soon, revoked] = ids
+    const [first] = devices
+    if (first === undefined) throw new Error('no device')
+    await app.call(caller.key, `/v1/admin/devices/${proven}/attestation`, { json: await evidenceOf(caller, first) })
+    const lapse = (id: string | undefined, days: number) =>
+      app.test.owner('UPDATE devices SET not_after = $2 WHERE id = $1', [id, new Date(NOW.getTime() + days * DAY_MS)])
+    await lapse(expired, -1)
+    await lapse(soon, 29)
+    await app.call(caller.key, `/v1/admin/devices/${revoked}/revoke`, { json: { reason: 'Lost' } })
+    const { json } = await app.call(caller.key, '/v1/admin/devices/counts')
+    expect(json).toEqual({
+      object: 'device_counts',
+      total: 4,
+      by_state: { enrolled: 2, expired: 1, revoked: 1 },
+      expiring_soon: 1,
+      by_hardware_tier: { none: 3, software: 0, tee: 1, strongbox: 0, secure_enclave: 0 },
+    })
+    const listed = await app.call(caller.key, '/v1/admin/devices?state=expired&hardware_tier=none&include=total_count')
+    expect(listed.json).toMatchObject({ total_count: 1, data: [{ device_id: expired, state: 'expired' }] })
+  })
+})
+
+describe('newer evidence for many', () => {
+  it('replaces what is good and says what is bad, by line', async () => {
+    const caller = await makeCaller()
+    const [a, b, c] = await Promise.all([makeDevice(), makeDevice(), makeDevice()])
+    const ids = [await enroll(caller, a), await enroll(caller, b), await enroll(caller, c)]
+    await app.call(caller.key, `/v1/admin/devices/${ids[2]}/revoke`, { json: { reason: 'Lost' } })
+    const good = { device_id: ids[0], attestation: await evidenceOf(caller, a) }
+    const { status, json } = await refresh(caller.key, [
+      good,
+      // Of another device's key.
+      { device_id: ids[1], attestation: await evidenceOf(caller, a) },
+      { device_id: ids[2], attestation: await evidenceOf(caller, c) },
+      { device_id: newId('dev', 'sandbox'), attestation: await evidenceOf(caller, b) },
+      { device_id: newId('dev', 'live'), attestation: await evidenceOf(caller, b) },
+      good,
+      '{"device_id":1}',
+      'no json',
+    ])
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ accepted: 1, devices: [{ line: 1, device_id: ids[0], proven_tier: 'tee' }] })
+    const rejected = json.rejected as { line: number; errors: { code: string; pointer: string }[] }[]
+    expect(rejected.map(({ line, errors }) => [line, errors[0]?.code])).toEqual([
+      [2, expect.any(String)],
+      [3, 'device_revoked'],
+      [4, 'not_found'],
+      [5, 'environment_mismatch'],
+      [6, 'duplicate'],
+      [7, expect.any(String)],
+      [8, expect.any(String)],
+    ])
+    expect(rejected[0]?.errors[0]?.pointer).toMatch(/^\/attestation\//)
+    const tiers = await Promise.all(ids.map((id) => app.call(caller.key, `/v1/admin/devices/${id}`)))
+    expect(tiers.map(({ json: device }) => device.hardware_tier)).toEqual(['tee', 'none', 'none'])
+    expect((await historyOf(caller, String(ids[0])))[0]).toMatchObject({ kind: 'attested' })
+  })
+
+  it('sent again with its Idempotency-Key finds it done, and without finds its challenges used', async () => {
+    const caller = await makeCaller()
+    const device = await makeDevice()
+    const id = await enroll(caller, device)
+    const lines = [{ device_id: id, attestation: await evidenceOf(caller, device) }]
+    const first = await refresh(caller.key, lines, { 'Idempotency-Key': 'r1' })
+    const second = await refresh(caller.key, lines, { 'Idempotency-Key': 'r1' })
+    expect(second.json).toEqual(first.json)
+    expect(second.headers['idempotent-replayed']).toBe('true')
+    expect((await historyOf(caller, id)).map(({ kind }) => kind)).toEqual(['attested', 'enrolled'])
+    const third = await refresh(caller.key, lines)
+    expect(third.json).toMatchObject({ accepted: 0, rejected: [{ line: 1, errors: [{ code: 'challenge_used' }] }] })
+  })
+
+  it('that breaks off, or is another type, changes nothing', async () => {
+    const caller = await makeCaller()
+    expect((await refresh(caller.key, [], { 'Content-Type': 'application/json' })).json.code).toBe(
+      'unsupported_media_type',
+    )
+    const lines = Array.from({ length: 10_001 }, () => '{}')
+    expect((await refresh(caller.key, lines)).status).toBeGreaterThanOrEqual(400)
+  })
+})
