@@ -101,16 +101,17 @@ describe('retention', () => {
         Object.entries(whole).flatMap(([name, count]) => (left[name] === count ? [] : [[name, left[name] ?? 0]])),
       )
     }
+    const month = { events: 0, reevaluations: 0, reevaluation_marks: 0 }
     const sessions = { capture_sessions: 0, device_challenges: 0 }
     expect(await lost(0)).toEqual({})
     expect(await lost(7 * DAY - MINUTE)).toEqual({})
     expect(await lost(7 * DAY + MINUTE)).toEqual({ media: 1 })
     expect(await lost(30 * DAY - MINUTE)).toEqual({ media: 1 })
-    expect(await lost(30 * DAY + MINUTE)).toEqual({ media: 1, events: 0 })
-    expect(await lost(31 * DAY - MINUTE)).toEqual({ media: 1, events: 0 })
-    expect(await lost(31 * DAY + MINUTE)).toEqual({ media: 1, events: 0, ...sessions })
+    expect(await lost(30 * DAY + MINUTE)).toEqual({ media: 1, ...month })
+    expect(await lost(31 * DAY - MINUTE)).toEqual({ media: 1, ...month })
+    expect(await lost(31 * DAY + MINUTE)).toEqual({ media: 1, ...month, ...sessions })
     expect(await lost(90 * DAY - MINUTE)).toMatchObject({ media: 1 })
-    const last = { media: 1, events: 0, ...sessions, deliveries: 0, delivery_attempts: 0 }
+    const last = { media: 1, ...month, ...sessions, deliveries: 0, delivery_attempts: 0 }
     expect(await lost(90 * DAY + MINUTE)).toEqual(last)
     expect(await lost(10_000 * DAY)).toEqual(last)
   })
@@ -159,7 +160,8 @@ describe('retention', () => {
        WHERE account_id = $1`,
       [scope.accountId],
     )
-    const { device_challenges: _, ...whole } = await countOf(scope)
+    const { device_challenges: _, reevaluations, reevaluation_marks, ...whole } = await countOf(scope)
+    expect([reevaluations, reevaluation_marks]).toEqual([1, 1])
     await roundAt(100 * DAY)
     expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
     await test.owner("UPDATE deliveries SET status = 'failed' WHERE account_id = $1", [scope.accountId])
