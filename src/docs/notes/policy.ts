@@ -1,0 +1,127 @@
+// What a reader wants to know of the risk policy and of judging again beyond what guards their routes.
+
+import type { Note } from '#src/platform/http/openapi.ts'
+import { IDS } from './attest.ts'
+
+const policy = {
+  require_attestation: true,
+  require_biometric: false,
+  require_gps: true,
+  require_session_nonce: false,
+  thresholds: { review: 25, failed: 50 },
+  geofence_m: 500,
+}
+
+const current = {
+  version: 3,
+  ...policy,
+  changed_at: '2026-11-20T15:11:02.000Z',
+  changed_by: 'key_test_01m7x7enn9exb9d4gh0kbvf97d',
+}
+
+const REEVALUATION = 'ree_test_01m7x7m5s9qk2d4t8w1r6y0zbc'
+
+const reevaluation = {
+  reevaluation_id: REEVALUATION,
+  cause: 'device_revoked',
+  device_id: IDS.device,
+  status: 'judging',
+  looked: 412,
+  touched: 412,
+  pending: 96,
+  changed: 316,
+  unchanged: 0,
+  skipped: 0,
+  failed: 0,
+  created_at: '2026-11-20T15:12:00.000Z',
+  finished_at: null,
+}
+
+const list = { object: 'list', has_more: false, next_cursor: null }
+
+export const POLICY_NOTES: Record<string, Note> = {
+  'GET /v1/account/risk-policy': {
+    description:
+      'Per account and environment. `version` 0 is the defaults, which count until somebody sets a policy. The ETag is ' +
+      'for `If-Match` of a change.',
+    answers: { 200: { example: current } },
+  },
+  'PUT /v1/account/risk-policy': {
+    description:
+      'Makes a new version, which counts for every result from now on; the same policy once more makes none. With ' +
+      '`If-Match` only the version that was read is replaced, any other is 412. What the new policy judges otherwise is ' +
+      'judged again at bulk priority: `GET /v1/account/reevaluations` says how far that is. Try it with a dry run first.',
+    examples: { 'A fence of 500 m, and a fix required': policy },
+    answers: { 200: { example: current } },
+  },
+  'GET /v1/account/risk-policy/versions': {
+    description: 'A version never changes. `policy_version` of a result is one of these, or 0.',
+    answers: { 200: { example: { ...list, data: [current] } } },
+  },
+  'POST /v1/account/risk-policy/dry-run': {
+    description:
+      'Judges stored facts by the policy that is sent, and says of each claim that would change how it stands and how it ' +
+      'would. Nothing is written, and nobody is told. A page looks at 2,000 claims at most, and may have fewer changes ' +
+      'than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and `would_change`.',
+    examples: { 'This month': { policy, created_gte: '2026-11-01T00:00:00Z', limit: 100 } },
+    answers: {
+      200: {
+        example: {
+          ...list,
+          data: [
+            {
+              claim_id: IDS.claim,
+              reference: 'CLM-2026-0042',
+              before: { risk_status: 'passed', risk_score: 0, provenance_status: 'verified' },
+              after: { risk_status: 'passed', risk_score: 0, provenance_status: 'verified' },
+              added_factors: [],
+              removed_factors: [],
+              added_advisories: ['geofence_mismatch'],
+              removed_advisories: [],
+            },
+          ],
+          looked: 831,
+          would_change: 1,
+          unknown: 0,
+        },
+      },
+    },
+  },
+  'GET /v1/account/reevaluations': {
+    description:
+      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a screening that came ' +
+      'late. They are kept for a month; the results that they replaced stay.',
+    answers: { 200: { example: { ...list, data: [reevaluation] } } },
+  },
+  'GET /v1/account/reevaluations/:id': {
+    description: '`done` means that every attestation it touches was judged again.',
+    answers: { 200: { example: reevaluation } },
+  },
+  'GET /v1/attestations/:id/results': {
+    description:
+      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the others ' +
+      'are in their `result_jws`.',
+    answers: {
+      200: {
+        example: {
+          ...list,
+          data: [
+            {
+              number: 1,
+              evaluated_at: '2026-11-20T15:11:04.310Z',
+              replaced_at: '2026-11-20T15:12:03.100Z',
+              replaced_for: [REEVALUATION],
+              risk_status: 'passed',
+              risk_score: 0,
+              provenance_status: 'verified',
+              hardware_tier: 'tee',
+              rules_version: 'attest-rules/2',
+              policy_version: 2,
+              result_jws: 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln',
+            },
+          ],
+        },
+      },
+    },
+  },
+}
