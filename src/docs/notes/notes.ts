@@ -8,6 +8,7 @@ import { CASE_NOTES } from './cases.ts'
 import { DEVICE_LIFE_NOTES } from './device-life.ts'
 import { EVIDENCE_NOTES } from './evidence.ts'
 import { WEBHOOK_NOTES } from './events.ts'
+import { POLICY_NOTES } from './policy.ts'
 import { SCREENING_NOTES } from './screening.ts'
 
 const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -32,10 +33,11 @@ export const NOTES: Notes = {
     { name: 'Batches', description: 'Thousands of captures at once.' },
     { name: 'Media', description: 'Photos, uploaded by themselves.' },
     { name: 'Screening', description: 'What a detector of synthetic media says of an image.' },
+    { name: 'Account', description: 'What an insurer asks of captures, and what was judged again.' },
     { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
     { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
     { name: 'Service', description: 'Health, public keys, this document and its pages.' },
   ],
-  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...DEVICE_LIFE_NOTES, ...SCREENING_NOTES, ...ACCOUNT_NOTES },
+  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...DEVICE_LIFE_NOTES, ...SCREENING_NOTES, ...POLICY_NOTES, ...ACCOUNT_NOTES },
   webhooks: WEBHOOK_NOTES,
 }
