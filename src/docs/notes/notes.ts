@@ -6,8 +6,8 @@ import { ACCOUNT_NOTES } from './account.ts'
 import { ATTEST_NOTES } from './attest.ts'
 import { CASE_NOTES } from './cases.ts'
 import { DEVICE_LIFE_NOTES } from './device-life.ts'
-import { EVIDENCE_NOTES } from './evidence.ts'
 import { WEBHOOK_NOTES } from './events.ts'
+import { EVIDENCE_NOTES } from './evidence.ts'
 import { POLICY_NOTES } from './policy.ts'
 import { SCREENING_NOTES } from './screening.ts'
 
@@ -38,6 +38,14 @@ export const NOTES: Notes = {
     { name: 'Webhooks', description: 'Where events are sent, and what came of it.' },
     { name: 'Service', description: 'Health, public keys, this document and its pages.' },
   ],
-  operations: { ...ATTEST_NOTES, ...CASE_NOTES, ...EVIDENCE_NOTES, ...DEVICE_LIFE_NOTES, ...SCREENING_NOTES, ...POLICY_NOTES, ...ACCOUNT_NOTES },
+  operations: {
+    ...ATTEST_NOTES,
+    ...CASE_NOTES,
+    ...EVIDENCE_NOTES,
+    ...DEVICE_LIFE_NOTES,
+    ...SCREENING_NOTES,
+    ...POLICY_NOTES,
+    ...ACCOUNT_NOTES,
+  },
   webhooks: WEBHOOK_NOTES,
 }
