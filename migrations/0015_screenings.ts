@@ -112,7 +112,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY ${table}_tenant ON ${table} TO countersign_app USING (${TENANT}) WITH CHECK (${TENANT});`,
       )
       .join('\n')}
-    GRANT SELECT, INSERT, UPDATE ON screening_settings TO countersign_app;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON screening_settings TO countersign_app;
     GRANT SELECT, INSERT, UPDATE, DELETE ON screening_batches TO countersign_app;
     GRANT SELECT, INSERT, UPDATE, DELETE ON screenings TO countersign_app;
     GRANT SELECT, INSERT, UPDATE ON screening_calls TO countersign_app;

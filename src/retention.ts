@@ -10,7 +10,7 @@ import { forgetChallenges, forgetDevices, forgetRootCas } from './attest/devices
 import type { Eraser } from './attest/media/erase.ts'
 import { forgetPolicies } from './attest/policy/retention.ts'
 import { forgetReevaluations } from './attest/reevaluate/retention.ts'
-import { forgetScreeningBatches, forgetScreenings } from './attest/screen/retention.ts'
+import { forgetScreeningBatches, forgetScreeningSettings, forgetScreenings } from './attest/screen/retention.ts'
 import type { Database } from './platform/db/database.ts'
 import { forgetIdempotencyKeys } from './platform/http/idempotency.ts'
 import type { Scope } from './platform/ids.ts'
@@ -89,6 +89,7 @@ export function tenantRules({
     rows('cases', null, forgetCases),
     rows('screenings', null, forgetScreenings),
     rows('screening_batches', null, forgetScreeningBatches),
+    rows('screening_settings', null, forgetScreeningSettings),
     rows('claims', null, forgetClaims),
     rows('batches', null, forgetBatches),
     { what: 'streams', days: 0, forget: (scope, _before, signal) => releaseStreams({ db, eraser }, scope, signal) },

@@ -28,3 +28,7 @@ export const forgetScreeningBatches: Step = async (tx, { environment }, { before
       [idsBefore('bat', environment, before), before, limit],
     ),
   )
+
+/** What an account has set. */
+export const forgetScreeningSettings: Step = async (tx, _scope, { before }) =>
+  (await tx.query('DELETE FROM screening_settings WHERE updated_at < $1 RETURNING 1', [before])).length

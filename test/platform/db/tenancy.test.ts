@@ -36,7 +36,7 @@ const TENANT_GRANTS: Record<string, string> = {
   c2pa_anchors: 'DELETE INSERT SELECT',
   screening_batches: 'DELETE INSERT SELECT UPDATE',
   screening_calls: 'INSERT SELECT UPDATE',
-  screening_settings: 'INSERT SELECT UPDATE',
+  screening_settings: 'DELETE INSERT SELECT UPDATE',
   screenings: 'DELETE INSERT SELECT UPDATE',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }

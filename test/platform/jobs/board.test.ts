@@ -71,7 +71,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
       counts: Record<string, number>
       jobs: { id: string; data: object }[]
     }[]
-    expect(queues.map(({ name }) => name)).toEqual(['attest', 'deliver'])
+    expect(queues.map(({ name }) => name)).toEqual(['attest', 'screen', 'deliver'])
     expect(queues[0]).toMatchObject({ counts: { prioritized: 1 }, readOnlyMode: true, isPaused: false })
     expect(queues[0]?.jobs).toMatchObject([{ id: jobId, data: { tickets: [{ id, dispatches: 1 }] } }])
     const job = await call(open, `/queues/api/queues/attest/${jobId}`)
@@ -168,11 +168,12 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     const { json } = await call(guarded, '/queues/api/queues', { headers })
     expect(json.queues).toMatchObject([
       { name: 'attest', isPaused: true },
+      { name: 'screen', isPaused: false },
       { name: 'deliver', isPaused: false },
     ])
     expect((await put('/attest/resume')).status).toBe(200)
     expect((await put('/pause')).status).toBe(200)
-    expect(await paused()).toEqual(['attest', 'deliver'])
+    expect((await paused()).sort()).toEqual(['attest', 'deliver', 'screen'])
     expect((await put('/resume')).status).toBe(200)
     expect(await paused()).toEqual([])
     expect(logged.map(({ act }) => act)).toEqual([
