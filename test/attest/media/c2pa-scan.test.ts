@@ -112,7 +112,7 @@ function bytes(...values: number[]): Buffer {
   return Buffer.from(values)
 }
 
-function segment(marker: number, body = Buffer.alloc(4)): Buffer {
+function segment(marker: number, body: Buffer = Buffer.alloc(4)): Buffer {
   return join(bytes(0xff, marker, (body.length + 2) >> 8, (body.length + 2) & 0xff), body)
 }
 
@@ -144,7 +144,7 @@ function box(type: string, ...body: Buffer[]): Buffer {
   return join(u32(8 + join(...body).length), Buffer.from(type), ...body)
 }
 
-function longBox(type: string, length: number, body = Buffer.alloc(0)): Buffer {
+function longBox(type: string, length: number, body: Buffer = Buffer.alloc(0)): Buffer {
   return join(u32(1), Buffer.from(type), u32(0), u32(16 + length), body, Buffer.alloc(length - body.length))
 }
 
