@@ -17,7 +17,7 @@ const NEEDED = {
 
 describe('the documents', () => {
   it('show every key of the configuration with its default and its sentence', () => {
-    const shown = rowsOf(operate, /^\| `([A-Z_]+)` +\| (.*?) +\| (.*?) +\|$/gm)
+    const shown = rowsOf(operate, /^\| `([A-Z0-9_]+)` +\| (.*?) +\| (.*?) +\|$/gm)
     expect(shown.map(([key]) => key)).toEqual(describeConfig().map(({ key }) => key))
     const defaults: Record<string, unknown> = readConfig(NEEDED)
     for (const [key = '', value, what = ''] of shown) {
