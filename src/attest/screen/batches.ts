@@ -11,6 +11,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { createTurns } from '#src/platform/turns.ts'
 import { readElements } from '../batches/elements.ts'
 import { createReport, type Report } from '../batches/lines.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
@@ -27,6 +28,8 @@ const MAX_PUBLIC_LINES = 1_000
 const CHUNK_LINES = 1_000
 // How long lines are judged before others get their turn on the event loop.
 const BUSY_MS = 10
+// A transaction takes a second and one of the process's few connections: single calls need the others.
+const ACCEPTING_AT_ONCE = 1
 
 interface Line {
   line: number
@@ -41,6 +44,8 @@ export interface ScreeningUpload {
 }
 
 export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
+  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+
   async function accept(tx: Tx, scope: Scope, lines: readonly Line[], intake: Report): Promise<BatchRow> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
@@ -84,13 +89,15 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
         }
       }
       if (lines.length === 0) throw nothingAccepted(intake)
-      return retryDeadlocks(() =>
-        db.tenant(caller, (tx) =>
-          once(
-            tx,
-            idempotencyKey,
-            () => accept(tx, caller, lines, intake),
-            ({ id }) => id,
+      return takeTurn(() =>
+        retryDeadlocks(() =>
+          db.tenant(caller, (tx) =>
+            once(
+              tx,
+              idempotencyKey,
+              () => accept(tx, caller, lines, intake),
+              ({ id }) => id,
+            ),
           ),
         ),
       )

@@ -21,6 +21,11 @@ const PROBE_WAIT_MS = 2_000
 
 export const CLOSED: Circuit = { failures: 0, openUntil: undefined, openings: 0, isProbing: false }
 
+/** How long no call will be made, as far as is known without asking for one. */
+export function closedForMs({ openUntil = 0 }: Circuit, nowMs: number): number {
+  return Math.max(0, openUntil - nowMs)
+}
+
 /** Whether a call may be made now; if not, when to ask again. After a pause one call finds out for all. */
 export function ask(circuit: Circuit, nowMs: number): { circuit: Circuit; waitMs: number } {
   if (circuit.openUntil === undefined) return { circuit, waitMs: 0 }

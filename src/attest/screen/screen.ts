@@ -12,7 +12,7 @@ import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Observation } from '../factors/judge.ts'
 import { findMedia, type Media } from '../media/rows.ts'
 import { MEDIA_TYPES } from '../media/sniff.ts'
-import { afterFailure, afterNothing, afterSuccess, ask, type Circuit, CLOSED, pause } from './breaker.ts'
+import { afterFailure, afterNothing, afterSuccess, ask, type Circuit, CLOSED, closedForMs, pause } from './breaker.ts'
 import {
   type Asked,
   beginCall,
@@ -47,6 +47,7 @@ export interface ScreenDeps {
   /** In the transaction that gives a screening its score. */
   onScored?: ((tx: Tx, scope: Scope, screening: ScreeningRow) => Promise<void>) | undefined
   now: () => Date
+  random?: () => number
   metrics: ScreeningMetrics
   log: Pick<Log, 'error' | 'warn'>
 }
@@ -57,6 +58,8 @@ export const MAX_MEDIA_BYTES = 20_000_000
 export const MAX_WAIT_MS = 24 * 3_600_000
 // Somebody else asks about the same bytes, and will be done in a second or two.
 const SAME_BYTES_MS = 1_000
+const JITTER = 0.25
+const NO_CALLS = 'no calls are made to the detector now'
 
 /** The handler of the screen queue. */
 export function createScreen({
@@ -66,6 +69,7 @@ export function createScreen({
   observe,
   onScored,
   now,
+  random = Math.random,
   metrics,
   log,
 }: ScreenDeps): Work<'screen'> {
@@ -82,14 +86,22 @@ export function createScreen({
     if (row.claimId !== null) note({ claim: row.claimId })
     if (row.status !== 'queued') return { kind: 'done' }
 
-    const about: About = { job, row, thresholds, observations: [] }
+    let observations: Promise<Observation[]> | undefined
+    const readObservations = () => {
+      observations ??= media === undefined ? Promise.resolve([]) : observe(job, row)
+      return observations
+    }
+    const about: About = { job, row, thresholds, readObservations }
     if (media === undefined) return conclude(about, { status: 'unavailable', reason: 'media_erased' })
-    about.observations = await observe(job, row)
     if (detector === undefined) return conclude(about, { status: 'unavailable', reason: 'no_detector' })
     const reason = refusalOf(media, detector)
     if (reason !== undefined) return conclude(about, { status: 'unsupported', reason })
     if (known !== undefined) return conclude(about, { status: 'scored', scores: known, isCached: true })
 
+    const closedMs = closedForMs(circuit, now().getTime())
+    if (closedMs > 0) return wait(about, closedMs, NO_CALLS, 'detector_busy')
+    // Before the call: what fails here must cost none.
+    await readObservations()
     const bytes = await readBytes(job.scope, media)
     if (bytes === undefined) return conclude(about, { status: 'unavailable', reason: 'media_erased' })
     const begun = await begin(job.scope, askedOf(row, detector))
@@ -132,7 +144,7 @@ export function createScreen({
         }
         const admission = ask(circuit, now().getTime())
         if (admission.waitMs > 0) {
-          return { kind: 'wait', delayMs: admission.waitMs, why: 'no calls are made to the detector now' }
+          return { kind: 'wait', delayMs: admission.waitMs, why: NO_CALLS }
         }
         circuit = admission.circuit
         isAdmitted = true
@@ -166,7 +178,8 @@ export function createScreen({
     if (detection.kind === 'unsupported') {
       return conclude(about, { status: 'unsupported', reason: 'unreadable' }, call)
     }
-    const { row, job, observations } = about
+    const { row, job } = about
+    const observations = await about.readObservations()
     await db.tenant(job.scope, async (tx) => {
       await finishCall(tx, { screeningId: row.id, seq: call.seq }, { ...call, outcome: detection.kind })
       if (job.isLastAttempt) await noteObservations(tx, row.id, observations)
@@ -183,7 +196,8 @@ export function createScreen({
   async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<Outcome> {
     const waitedMs = now().getTime() - about.row.createdAt.getTime()
     if (waitedMs > MAX_WAIT_MS) return conclude(about, { status: 'unavailable', reason })
-    return { kind: 'defer', reason: why, delayMs }
+    // A crowd that waits for the same moment would come back as a crowd.
+    return { kind: 'defer', reason: why, delayMs: Math.round(delayMs * (1 + JITTER * random())) }
   }
 
   function pauseMs(): number {
@@ -199,7 +213,8 @@ export function createScreen({
   }
 
   async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<Outcome> {
-    const { job, row, thresholds, observations } = about
+    const { job, row, thresholds } = about
+    const observations = await about.readObservations()
     const isScored = end.status === 'scored'
     const scores = isScored ? end.scores : { genai: null, deepfake: null, models: [] }
     const name = detector?.name ?? null
@@ -259,7 +274,8 @@ interface About {
   job: RunningJob
   row: ScreeningRow
   thresholds: Thresholds
-  observations: Observation[]
+  /** Reads the file once, when it is first asked. */
+  readObservations(): Promise<Observation[]>
 }
 
 interface Call {

@@ -83,7 +83,7 @@ export async function startScreening(): Promise<ScreenService> {
     error: (about: Record<string, unknown>, message: string) => void said.push({ level: 'error', about, message }),
   } as unknown as ScreenDeps['log']
   const makeWork = (deps: Partial<ScreenDeps> = {}) =>
-    createScreen({ db, store, detector, observe: async () => [], now, metrics, log, ...deps })
+    createScreen({ db, store, detector, observe: async () => [], now, random: () => 0, metrics, log, ...deps })
   const pager = createPager({ key: randomBytes(32) })
   const screenings = createScreenings({
     db,
