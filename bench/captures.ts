@@ -8,6 +8,8 @@ import { CAMERAS, PLACES } from '../capture-kit/stock.ts'
 
 export interface Captures {
   client: Client
+  device: Device
+  deviceId: string
   /** Of the authority that certified the device. */
   rootDer: Buffer
   /** Uploads `count` photos and signs a bundle for each. */
@@ -74,6 +76,8 @@ export async function createCaptures(
   }
   return {
     client,
+    device,
+    deviceId,
     rootDer,
     async take(count) {
       const bodies: AttestBody[] = []

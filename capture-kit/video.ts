@@ -43,17 +43,21 @@ export function recordVideo({
   seed,
   chunks,
   chunkMs = 1_000,
+  chunkBytes = 0,
 }: {
   seed: number
   chunks: number
   chunkMs?: number
+  /** At least so many in each chunk; the noise repeats. */
+  chunkBytes?: number
 }): VideoChunk[] {
   const dice = createDice(seed)
   const frames = Math.max(1, Math.round((chunkMs * FRAMES_PER_SECOND) / 1_000))
   const ticks = (TIMESCALE * chunkMs) / 1_000
   return Array.from({ length: chunks }, (_, index) => {
     const noise = Buffer.from(Array.from({ length: 64 + Math.floor(dice() * 64) }, () => Math.floor(dice() * 256)))
-    const media = fragment({ sequence: index + 1, startTicks: index * ticks, frames, ticks, data: noise })
+    const data = Buffer.alloc(Math.max(noise.length, chunkBytes), noise)
+    const media = fragment({ sequence: index + 1, startTicks: index * ticks, frames, ticks, data })
     return {
       // Everything before the first fragment belongs to the first chunk: each byte of the file is in exactly one.
       data: index === 0 ? Buffer.concat([initialization(), media]) : media,

@@ -2,16 +2,24 @@
 // the chain up to the root, the photo's metadata and EXIF, and one transaction that settles. What it judges is in memory
 // before the clock starts, and it signs nothing.
 
-import { verify, X509Certificate } from 'node:crypto'
+import { createHash, verify, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
 import canonicalize from 'canonicalize'
 import exifr from 'exifr'
 import sharp from 'sharp'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { createDiskStore } from '#src/platform/store/disk.ts'
+import type { VideoManifest } from '../../capture-kit/video.ts'
+import type { FloorKind } from '../settling.ts'
 import { setting, work } from './floor.ts'
 
 const CONCURRENCY = 8
+const SETTINGS = JSON.stringify({ verify: { remote_manifest_fetch: false, ocsp_fetch: false } })
+let isLoaded = false
 const db = createDatabase({ url: setting('DATABASE_URL') })
 const scope = { accountId: setting('ACCOUNT_ID'), environment: 'sandbox' } as const
 const root = new X509Certificate(Buffer.from(setting('ROOT'), 'base64'))
@@ -22,11 +30,15 @@ interface Row {
   claim_id: string
   job_id: string
   sha256: string
-  submission: { bundle: { captured_at: string }; signature: { value: string }; certificate_chain: string[] }
+  submission: {
+    bundle: { captured_at: string; video_manifest?: VideoManifest }
+    signature: { value: string }
+    certificate_chain: string[]
+  }
 }
 
 /** Answers how many it settles per second. */
-work(async () => {
+work(async ({ kind }: { kind: FloorKind }) => {
   const rows = await db.tenant(scope, (tx) =>
     tx.query<Row>(
       `SELECT a.id, a.claim_id, a.job_id, a.submission, encode(m.sha256, 'hex') AS sha256
@@ -37,13 +49,16 @@ work(async () => {
   const startedAt = performance.now()
   await Promise.all(
     Array.from({ length: CONCURRENCY }, async () => {
-      for (const row of waiting) await settle(row)
+      for (const row of waiting) await settle(row, kind)
     }),
   )
   return rows.length / ((performance.now() - startedAt) / 1_000)
 })
 
-async function settle({ id, claim_id: claimId, job_id: jobId, sha256, submission }: Row): Promise<void> {
+async function settle(
+  { id, claim_id: claimId, job_id: jobId, sha256, submission }: Row,
+  kind: FloorKind,
+): Promise<void> {
   const { bundle, signature, certificate_chain: chain } = submission
   const [leaf, intermediate] = chain.map((der) => new X509Certificate(Buffer.from(der, 'base64')))
   if (leaf === undefined || intermediate === undefined) throw new Error('a chain of two was sent')
@@ -58,11 +73,8 @@ async function settle({ id, claim_id: claimId, job_id: jobId, sha256, submission
     leaf.verify(intermediate.publicKey) &&
     intermediate.verify(root.publicKey) &&
     [leaf, intermediate, root].every((one) => one.validFromDate <= at && at <= one.validToDate)
-  const { exif } = await sharp(store.path(scope, sha256)).metadata()
-  const tags = await exifr.parse(exif?.subarray(6) ?? Buffer.alloc(0), {
-    pick: ['DateTimeOriginal', 'OffsetTimeOriginal'],
-  })
-  const result = canonicalize({ id, claimId, sha256, isValid, isTrusted, taken: String(tags.DateTimeOriginal) })
+  const seen = await READ[kind](store.path(scope, sha256), submission.bundle.video_manifest)
+  const result = canonicalize({ id, claimId, sha256, isValid, isTrusted, seen })
   if (!isValid || !isTrusted) throw new Error('an honest capture')
   const { accountId, environment } = scope
   await db.tenant(scope, (tx) =>
@@ -92,4 +104,53 @@ async function settle({ id, claim_id: claimId, job_id: jobId, sha256, submission
       tx.query(`UPDATE jobs SET state = 'succeeded', settled_at = now() WHERE id = $1`, [jobId]),
     ]),
   )
+}
+
+const READ: { [K in FloorKind]: (path: string, manifest: VideoManifest | undefined) => Promise<string> } = {
+  photo: takenAt,
+  async c2pa(path) {
+    if (!isLoaded)
+      initSync({ module: readFileSync(createRequire(import.meta.url).resolve('@contentauth/c2pa-wasm/c2pa.wasm')) })
+    isLoaded = true
+    const reader = await WasmReader.fromBytes('image/jpeg', await readFile(path), SETTINGS)
+    const store = reader.json()
+    reader.free()
+    if (!store.includes('c2pa')) throw new Error('a photo with a manifest')
+    return `${await takenAt(path)} ${store.length}`
+  },
+  // Each chunk's digest and link, and that of the whole: the file is read once.
+  async video(path, manifest) {
+    if (manifest === undefined) throw new Error('a video has a manifest')
+    const whole = createHash('sha256')
+    const file = await open(path)
+    let link = sha256(Buffer.from('cap-chain/v1'), Buffer.from(manifest.chain_seed, 'base64url'))
+    for (const chunk of manifest.chunks) {
+      const bytes = Buffer.allocUnsafe(chunk.bytes)
+      await file.read(bytes, 0, bytes.length)
+      whole.update(bytes)
+      const numbers = Buffer.alloc(28)
+      numbers.writeUInt32BE(chunk.index)
+      numbers.writeBigUInt64BE(BigInt(chunk.first_pts_us), 4)
+      numbers.writeBigUInt64BE(BigInt(chunk.last_pts_us), 12)
+      numbers.writeBigUInt64BE(BigInt(chunk.bytes), 20)
+      link = sha256(Buffer.from([1]), link, numbers, sha256(bytes))
+    }
+    await file.close()
+    if (link.toString('hex') !== manifest.last_link) throw new Error('an honest video')
+    return whole.digest('hex')
+  },
+}
+
+async function takenAt(path: string): Promise<string> {
+  const { exif } = await sharp(path).metadata()
+  const tags = await exifr.parse(exif?.subarray(6) ?? Buffer.alloc(0), {
+    pick: ['DateTimeOriginal', 'OffsetTimeOriginal'],
+  })
+  return String(tags.DateTimeOriginal)
+}
+
+function sha256(...parts: Uint8Array[]): Buffer {
+  const digest = createHash('sha256')
+  for (const part of parts) digest.update(part)
+  return digest.digest()
 }

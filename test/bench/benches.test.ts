@@ -12,6 +12,7 @@ const NAMES = [
   'backlog-depth',
   'fairness',
   'attest',
+  'attest-media',
   'latency',
   'deliver',
   'keys',

@@ -1,0 +1,114 @@
+// What benchmarks of the attest queue share: web, dispatch, a floor in a process of its own, submissions that wait in the
+// backlog before the clock starts, and workers that have run before it does.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AttestBody } from '../capture-kit/device.ts'
+import { type Captures, createCaptures } from './captures.ts'
+import type { Options } from './harness.ts'
+import { type Process, processorMs, startProcess } from './processes.ts'
+import type { Stage } from './stage.ts'
+import { untilSettled } from './wait.ts'
+
+export interface Settling extends Captures {
+  /** Claims per second of the floor, and its processor time for one, in ms. */
+  floor(kind: FloorKind, lines: readonly AttestBody[]): Promise<Settled>
+  /** The same of fresh workers: they settle all of the first lines before they are measured with the others. */
+  ours(processes: number, warmUp: readonly AttestBody[], lines: readonly AttestBody[]): Promise<Settled>
+  /** Starts workers, lets `work` use them, and stops them. */
+  withWorkers<R>(processes: number, work: (workers: readonly Process[]) => Promise<R>): Promise<R>
+  /** Lets the workers at what waits, until nothing does. */
+  settle(lines: readonly AttestBody[]): Promise<number>
+  close(): Promise<void>
+}
+
+/** What a floor reads of a capture beside what it does for all. */
+export type FloorKind = 'photo' | 'c2pa' | 'video'
+
+export interface Settled {
+  rate: number
+  processorMs: number
+}
+
+// The service takes 10,000 at most.
+const LINES_PER_BATCH = 5_000
+
+export async function openSettling(stage: Stage, options: Options): Promise<Settling> {
+  const start = (file: string, more: Record<string, string> = {}) =>
+    startProcess(file, { ...stage.environment, ...more }, options)
+  const web = await start('workers/web.ts')
+  const started: Process[] = [web, await start('workers/dispatch.ts')]
+  const captures = await createCaptures({ port: web.port, key: stage.key })
+  const floor = await start('bench/floors/attest.ts', {
+    ACCOUNT_ID: stage.scope.accountId,
+    ROOT: captures.rootDer.toString('base64'),
+  })
+  started.push(floor)
+  await stage.pause('attest')
+
+  async function submit(lines: readonly AttestBody[]): Promise<void> {
+    for (let sent = 0; sent < lines.length; sent += LINES_PER_BATCH) {
+      const { rejected } = await captures.client.submitBatch(lines.slice(sent, sent + LINES_PER_BATCH))
+      const [first] = rejected
+      if (first !== undefined) throw new Error(`a capture was refused: ${JSON.stringify(first)}`)
+    }
+  }
+
+  // The queue is paused while nobody measures us: what the floor settles must not be dispatched.
+  async function settle(lines: readonly AttestBody[]): Promise<number> {
+    const [row] = await stage.owner<{ now: Date }>('SELECT clock_timestamp() AS now')
+    await submit(lines)
+    await stage.resume('attest')
+    await untilSettled(stage)
+    await stage.pause('attest')
+    return rateSince(stage, row?.now ?? new Date())
+  }
+
+  async function withWorkers<R>(processes: number, work: (workers: readonly Process[]) => Promise<R>): Promise<R> {
+    const workers = await Promise.all(Array.from({ length: processes }, () => start('workers/attest.ts')))
+    try {
+      return await work(workers)
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      // Until dispatchers count them no more.
+      await delay(50)
+    }
+  }
+
+  return {
+    ...captures,
+    settle,
+    withWorkers,
+    async floor(kind, lines) {
+      await submit(lines)
+      const before = processorOf([floor])
+      const rate = await floor.ask<number>({ kind })
+      return { rate, processorMs: (processorOf([floor]) - before) / lines.length }
+    },
+    ours: (processes, warmUp, lines) =>
+      withWorkers(processes, async (workers) => {
+        // A floor that has run before is compared with workers that have: what compiles does so once.
+        await settle(warmUp)
+        const before = processorOf(workers)
+        const rate = await settle(lines)
+        return { rate, processorMs: (processorOf(workers) - before) / lines.length }
+      }),
+    async close() {
+      await Promise.all(started.map((one) => one.stop()))
+    },
+  }
+}
+
+function processorOf(processes: readonly Process[]): number {
+  return processes.reduce((sum, { pid }) => sum + (processorMs(pid) ?? Number.NaN), 0)
+}
+
+async function rateSince(stage: Stage, since: Date): Promise<number> {
+  const [row] = await stage.owner<{ rate: number; wrong: number }>(
+    `SELECT (count(*) / extract(epoch FROM max(j.settled_at) - min(j.started_at)))::float8 AS rate,
+       count(*) FILTER (WHERE a.provenance_status IS DISTINCT FROM 'verified' AND a.external_id NOT LIKE 'hostile%')::int AS wrong
+     FROM jobs j JOIN attestations a ON a.job_id = j.id WHERE j.created_at >= $1`,
+    [since],
+  )
+  if (row === undefined || row.wrong > 0) throw new Error(`${row?.wrong} honest captures were not verified`)
+  return row.rate
+}
