@@ -98,17 +98,20 @@ export async function findUnreleased(tx: Tx, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Sessions whose chunks belong to captures: put together to one of these media, or sent under one of these nonces. */
-export async function findStreamsOf(
+/** Takes what is left of the chunks that belong to captures: put together to their media, or sent under their nonces. */
+export async function takeChunksOf(
   tx: Tx,
-  { mediaIds, nonces }: { mediaIds: readonly string[]; nonces: readonly string[] },
-): Promise<string[]> {
+  captures: readonly { mediaId: string; submission: unknown }[],
+): Promise<Doomed[]> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM capture_sessions WHERE stream_media_id = ANY($1::text[])
-     UNION SELECT id FROM capture_sessions WHERE nonce = ANY($2::text[]) AND stream_chunks > 0`,
-    [mediaIds, nonces],
+    `SELECT id FROM capture_sessions WHERE stream_media_id = ANY($1::text[]) AND stream_released_at IS NULL
+     UNION SELECT id FROM capture_sessions WHERE nonce = ANY($2::text[]) AND stream_chunks > 0 AND stream_released_at IS NULL`,
+    [captures.map(({ mediaId }) => mediaId), captures.flatMap(({ submission }) => nonceOf(submission) ?? [])],
   )
-  return rows.map(({ id }) => id)
+  return releaseChunks(
+    tx,
+    rows.map(({ id }) => id),
+  )
 }
 
 /**
@@ -146,4 +149,9 @@ export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Prom
     tx,
     ids.filter((id) => !kept.has(id)),
   )
+}
+
+function nonceOf(submission: unknown): string | undefined {
+  const { bundle } = submission as { bundle?: { session_nonce?: unknown } }
+  return typeof bundle?.session_nonce === 'string' ? bundle.session_nonce : undefined
 }

@@ -8,6 +8,7 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
+import { takeChunksOf } from '../captures/stream-rows.ts'
 import { eraseNotes } from '../cases/rows.ts'
 import { eraseFingerprints } from '../duplicates/rows.ts'
 import type { Eraser } from '../media/erase.ts'
@@ -143,6 +144,7 @@ async function eraseSome(tx: Tx, scope: Scope, claimId: string): Promise<{ count
   )
   const mediaIds = [...new Set(rows.map(({ mediaId }) => mediaId))]
   const { taken, copies } = await takeMediaOfClaim(tx, scope, { claimId, mediaIds })
+  taken.push(...(await takeChunksOf(tx, rows)))
   for (const row of rows) await updateErased(tx, leftOf(row, copies))
   return { count: found.length, taken }
 }

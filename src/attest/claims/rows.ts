@@ -238,14 +238,20 @@ export async function markQueued(tx: Tx, id: string): Promise<void> {
   await tx.query(`UPDATE attestations SET status = 'queued', failure = NULL WHERE id = $1 AND status = 'failed'`, [id])
 }
 
-/** The attestations of a claim, newest first. */
+// A page has a hundred submissions, and a long video lists 2.5 MB of chunks: the packet of evidence has those.
+const SHOWN_CHUNKS = 100
+const SHOWN_SUBMISSION = `CASE
+  WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${SHOWN_CHUNKS}
+  THEN submission #- '{bundle,video_manifest,chunks}' ELSE submission END`
+
+/** The attestations of a claim, newest first; without the list of a video's chunks where that is long. */
 export async function findAttestationsOfClaim(
   tx: Tx,
   claimId: string,
   page: { before: string | undefined; limit: number },
 ): Promise<(AttestationRow & { submission: Submission })[]> {
   return tx.query(
-    `SELECT ${ATTESTATION}, ${FINDINGS}, submission FROM attestations
+    `SELECT ${ATTESTATION}, ${FINDINGS}, ${SHOWN_SUBMISSION} AS submission FROM attestations
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     [claimId, page.before ?? null, page.limit],
   )

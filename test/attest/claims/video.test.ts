@@ -1,23 +1,25 @@
-import { createHash } from 'node:crypto'
+import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  joinChunks,
-  makeVideoManifest,
-  recordVideo,
-  type VideoChunk,
-  type VideoManifest,
-} from '../../../capture-kit/video.ts'
+import { forgetChunks, releaseStreams } from '#src/attest/captures/retention.ts'
+import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
+import { newId } from '#src/platform/ids.ts'
+import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
 import { codesOf, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
+import { digest64, flipped, type Session, sha256, shiftFrom, type Upload } from './recording.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
+const PATH = '/v1/claims/attest/sessions'
 const SECONDS = 4
 const HONEST = recordVideo({ seed: 1, chunks: SECONDS })
 let service: Service
 let caller: Caller
 let phone: Phone
+let eraser: Eraser
 
 beforeAll(async () => {
   service = await startService()
+  eraser = createEraser({ db: service.test.db, store: service.store })
 })
 afterAll(() => service?.close())
 beforeEach(async () => {
@@ -121,32 +123,239 @@ describe('an uploaded video', () => {
 })
 
 describe('a streamed video', () => {
-  it('passes when it is honest', async () => {
+  it('passes when it is honest, and can be submitted again under its name', async () => {
     const session = await openSession(60)
-    for (const [index, { data }] of HONEST.entries()) {
-      const { status, json, text } = await put(session.session_id, index, data)
-      expect(status, text).toBe(200)
-      expect(json).toMatchObject({ index, bytes: data.length, sha256: sha256(data) })
-    }
-    const json = await judgeStream(session, HONEST)
+    await sendAll(session, HONEST)
+    const body = { ...streamBody(session, HONEST), external_id: session.session_id }
+    const json = await service.judge(caller, body)
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
     expect(json).toMatchObject({ provenance_status: 'verified' })
-    expect((await look(session.session_id)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await service.attest(caller, body)).json.attestation_id).toBe(json.attestation_id)
+    const shown = (await service.call(caller, `/v1/claims/${json.claim_id}`)).json as never as {
+      attestations: { data: { submission: { stream: string } }[] }
+    }
+    expect(shown.attestations.data[0]?.submission.stream).toBe(session.session_id)
+    expect(await put(session, 4, HONEST[0]?.data)).toMatchObject({ status: 409 })
+    expect(await put(session, 0, HONEST[0]?.data)).toMatchObject({ status: 200 })
+  })
+
+  it('goes on where it was, whatever was sent twice', async () => {
+    const session = await openSession(60)
+    const [first, second, third] = HONEST
+    const begun = await put(session, 0, first?.data, { 'Idempotency-Key': 'chunk-0' })
+    expect(begun.json).toMatchObject({ index: 0, bytes: first?.data.length, sha256: sha256(first?.data) })
+    await put(session, 2, third?.data)
+    expect((await look(session)).json).toEqual({
+      session_id: session.session_id,
+      state: 'open',
+      device_id: null,
+      issued_at: expect.any(String),
+      expires_at: expect.any(String),
+      content_type: 'video/mp4',
+      chunk_count: 2,
+      total_bytes: (first?.data.length ?? 0) + (third?.data.length ?? 0),
+      next_index: 1,
+      received: [
+        { first: 0, last: 0 },
+        { first: 2, last: 2 },
+      ],
+    })
+    const again = await put(session, 0, first?.data, { 'Idempotency-Key': 'chunk-0' })
+    expect(again.json).toEqual(begun.json)
+    expect(again.headers['idempotent-replayed']).toBe('true')
+    expect((await put(session, 0, first?.data)).json).toEqual(begun.json)
+    const claimed = { 'Content-Digest': `sha-256=:${digest64(second?.data)}:` }
+    for (const refused of [await put(session, 2, second?.data), await put(session, 2, second?.data, claimed)]) {
+      expect(refused).toMatchObject({ status: 409, json: { errors: [{ code: 'chunk_differs' }] } })
+    }
+    await put(session, 1, second?.data, claimed)
+    expect((await look(session)).json).toMatchObject({ next_index: 3, received: [{ first: 0, last: 2 }] })
+  })
+
+  const edited = HONEST.map((chunk, index) => (index === 2 ? { ...chunk, data: flipped(chunk.data) } : chunk))
+  const sensor = 'sensor_hash_mismatch'
+  const cases: [string, number[], VideoChunk[], number, string[], string, Record<string, unknown>][] = [
+    [
+      'an edited chunk',
+      [0, 1, 2, 3],
+      edited,
+      60,
+      ['frame_hash_mismatch', sensor],
+      'frame_hash_mismatch',
+      { verdict: 'tampered', first_bad_index: 2, found: sha256(edited[2]?.data) },
+    ],
+    [
+      'a chunk that never came',
+      [0, 1, 3],
+      HONEST,
+      60,
+      [sensor, 'video_manifest_incomplete'],
+      'video_manifest_incomplete',
+      { verdict: 'missing', first_bad_index: 2, received_chunks: 3, missing_chunks: 1 },
+    ],
+    [
+      'no first chunk',
+      [1, 2, 3],
+      HONEST,
+      60,
+      [sensor, 'video_manifest_incomplete'],
+      'video_manifest_incomplete',
+      { verdict: 'missing', first_bad_index: 0 },
+    ],
+    [
+      'a tail that never came',
+      [0, 1],
+      HONEST,
+      60,
+      [sensor, 'video_manifest_incomplete'],
+      'video_manifest_incomplete',
+      { verdict: 'truncated_tail', first_bad_index: 2, missing_chunks: 2 },
+    ],
+    [
+      'a chunk more than was signed',
+      [0, 1, 2, 3, 4],
+      recordVideo({ seed: 1, chunks: SECONDS + 1 }),
+      60,
+      [sensor, 'video_manifest_incomplete'],
+      'video_manifest_incomplete',
+      { verdict: 'surplus', first_bad_index: 4, surplus_chunks: 1 },
+    ],
+    [
+      'everything at once, seconds after the nonce',
+      [0, 1, 2, 3],
+      HONEST,
+      0,
+      ['liveness_check_failed'],
+      'liveness_check_failed',
+      { failed: ['arrival', 'elapsed'], first_bad_index: 3 },
+    ],
+  ]
+  it.each(cases)('with %s is found out', async (_, indices, chunks, secondsAgo, codes, code, evidence) => {
+    const session = await openSession(secondsAgo)
+    await sendAll(session, chunks, indices)
+    const json = await service.judge(caller, streamBody(session, HONEST, Math.min(secondsAgo, 50)))
+    expect(codesOf(json).filter((one) => one !== 'hardware_backing_absent')).toEqual(codes)
+    expect(evidenceOf(json, code)).toMatchObject(evidence)
+  })
+
+  it('that was sent to another session is found out', async () => {
+    const [mine, other] = [await openSession(60), await openSession(60)]
+    await sendAll(other, HONEST)
+    const json = await service.judge(caller, { ...streamBody(mine, HONEST), media: { session_id: other.session_id } })
+    expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_stream'] })
+  })
+
+  it('is refused where there is nothing to judge, or somebody else’s', async () => {
+    const session = await openSession(60)
+    const submit = (id: string) => service.attest(caller, { ...streamBody(session, HONEST), media: { session_id: id } })
+    expect(await submit(session.session_id)).toMatchObject({ status: 400, json: { errors: [{ code: 'no_chunks' }] } })
+    expect(await submit(newId('cap', 'sandbox'))).toMatchObject({ status: 404 })
+    expect(await submit(newId('cap', 'live'))).toMatchObject({ status: 403, json: { code: 'environment_mismatch' } })
+    const stranger = await service.makeCaller()
+    expect(await service.call(stranger, `${PATH}/${session.session_id}`)).toMatchObject({ status: 404 })
   })
 })
 
-interface Upload {
-  recording: VideoChunk[]
-  file: Buffer
-  manifest: (manifest: VideoManifest) => Partial<VideoManifest> | undefined
-  issuedSecondsAgo: number
-  hasNonce: boolean
-}
+describe('a chunk is refused', () => {
+  const body = HONEST[0]?.data
+  const live = newId('cap', 'live')
+  type Sent = {
+    key?: string | undefined
+    id?: string
+    index?: string
+    body?: Uint8Array | undefined
+    headers?: Record<string, string>
+  }
+  const cases: [string, (keys: Record<'verify' | 'stranger', string>) => Sent, number, string][] = [
+    ['without a key', () => ({ key: '' }), 401, 'authentication_required'],
+    ['by a key of another scope', ({ verify }) => ({ key: verify }), 403, 'insufficient_scope'],
+    ['of another account', ({ stranger }) => ({ key: stranger }), 404, 'not_found'],
+    ['of the other environment', () => ({ id: live }), 403, 'environment_mismatch'],
+    ['of no session', () => ({ id: newId('cap', 'sandbox') }), 404, 'not_found'],
+    ['at no index', () => ({ index: 'one' }), 404, 'not_found'],
+    ['at an index beyond the last', () => ({ index: '10000' }), 404, 'not_found'],
+    ['at an index that is written in two ways', () => ({ index: '01' }), 404, 'not_found'],
+    ['that is no video', () => ({ headers: { 'Content-Type': 'image/jpeg' } }), 415, 'unsupported_media_type'],
+    ['that is empty', () => ({ body: Buffer.alloc(0) }), 400, 'invalid_request'],
+    ['that begins as no video does', () => ({ body: Buffer.from('nothing') }), 400, 'invalid_request'],
+    ['of another type than it says', () => ({ headers: { 'Content-Type': 'video/webm' } }), 400, 'invalid_request'],
+    [
+      'with a digest of other bytes',
+      () => ({ headers: { 'Content-Digest': `sha-256=:${digest64(Buffer.from('x'))}:` } }),
+      400,
+      'invalid_request',
+    ],
+    ['with a digest that is none', () => ({ headers: { 'Content-Digest': 'md5=:AA==:' } }), 400, 'invalid_request'],
+    ['that is too large', () => ({ body: Buffer.alloc(64 * 1024 * 1024 + 1) }), 413, 'payload_too_large'],
+  ]
+  it.each(cases)('%s', async (_, sentOf, status, code) => {
+    const session = await openSession(60)
+    const stranger = await service.makeCaller()
+    const sent = sentOf({ verify: service.addKey({ ...caller, scopes: ['verify'] }), stranger: stranger.key })
+    const key = sent.key === undefined ? caller.key : sent.key || undefined
+    const answer = await service.call({ key }, `${PATH}/${sent.id ?? session.session_id}/chunks/${sent.index ?? 0}`, {
+      method: 'PUT',
+      body: sent.body ?? body ?? '',
+      headers: { 'Content-Type': 'video/mp4', ...sent.headers },
+    })
+    expect(answer).toMatchObject({ status, json: { code } })
+    expect((await look(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
+  })
 
-interface Session {
-  session_id: string
-  session_nonce: string
-}
+  it('beyond what a stream may hold', async () => {
+    const session = await openSession(60)
+    await put(session, 0, body)
+    const fill = (columns: string) =>
+      service.test.owner(`UPDATE capture_sessions SET ${columns} WHERE id = $1`, [session.session_id])
+    await fill('stream_bytes = 2147483648')
+    expect(await put(session, 1, HONEST[1]?.data)).toMatchObject({ status: 413 })
+    await fill('stream_bytes = 1, stream_chunks = 10000')
+    expect(await put(session, 1, HONEST[1]?.data)).toMatchObject({ status: 413 })
+    expect(await put(session, 0, body)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the bytes of chunks', () => {
+  it('go with the claim, at once', async () => {
+    const session = await openSession(60)
+    await sendAll(session, HONEST)
+    const { claim_id: claimId } = await service.judge(caller, streamBody(session, HONEST))
+    expect(await storedOf(HONEST)).toBe(SECONDS)
+    const { db } = service.test
+    const erasure = createClaimErasure({ db, eraser, log: pino({ level: 'silent' }) })
+    await erasure.erase(caller, String(claimId), { keyId: 'key', requestId: 'req' })
+    expect(await storedOf(HONEST)).toBe(0)
+    expect(await service.store.exists(caller, sha256(joinChunks(HONEST)))).toBe(false)
+    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+  })
+
+  it('go within the hour once they are one file, but those that an open stream has too', async () => {
+    const [mine, other] = [await openSession(60), await openSession(60)]
+    await sendAll(mine, HONEST)
+    await sendAll(other, HONEST, [0])
+    await service.judge(caller, streamBody(mine, HONEST))
+    const { signal } = new AbortController()
+    expect(await releaseStreams({ db: service.test.db, eraser }, caller, signal)).toBe(1)
+    expect(await storedOf(HONEST)).toBe(1)
+    expect(await releaseStreams({ db: service.test.db, eraser }, caller, signal)).toBe(0)
+    await sendAll(other, HONEST, [1, 2, 3])
+    expect(codesOf(await service.judge(caller, streamBody(other, HONEST)))).toEqual(['hardware_backing_absent'])
+  })
+
+  it('go after a week when nobody submits them', async () => {
+    const session = await openSession(60)
+    await sendAll(session, HONEST)
+    const past = new Date(Date.now() + 1_000)
+    const forget = (before: Date) =>
+      service.test.db.tenant(caller, (tx) => forgetChunks(tx, caller, { before, limit: 100 }))
+    expect(await forget(new Date(Date.now() - 60_000))).toBe(0)
+    expect(await forget(past)).toBe(SECONDS)
+    await eraser.eraseUnreferenced(caller, past, new AbortController().signal)
+    expect(await storedOf(HONEST)).toBe(0)
+    expect(await service.attest(caller, streamBody(session, HONEST))).toMatchObject({ status: 400 })
+  })
+})
 
 async function openSession(secondsAgo: number, more: { device_id?: string } = {}): Promise<Session> {
   service.clock.now = new Date(Date.now() - secondsAgo * 1_000)
@@ -174,47 +383,36 @@ async function judgeUpload(recording: VideoChunk[], upload: Partial<Upload> = {}
   return service.judge(caller, body)
 }
 
-async function judgeStream(
-  { session_id, session_nonce }: Session,
-  recording: VideoChunk[],
-): Promise<Record<string, unknown>> {
-  return service.judge(caller, streamBody({ session_id, session_nonce }, recording))
-}
-
-function streamBody({ session_id, session_nonce }: Session, recording: VideoChunk[]) {
+function streamBody({ session_id, session_nonce }: Session, recording: VideoChunk[], secondsAgo = 50) {
   return shoot(phone, {
     photo: joinChunks(recording),
-    capturedAt: new Date(Date.now() - 50_000),
+    capturedAt: new Date(Date.now() - secondsAgo * 1_000),
     media: { session_id },
     videoManifest: makeVideoManifest(session_nonce, recording),
     sessionNonce: session_nonce,
   })
 }
 
-function put(sessionId: string, index: number | string, data: Uint8Array, headers: Record<string, string> = {}) {
-  return service.call(caller, `/v1/claims/attest/sessions/${sessionId}/chunks/${index}`, {
+async function sendAll(session: Session, chunks: VideoChunk[], indices = [...chunks.keys()]): Promise<void> {
+  for (const index of indices) {
+    const { status, text } = await put(session, index, chunks[index]?.data)
+    expect(status, text).toBe(200)
+  }
+}
+
+function put({ session_id }: Session, index: number, data: Uint8Array = Buffer.alloc(0), headers = {}) {
+  return service.call(caller, `${PATH}/${session_id}/chunks/${index}`, {
     method: 'PUT',
     body: data,
     headers: { 'Content-Type': 'video/mp4', ...headers },
   })
 }
 
-function look(sessionId: string) {
-  return service.call(caller, `/v1/claims/attest/sessions/${sessionId}`)
+function look({ session_id }: Session) {
+  return service.call(caller, `${PATH}/${session_id}`)
 }
 
-function shiftFrom(chunks: readonly VideoChunk[], from: number, us: number): VideoChunk[] {
-  return chunks.map((chunk, index) =>
-    index < from ? chunk : { ...chunk, firstPtsUs: chunk.firstPtsUs + us, lastPtsUs: chunk.lastPtsUs + us },
-  )
-}
-
-function flipped(data: Buffer): Buffer {
-  const copy = Buffer.from(data)
-  copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ 1
-  return copy
-}
-
-function sha256(data: Uint8Array = Buffer.alloc(0)): string {
-  return createHash('sha256').update(data).digest('hex')
+async function storedOf(chunks: VideoChunk[]): Promise<number> {
+  const stored = await Promise.all(chunks.map(({ data }) => service.store.exists(caller, sha256(data))))
+  return stored.filter(Boolean).length
 }
