@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { judgeSides, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
@@ -46,6 +47,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'case')
   const inspector = createInspector()
+  const hasher = createHasher({ limitMs: INSPECTION.ms })
   const outbound = await outboundParser()
   const images = new Map(await Promise.all(IMAGE_TYPES.map(async (type) => [type, await makeImages(type)] as const)))
   const jpegs = images.get('jpeg') ?? []
@@ -60,7 +62,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
   function image(name: string, seeds: readonly Buffer[]): Parser {
     return {
       name,
-      source: 'attest/media/inspector',
+      source: 'attest/media/inspector, attest/duplicates/hasher',
       limit: INSPECTION,
       refusals: ['unreadable', 'no picture', 'no thumbnail'],
       make: (dice) => mutateBytes(seeds, dice, 4 * 1024 * 1024),
@@ -80,6 +82,10 @@ export async function mediaParsers(): Promise<MediaParsers> {
         const thumbnail = await inspector.thumbnail(path, 320)
         if (thumbnail.ok) hold(Math.max(thumbnail.value.width, thumbnail.value.height) <= 320, 'a thumbnail is small')
         else hold(thumbnail.code === 'unreadable', `a thumbnail is made or refused: ${thumbnail.code}`)
+        // It decodes as the thumbnail does: a quarter of the files is enough, and keeps the run short.
+        const hashed = input.length % 4 === 0 ? await hasher.hash(path) : undefined
+        if (hashed?.ok) hold(/^[0-9a-f]{16}$/.test(hashed.value.hash), 'a hash is a hash')
+        else if (hashed) hold(hashed.code === 'unreadable', `a picture is hashed or refused: ${hashed.code}`)
         return thumbnail.ok ? 'accepted' : 'no thumbnail'
       },
     }
@@ -134,6 +140,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
     ],
     async close() {
       await inspector.close()
+      hasher.close()
       await outbound.close()
       rmSync(folder, { recursive: true, force: true })
     },
