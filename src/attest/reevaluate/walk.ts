@@ -21,6 +21,8 @@ export interface WalkDeps {
 // Of one transaction: it holds no locks that others wait for, but its rows stay in memory and in the log of changes.
 const STEP = 200
 const OPEN_AT_ONCE = 100
+// A reading that began before the list was stored may end after it.
+const READ_SLACK_SECONDS = 5
 const LOOK_EVERY_MS = 1_000
 // The list itself is fetched every hour.
 const LIST_EVERY_MS = 10_000
@@ -29,7 +31,7 @@ const LIST_EVERY_MS = 10_000
 type Progress = 'moved' | 'waits'
 
 /** Moves everything on that is open. Any number of clocks may: each step belongs to one. Answers how many steps it took. */
-export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 }: Omit<WalkDeps, 'log'>) {
+export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 + READ_SLACK_SECONDS }: Omit<WalkDeps, 'log'>) {
   async function step(scope: Scope, id: string): Promise<Progress> {
     return db.tenant(scope, async (tx) => {
       const row = await lockOpen(tx, id)
