@@ -2,11 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { haversineMetres } from '#src/attest/factors/geofence.ts'
 import { aggregate, judge, type Standing, scoreOf } from '#src/attest/factors/judge.ts'
 import { quote } from '#src/attest/factors/quote.ts'
+import { withScreening } from '#src/attest/factors/screening.ts'
 import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } from '#src/attest/factors/table.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { factsOf, vectors } from './vectors.ts'
-
-const IMAGE_ADVISORIES = ADVISORIES.filter((code) => !code.endsWith('_likely'))
 
 describe('vectors', () => {
   test.each(vectors.cases)('$about: $name', ({ set, expect: expected }) => {
@@ -28,7 +27,7 @@ describe('vectors', () => {
 
   test('were written for these rules', () => expect(vectors.rulesVersion).toBe(RULES_VERSION))
 
-  test.each([...FACTOR_CODES, ...IMAGE_ADVISORIES])('show what raises %s and what just does not', (code) => {
+  test.each([...FACTOR_CODES, ...ADVISORIES])('show what raises %s and what just does not', (code) => {
     const about = vectors.cases.filter((vector) => vector.about === code)
     for (const { raises, expect: expected } of about) {
       const codes = [...expected.factors.map(([factor]) => factor), ...expected.advisory]
@@ -183,4 +182,14 @@ describe('a claim', () => {
     expect(aggregate([old, standing({ riskScore: 60, riskStatus: 'review' })])?.riskStatus).toBe('review')
     expect(aggregate([standing({ riskScore: 55, riskStatus: 'review' }), old])?.riskStatus).toBe('failed')
   })
+})
+
+test('a claim keeps the codes of its screenings, and of others only what its attestations say', () => {
+  const own = aggregate([judge(factsOf({ '/exif': { state: 'missing' } }))])
+  if (own === null) throw new Error('one judgement is a standing')
+  expect(withScreening(own, [])).toBe(own)
+  expect(withScreening(own, ['exif_editor_trace', 'exif_missing'])).toBe(own)
+  const both = withScreening(own, ['deepfake_likely', 'ai_generated_likely', 'geofence_mismatch'])
+  expect(both).toEqual({ ...own, advisoryCodes: ['exif_missing', 'ai_generated_likely', 'deepfake_likely'] })
+  expect(withScreening(both, ['deepfake_likely'])).toBe(both)
 })
