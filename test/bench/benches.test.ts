@@ -16,9 +16,12 @@ const NAMES = [
   'latency',
   'deliver',
   'keys',
+  'duplicates',
 ] as const
 // Those whose floor is the service itself under other conditions, or the engine alone, in the benchmark's own process.
-const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness']
+const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates']
+// Those that share the attest floor, and the file that starts it.
+const SETTLING: readonly string[] = ['attest', 'attest-media']
 
 describe('the benchmarks', () => {
   it('are all there, each in a file of its name', () => {
@@ -31,8 +34,11 @@ describe('the benchmarks', () => {
     const text = readFileSync(join(BENCH, `${name}.ts`), 'utf8')
     if (FLOOR_WITHIN.includes(name)) expect(text).toMatch(/floors?: /)
     else {
-      expect(text).toContain(`bench/floors/${name}.ts`)
-      expect(existsSync(join(BENCH, 'floors', `${name}.ts`))).toBe(true)
+      const floor = SETTLING.includes(name) ? 'attest' : name
+      const starter = SETTLING.includes(name) ? readFileSync(join(BENCH, 'settling.ts'), 'utf8') : text
+      if (SETTLING.includes(name)) expect(text).toContain('openSettling(')
+      expect(starter).toContain(`bench/floors/${floor}.ts`)
+      expect(existsSync(join(BENCH, 'floors', `${floor}.ts`))).toBe(true)
     }
   })
 
