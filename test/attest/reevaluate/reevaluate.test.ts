@@ -1,10 +1,13 @@
 // What became known later, over real claims: results are replaced and kept, claims move on, and everything is told once.
 
 import { decodeJwt } from 'jose'
+import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
+import { createEraser } from '#src/attest/media/erase.ts'
 import { createListApplier } from '#src/attest/reevaluate/list.ts'
 import { createVendor } from '../../../capture-kit/vendor.ts'
 import { BARE_PHOTO, codesOf, evidenceOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
@@ -12,6 +15,7 @@ import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
 
 const vendor = await createVendor({ now: () => new Date() })
+const GPS_OF_LOSS = { lat: 52.5, lng: 13.4 }
 let list: RevocationSnapshot = 'off'
 let on: Reevaluating
 let caller: Caller
@@ -286,6 +290,65 @@ describe('judging again', () => {
 })
 
 describe('everything at once', () => {
+  /** Takes the jobs that were made for re-evaluation, without running them. */
+  async function takeAll() {
+    const jobs = await on.service.test.owner<{ id: string }>(
+      `SELECT id FROM jobs WHERE account_id = $1 AND queue = 'attest' AND state = 'queued' ORDER BY created_at`,
+      [caller.accountId],
+    )
+    return Promise.all(jobs.map(({ id }) => on.service.take(id)))
+  }
+  async function walkAll() {
+    while ((await on.walk()) > 0);
+  }
+
+  it('two causes of one attestation, judged at the same moment, tell once', async () => {
+    const before = await judge(shoot(phone))
+    const id = String(before.attestation_id)
+    await revoke(ago(10))
+    await on.put(caller, { ...POLICY, require_session_nonce: true })
+    await walkAll()
+    const jobs = await takeAll()
+    expect(jobs).toHaveLength(2)
+    const known = (await events()).length
+    const outcomes = await Promise.all(jobs.map((job) => on.service.runJob(id, job, on.work)))
+    expect(outcomes.map(({ kind }) => kind).every((kind) => kind === 'settled' || kind === 'done')).toBe(true)
+    await on.drain(caller)
+    expect((await events()).slice(known)).toEqual(['claim.provenance_updated', 'claim.escalated'])
+    expect(await seen(id)).toMatchObject({ risk_score: 190, policy_version: 1 })
+    expect(await pastOf(before)).toHaveLength(1)
+    const { data } = (await on.call(caller, '/v1/account/reevaluations')).json
+    for (const one of data as object[]) expect(one).toMatchObject({ status: 'done', touched: 1, pending: 0 })
+  })
+
+  it('an erasure in between wins: the result stays, and nothing that was erased comes back', async () => {
+    const before = await judge({ ...shoot(phone), claim: { reference: 'gone', loss_location: GPS_OF_LOSS } })
+    const id = String(before.attestation_id)
+    await revoke(ago(10))
+    await walkAll()
+    const [job] = await takeAll()
+    if (job === undefined) throw new Error('nothing is to be judged again')
+    const { db, owner } = on.service.test
+    const erasure = createClaimErasure({
+      db,
+      eraser: createEraser({ db, store: on.service.store }),
+      log: pino({ level: 'silent' }),
+    })
+    const slow = on.service.makeVerify({
+      async signRecord(...args) {
+        await erasure.erase(caller, String(before.claim_id), { keyId: 'key_test_x', requestId: 'req_x' })
+        return on.service.signRecord(...args)
+      },
+    })
+    const known = (await events()).length
+    expect(await on.service.runJob(id, job, slow)).toEqual({ kind: 'settled' })
+    expect(await seen(id)).toMatchObject({ result_jws: before.result_jws, erased_at: expect.any(String) })
+    expect((await events()).slice(known)).toEqual([])
+    expect(await owner('SELECT facts FROM attestations WHERE id = $1', [id])).toEqual([{ facts: null }])
+    await on.drain(caller)
+    expect(await latest()).toMatchObject({ status: 'done', skipped: 1 })
+  })
+
   it('ends with the standing of the facts, and each event once', async () => {
     const worker = await on.service.startWorker({ work: on.work, concurrency: 8 })
     const bodies = Array.from({ length: 12 }, (_, index) => ({
