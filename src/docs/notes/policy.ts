@@ -51,8 +51,10 @@ export const POLICY_NOTES: Record<string, Note> = {
       'Makes a new version, which counts for every result from now on; the same policy once more makes none. With ' +
       '`If-Match` only the version that was read is replaced, any other is 412. What the new policy judges otherwise is ' +
       'judged again at bulk priority: `GET /v1/account/reevaluations` says how far that is. Try it with a dry run first.',
+    headers: { 'If-Match': 'The ETag of the version that is to be replaced; without it, whichever counts.' },
     examples: { 'A fence of 500 m, and a fix required': policy },
     answers: { 200: { example: current } },
+    problems: [412],
   },
   'GET /v1/account/risk-policy/versions': {
     description: 'A version never changes. `policy_version` of a result is one of these, or 0.',
