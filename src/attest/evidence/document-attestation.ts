@@ -14,7 +14,7 @@ interface Place {
 
 export function layOutAttestation(sheet: Sheet, one: PacketAttestation, { number, of, picture }: Place): void {
   const { media } = one
-  sheet.heading(`Photo ${number} of ${of}`, 2)
+  sheet.heading(`${one.submission.media_type === 'video' ? 'Video' : 'Photo'} ${number} of ${of}`, 2)
   sheet.pictured(picture, [
     ['Submission', one.attestation_id],
     ...(one.external_id === null ? [] : [['Sender’s name for it', one.external_id] as const]),
@@ -68,6 +68,11 @@ function claimed({ submission, distance, erased_at }: PacketAttestation): [strin
     ],
     ['Fingerprint signed', wordsOf(bundle.sensor_hash)],
   ]
+  const video = recordOf(bundle.video_manifest)
+  if (video !== undefined) {
+    const seconds = typeof video.duration_us === 'number' ? `, ${Math.round(video.duration_us / 1e6)} seconds` : ''
+    known.push(['Video', `${wordsOf(video.chunk_count)} parts${seconds}, each with a fingerprint of its own`])
+  }
   if (bundle.session_nonce !== undefined) known.push(['One-time number', wordsOf(bundle.session_nonce)])
   return known
 }

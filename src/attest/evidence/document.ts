@@ -180,7 +180,7 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
       ],
       one.history.map((entry) => [
         dateOf(entry.at),
-        `${momentOf(`case.${entry.kind}`)}${entry.to === null ? '' : ` to ${entry.to.replaceAll('_', ' ')}`}${entry.reason_code === null ? '' : ` (${entry.reason_code.replaceAll('_', ' ')})`}`,
+        `${momentOf(`case.${entry.kind}`)}${entry.to === null || entry.kind === 'opened' ? '' : ` to ${entry.to.replaceAll('_', ' ')}`}${entry.reason_code === null ? '' : ` (${entry.reason_code.replaceAll('_', ' ')})`}`,
         entry.actor ?? (entry.via === 'system' ? 'the service' : 'not named'),
         entry.note ?? (entry.note_withheld ? 'withheld' : entry.note_erased_at === null ? '' : 'erased'),
       ]),

@@ -93,7 +93,7 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
   if (media === undefined) throw new Error(`the media of ${row.id} has no row`)
   const signer = signerOf(row, sources.devices)
   const view = toAttestationView(row)
-  const { claim, assertion, signature, media_type } = submission
+  const { claim, assertion, signature, stream, media_type } = submission
   return {
     attestation_id: row.id,
     external_id: row.externalId,
@@ -112,7 +112,7 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
       height: media.height,
       is_erased: media.isErased,
     },
-    submission: { media_type, claim, bundle: submission.bundle, assertion, signature },
+    submission: { media_type, claim, bundle: submission.bundle, assertion, signature, stream },
     bundle_sha256: bundleDigestOf(row),
     key: signer.key,
     certificates: { source: signer.source, chain: signer.chain.map(describeCertificate) },

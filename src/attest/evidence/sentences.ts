@@ -135,6 +135,46 @@ export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   },
 }
 
+/** Findings of the service's own, which never count. */
+const OBSERVATION_MEANINGS: Record<string, Meaning> = {
+  duplicate_media: {
+    title: 'The same file in another claim',
+    sentence: 'Exactly this file was sent before, for another claim of the same insurer.',
+  },
+  similar_media: {
+    title: 'A similar picture in another claim',
+    sentence: 'A picture that looks much like this one was sent before, for another claim. It may show the same scene.',
+  },
+  not_comparable: {
+    title: 'Not compared with other pictures',
+    sentence: 'The picture could not be compared with those of earlier claims.',
+  },
+  declared_ai_generated: {
+    title: 'The file says it was made by a computer',
+    sentence:
+      'Data in the file itself declare that a program generated the picture. Such data can be added and removed.',
+  },
+  declared_ai_partly_generated: {
+    title: 'The file says a part was made by a computer',
+    sentence:
+      'Data in the file itself declare that a program generated a part of it. Such data can be added and removed.',
+  },
+  declared_not_captured: {
+    title: 'The file says it is not from a camera',
+    sentence:
+      'Data in the file itself declare that the picture was drawn, scanned or taken from a screen. Such data can be added ' +
+      'and removed.',
+  },
+  declared_capture: {
+    title: 'The file says it came from a camera',
+    sentence: 'Data in the file itself declare that a camera took the picture. Such data can be added and removed.',
+  },
+  c2pa_not_read: {
+    title: 'Content credentials were not read',
+    sentence: 'The file carries content credentials (C2PA) that could not be read.',
+  },
+}
+
 export const RISK_MEANINGS: Record<string, string> = {
   pending: 'No photo of this claim has been evaluated yet.',
   passed: 'The findings add up to less than what asks for a second look.',
@@ -160,7 +200,7 @@ export const TIER_MEANINGS: Record<string, string> = {
 
 /** What a code means; of one that is not in the tables, its own words. */
 export function meaningOf(code: string): Meaning {
-  const known: Record<string, Meaning> = { ...FACTOR_MEANINGS, ...ADVISORY_MEANINGS }
+  const known: Record<string, Meaning> = { ...FACTOR_MEANINGS, ...ADVISORY_MEANINGS, ...OBSERVATION_MEANINGS }
   const words = code.replaceAll('_', ' ')
   const title = words.charAt(0).toUpperCase() + words.slice(1)
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }

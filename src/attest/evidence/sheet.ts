@@ -22,6 +22,8 @@ const LINE = '#c8c8c8'
 const BODY = 9.5
 const SMALL = 8
 const GAP = 3
+// So that an id and a digest fit into a line, also of a wide face.
+const FOOT = 5.8
 
 export function createSheet(face: Typeface, { title, issuedAt }: { title: string; issuedAt: Date }) {
   const doc = new PDFDocument({
@@ -117,10 +119,12 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
       return most + 8
     }
     const head = columns.map(({ title }) => title)
-    room(heightOf(head) + heightOf((rows[0] ?? []).map((text) => set(text))))
+    // A row never fills a page, whatever the letters.
+    const texts = rows.map((row) => row.map((text, index) => set(text, (columns[index]?.share ?? 0) * 2_200)))
+    // No head without its first row.
+    room(heightOf(head) + heightOf(texts[0] ?? []))
     drawRow(head, true)
-    for (const row of rows) {
-      const values = row.map((text) => set(text, 1_200))
+    for (const values of texts) {
       if (doc.y + heightOf(values) > bottom()) {
         doc.addPage()
         drawRow(head, true)
@@ -195,8 +199,8 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
         .lineWidth(0.5)
         .strokeColor(LINE)
         .stroke()
-      font('regular', 6.5, FAINT).text(set(footer), MARGIN, y, { width: width - 60, lineBreak: false })
-      font('regular', 6.5, FAINT).text(`Page ${index - start + 1} of ${count}`, MARGIN, y, {
+      font('regular', FOOT, FAINT).text(set(footer), MARGIN, y, { width: width - 60, lineBreak: false })
+      font('regular', FOOT, FAINT).text(`Page ${index - start + 1} of ${count}`, MARGIN, y, {
         width,
         align: 'right',
         lineBreak: false,

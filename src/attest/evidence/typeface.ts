@@ -64,19 +64,25 @@ function folderOf(packageFile: string): string {
 }
 
 /**
- * A text as it is set: what can't be drawn stands as `\u` and its four or six digits, and a backslash twice, so that nobody
- * can write something that looks like it. At most `maxLength` characters, with the number of those left out.
+ * A text as it is set: what can't be drawn stands as `\u` and its digits, and a backslash twice, so that nobody can write
+ * something that looks like it. At most about `maxLength` characters, with the number of those left out.
  */
 export function printable(text: string, { draws }: Pick<Typeface, 'draws'>, maxLength = 600): string {
-  const points = [...text.slice(0, 4 * maxLength)]
-  const set = points.slice(0, maxLength).map((character) => {
-    const point = character.codePointAt(0) ?? 0
-    if (character === '\\') return '\\\\'
-    if (draws(point)) return character
-    if (character === '\u00a0') return ' '
-    const digits = point.toString(16).toUpperCase()
-    return point > 0xffff ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
-  })
-  const left = text.length - points.slice(0, maxLength).join('').length
-  return left > 0 ? `${set.join('')}… (${left} more)` : set.join('')
+  let set = ''
+  let read = 0
+  for (const character of text) {
+    if (set.length >= maxLength) return `${set}… (${text.length - read} more)`
+    set += setCharacter(character, draws)
+    read += character.length
+  }
+  return set
+}
+
+function setCharacter(character: string, draws: Typeface['draws']): string {
+  const point = character.codePointAt(0) ?? 0
+  if (character === '\\') return '\\\\'
+  if (character === '\u00a0') return ' '
+  if (draws(point)) return character
+  const digits = point.toString(16).toUpperCase()
+  return point > 0xffff ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
 }

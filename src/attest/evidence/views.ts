@@ -41,6 +41,7 @@ const attestation = z.object({
       bundle: z.unknown().optional(),
       assertion: z.string().optional(),
       signature: z.object({ alg: z.string(), value: z.string() }).optional(),
+      stream: z.string().optional().describe('The capture session that the media were streamed to.'),
     })
     .describe('As it was sent; of one that was erased, what is left.'),
   bundle_sha256: z

@@ -6,6 +6,8 @@ import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { checkFile } from '#src/attest/evidence/check.ts'
 import { prefersPdf } from '#src/attest/evidence/negotiate.ts'
 import { readAttachment } from '#src/attest/evidence/pdf-file.ts'
+import { createRenderer } from '#src/attest/evidence/renderer.ts'
+import { printable, STANDARD } from '#src/attest/evidence/typeface.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -150,6 +152,19 @@ describe('a packet', () => {
     expect((await evidence.get(other, `?cursor=${about.attestations.next_cursor}`)).status).toBe(400)
   })
 
+  it('holds fewer when they are large, and one at least', async () => {
+    const id = await evidence.judged('E-large')
+    await evidence.judged('E-large')
+    // As a video with ten thousand chunks would be.
+    await evidence.service.test.owner(
+      `UPDATE attestations SET submission = submission || jsonb_build_object('assertion', repeat('A', 3000000))
+       WHERE claim_id = $1`,
+      [id],
+    )
+    const { about } = (await evidence.packet(id)).packet
+    expect(about.attestations).toMatchObject({ total: 2, included: 1, next_cursor: expect.any(String) })
+  })
+
   it('of an erased claim says so, and keeps digests and signed results', async () => {
     const { service, caller } = evidence
     const photo = Buffer.concat([PHOTO, Buffer.from('to be erased')])
@@ -189,5 +204,21 @@ describe('a document', () => {
       const { findings } = await checkFile(await evidence.pdf(id), { keys: evidence.keys })
       expect(findings.filter(({ outcome }) => outcome === 'failed')).toEqual([])
     }
+  })
+
+  it('that takes too long is refused, and its thread ends', async () => {
+    const signed = await evidence.packet(claimId)
+    await expect(createRenderer({ limitMs: 1 })({ signed, thumbnails: {} })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    })
+    const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }
+    await expect(createRenderer()({ signed: broken, thumbnails: {} })).rejects.toThrow('the document failed')
+  })
+
+  it('shows what it can not draw as code points', () => {
+    expect(printable('Müller\u202E\u0007 事 🏠 \\u0041', STANDARD)).toBe(
+      'Müller\\u202E\\u0007 \\u4E8B \\u{1F3E0} \\\\u0041',
+    )
+    expect(printable('x'.repeat(700), STANDARD)).toBe(`${'x'.repeat(600)}… (100 more)`)
   })
 })
