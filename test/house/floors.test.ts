@@ -16,6 +16,8 @@ const PURE = [
   'src/attest/media/declared.ts',
   'src/attest/cases/machine.ts',
   'src/attest/cases/sla.ts',
+  'src/attest/screen/breaker.ts',
+  'src/attest/screen/thresholds.ts',
   'src/platform/jobs/share.ts',
   'src/account/webhooks/schedule.ts',
 ]

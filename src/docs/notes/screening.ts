@@ -80,6 +80,12 @@ const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
 {"media_id":"${IDS.media}"}
 `
 
+const PREFER =
+  '`wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer says in ' +
+  'Preference-Applied what was heeded.'
+const WAITED = { 'Preference-Applied': 'What was heeded of Prefer.' }
+const LATER = { Location: 'Where the scores will be.', 'Retry-After': 'Seconds.' }
+
 export const SCREENING_NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
@@ -87,14 +93,16 @@ export const SCREENING_NOTES: Record<string, Note> = {
       'only; a video is `unsupported`. Without a detector the answer is `unavailable`, and no score is ever made up. Scores ' +
       'are advisory: they never count toward a risk score. The same bytes are scored once per detector, each time with the ' +
       'thresholds of the moment. An address as media is refused: upload the bytes.',
+    headers: { Prefer: PREFER },
     examples: {
       uploaded: { claim_id: IDS.claim, media: { media_id: IDS.media } },
       inline: { media: { content_type: 'image/jpeg', data: '/9j/4AAQSkZJRgABAQ==' } },
     },
     answers: {
-      200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', example: scored },
-      202: { description: 'It is still queued: ask at `Location`.', example: queued },
+      200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', headers: WAITED, example: scored },
+      202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
+    problems: [404, 409],
   },
   'GET /v1/media/screenings': {
     description: 'By claim, media, batch, status, factor or time.',
@@ -106,7 +114,7 @@ export const SCREENING_NOTES: Record<string, Note> = {
     description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
     answers: {
       200: { description: 'It has ended.', example: unavailable },
-      202: { description: 'It is still queued.', example: queued },
+      202: { description: 'It is still queued.', headers: LATER, example: queued },
     },
   },
   'POST /v1/media/screenings/batches': {

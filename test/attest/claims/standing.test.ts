@@ -1,6 +1,7 @@
 // A claim stands as its attestations do, and tells of each change once, whoever settles them and at the same moment.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
 import { makePhone, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
@@ -47,6 +48,28 @@ const changes = async () =>
   (await service.events(caller)).flatMap(({ type, data }) => (type === 'claim.provenance_updated' ? [data] : []))
 
 describe('one after the other', () => {
+  it('the codes of a screening that came before stay, and those of bytes that were screened are shown', async () => {
+    const shot = shots.honest()
+    const { json } = await service.attest(caller, shot)
+    const evidence = { compared: 'c', expected: 'e', found: 1 }
+    await service.test.owner('UPDATE claims SET advisory_codes = $2 WHERE id = $1', [
+      json.claim_id,
+      ['deepfake_likely'],
+    ])
+    await service.test.owner(
+      `INSERT INTO screenings (account_id, environment, id, media_id, media_sha256, job_id, status, detector,
+         detector_version, thresholds, genai_score, factors, completed_at)
+       SELECT account_id, environment, $2, id, sha256, gen_random_uuid(), 'scored', 'http', '1', '{}', 1, $3, now()
+       FROM media WHERE id = $1`,
+      [json.media_id, newId('scr', 'sandbox'), JSON.stringify([{ code: 'ai_generated_likely', evidence }])],
+    )
+    await service.run(String(json.attestation_id))
+    const found = await service.call(caller, `/v1/attestations/${json.attestation_id}`)
+    expect(found.json.advisory_factors).toContainEqual({ code: 'ai_generated_likely', evidence })
+    expect(found.json.risk_score).toBe(40)
+    expect((await claim()).advisory_codes).toEqual(expect.arrayContaining(['ai_generated_likely', 'deepfake_likely']))
+  })
+
   it('the score is the highest, the provenance the worst, the codes are all of them', async () => {
     const steps: [Shot, unknown[]][] = [
       ['honest', [40, 'review', 'verified']],
