@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import type { Facts } from '#src/attest/factors/facts.ts'
 import { aggregate, judge } from '#src/attest/factors/judge.ts'
 import { ADVISORIES, FACTOR_CODES, FACTORS } from '#src/attest/factors/table.ts'
+import type { C2paFacts } from '#src/attest/media/c2pa-facts.ts'
+import type { DeclaredFacts } from '#src/attest/media/declared.ts'
 import type { ExifFacts } from '#src/attest/media/exif.ts'
 
 const RUNS = { numRuns: 1_000 }
@@ -40,6 +42,57 @@ const exif: fc.Arbitrary<ExifFacts> = fc.oneof(
   fc.constantFrom({ state: 'missing' as const }, { state: 'not_applicable' as const }),
   fc.record({ state: fc.constant('unreadable' as const), detail: word }),
 )
+const codes = fc.array(fc.oneof(word, fc.constantFrom('claimSignature.mismatch', 'signingCredential.untrusted')), {
+  maxLength: 3,
+})
+const c2pa: fc.Arbitrary<C2paFacts> = fc.oneof(
+  fc.record({ state: fc.constant('absent' as const), manifestReference: maybe(word) }),
+  fc.record({ state: fc.constant('malformed' as const), code: word }),
+  fc.record({ state: fc.constant('unread' as const), why: fc.constant('too_large' as const), detail: word }),
+  fc.constant({ state: 'not_applicable' as const }),
+  fc.record({
+    state: fc.constant('read' as const),
+    manifest: fc.record({
+      validationState: fc.constantFrom('Trusted' as const, 'Valid' as const, 'Invalid' as const),
+      failures: codes,
+      ingredientFailures: codes,
+      signer: maybe(
+        fc.record({
+          issuer: maybe(word),
+          commonName: maybe(word),
+          algorithm: maybe(word),
+          serial: maybe(word),
+          signedAt: maybe(word),
+        }),
+      ),
+      claimGenerator: maybe(word),
+      manifestCount: fc.nat(9),
+      ingredientCount: fc.nat(9),
+      bareIngredientCount: fc.nat(9),
+      sources: fc.array(
+        fc.record({
+          manifest: fc.constantFrom('active' as const, 'ingredient' as const),
+          action: maybe(fc.oneof(word, fc.constant('c2pa.created'))),
+          type: fc.oneof(word, fc.constantFrom('trainedAlgorithmicMedia', 'digitalCapture', 'screenCapture')),
+        }),
+        { maxLength: 3 },
+      ),
+      sourceCount: fc.nat(9),
+      trustList: fc.record({ certificates: fc.nat(9), sha256: hash }),
+    }),
+  }),
+)
+const declared: fc.Arbitrary<DeclaredFacts> = fc.record({
+  sourceTypes: fc.array(
+    fc.record({ where: fc.constant('xmp' as const), field: own, value: fc.oneof(word, fc.constant('print')) }),
+    { maxLength: 2 },
+  ),
+  generators: fc.array(
+    fc.record({ where: fc.constant('exif' as const), field: own, value: maybe(word), generator: own }),
+    { maxLength: 2 },
+  ),
+  manifestReference: maybe(word),
+})
 const lossLocation = maybe(fc.record(position))
 const geofenceMetres = fc.double({ min: 0, max: 1e7, noNaN: true })
 
@@ -97,6 +150,8 @@ const facts: fc.Arbitrary<Facts> = fc.record({
     }),
   ),
   exif,
+  c2pa,
+  declared,
   lossLocation,
   policy: fc.record({
     geofenceMetres,
@@ -118,10 +173,11 @@ test('the score is the sum of the table’s points over the factors', () => {
 
 test('what is only advisory never moves the score, the factors or either status', () => {
   fc.assert(
-    fc.property(facts, exif, lossLocation, geofenceMetres, (given, otherExif, otherLoss, otherFence) => {
+    fc.property(facts, facts, geofenceMetres, (given, { exif, c2pa, declared, lossLocation }, otherFence) => {
       const policy = { ...given.policy, geofenceMetres: otherFence }
-      const other = judge({ ...given, exif: otherExif, lossLocation: otherLoss, policy })
-      expect({ ...other, advisoryFactors: [] }).toEqual({ ...judge(given), advisoryFactors: [] })
+      const other = judge({ ...given, exif, c2pa, declared, lossLocation, policy } as Facts)
+      const scored = (judgement: typeof other) => ({ ...judgement, advisoryFactors: [], observations: [] })
+      expect(scored(other)).toEqual(scored(judge(given)))
     }),
     RUNS,
   )
@@ -165,8 +221,8 @@ test('without a bundle there is no_manifest alone, with one never', () => {
 test('evidence holds no text longer than it may, and none that can not be signed', () => {
   fc.assert(
     fc.property(facts, (given) => {
-      const { factors, advisoryFactors } = judge(given)
-      for (const { evidence } of [...factors, ...advisoryFactors]) {
+      const { factors, advisoryFactors, observations } = judge(given)
+      for (const { evidence } of [...factors, ...advisoryFactors, ...observations]) {
         for (const text of stringsOf(evidence)) expect(text.length <= 256 && text.isWellFormed()).toBe(true)
       }
     }),
