@@ -69,6 +69,17 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     })
   })
 
+  it('clock: finds the photo of that submission in the claim that showed it first', {
+    timeout: 60_000,
+  }, async () => {
+    const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
+    const codes = async () => {
+      const { attestations } = JSON.parse((await request(`/v1/claims/${claim.claim_id}`)).text)
+      return attestations.data[0].observations.map(({ code }: { code: string }) => code)
+    }
+    await until(async () => (await codes()).includes('duplicate_media'), { everyMs: 100 })
+  })
+
   it('screen: asks the detector about an attested photo, and its attestation is judged again', {
     timeout: 60_000,
   }, async () => {
