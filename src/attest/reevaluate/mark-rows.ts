@@ -37,8 +37,9 @@ export async function settleMarks(
   outcome: Outcome,
 ): Promise<void> {
   await tx.query(
+    // The way is the attestation's: a planner without statistics takes the re-evaluation's as well, of which all marks may be.
     `UPDATE reevaluation_marks SET outcome = $3
-     WHERE attestation_id = $1 AND reevaluation_id = ANY($2) AND outcome IS NULL`,
+     WHERE attestation_id = $1 AND reevaluation_id || '' = ANY($2) AND outcome IS NULL`,
     [attestationId, reevaluationIds, outcome],
   )
 }
