@@ -18,7 +18,8 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- What an attestation's media is recognized by, and how far its comparison has got. due: it is to be hashed. hashed: it
     -- is to be compared. compared: its findings stand. recheck: an earlier one was hashed later, so its findings are to be
-    -- made again. leased_until: whoever took the row is at it, or nobody should try before. not_comparable: why there is no
+    -- made again. leased_until: whoever took the row is at it, or nobody should try before. attempts: how
+    -- often it could not be had. starts: how often somebody began to hash it and was not heard of again. not_comparable: why there is no
     -- hash; the same bytes are found without one. band0 to band2 are
     -- what the hash is looked for by.
     CREATE TABLE fingerprints (
@@ -29,6 +30,7 @@ export async function up(knex: Knex): Promise<void> {
       media_id text COLLATE "C" NOT NULL,
       state text COLLATE "C" NOT NULL DEFAULT 'due',
       attempts integer NOT NULL DEFAULT 0,
+      starts integer NOT NULL DEFAULT 0,
       leased_until timestamptz,
       hash bigint,
       not_comparable text COLLATE "C",

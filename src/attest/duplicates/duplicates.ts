@@ -9,9 +9,9 @@ import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Hasher } from './hasher.ts'
 import {
+  beginHash,
   copyHash,
   type DueMedia,
-  findDue,
   lockComparing,
   type NewFinding,
   type NotComparable,
@@ -31,10 +31,9 @@ export const MAX_NAMED = 10
 const MIN_CONTRAST = 4
 
 const BATCH = { perTenant: 16, limit: 128 }
-// At once in one process: while one picture is decoded, the other's rows are read and written.
-const AT_ONCE = 2
-const RETRY_BASE_SECONDS = 15
-const RETRY_CAP_SECONDS = 3_600
+// As many processes may die over a picture, for want of memory as a rule. One picture at a time, so that it is that one.
+const MAX_STARTS = 3
+const RETRY = { baseSeconds: 15, capSeconds: 3_600 }
 
 export interface DuplicatesDeps {
   db: Database
@@ -51,7 +50,7 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
   /** Hashes and compares one attestation, as far as it is not. */
   async function compareOne(scope: Scope, attestationId: string): Promise<void> {
     const due = await db.tenant(scope, async (tx) =>
-      (await copyHash(tx, attestationId)) ? undefined : findDue(tx, attestationId),
+      (await copyHash(tx, attestationId)) ? undefined : beginHash(tx, attestationId),
     )
     if (due !== undefined) {
       const result = await hashOf(scope, due)
@@ -62,9 +61,10 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
 
   async function hashOf(
     scope: Scope,
-    { sha256, contentType, attempts }: DueMedia,
+    { sha256, contentType, attempts, starts }: DueMedia,
   ): Promise<{ hash: string } | { notComparable: NotComparable }> {
     if (contentType.startsWith('video/')) return { notComparable: 'video' }
+    if (starts > MAX_STARTS) return { notComparable: 'crashed' }
     const inspection = await store.withLocalFile(scope, sha256, hasher.hash)
     if (inspection.ok) {
       const { hash, contrast } = inspection.value
@@ -86,10 +86,7 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
     } catch (error) {
       const subject = { account: scope.accountId, environment: scope.environment, attestation: attestationId }
       log.warn({ ...subject, err: error }, 'could not be compared now')
-      await db.tenant(scope, async (tx) => {
-        const due = await findDue(tx, attestationId)
-        await postpone(tx, attestationId, Math.min(RETRY_CAP_SECONDS, RETRY_BASE_SECONDS * 2 ** (due?.attempts ?? 0)))
-      })
+      await db.tenant(scope, (tx) => postpone(tx, attestationId, RETRY))
     }
   }
 
@@ -98,11 +95,7 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
     const taken = await db.system('duplicates', (tx) => takeWaiting(tx, { after, ...BATCH }))
     // From the next tenant on, so that one with a hundred thousand photos does not hold up the rest of the alphabet.
     after = taken.length === BATCH.limit ? taken.at(-1) : undefined
-    const waiting = taken.values()
-    const lane = async () => {
-      for (const one of waiting) if (!signal.aborted) await tryOne(one)
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    for (const one of taken) if (!signal.aborted) await tryOne(one)
     return taken.length
   }
 

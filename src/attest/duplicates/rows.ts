@@ -82,18 +82,24 @@ export async function takeWaiting(
 }
 
 export interface DueMedia {
+  /** How often it could not be had before. */
   attempts: number
+  /** How often somebody has begun, this time included, and not ended. */
+  starts: number
   /** 64 lower-case hexadecimal digits. */
   sha256: string
   contentType: string
 }
 
-/** The media of a fingerprint that is to be hashed; undefined when it is not, or gone. */
-export async function findDue(tx: Tx, attestationId: string): Promise<DueMedia | undefined> {
+/** Says that somebody begins to hash, and answers what; undefined when it is not to be hashed, or gone. */
+export async function beginHash(tx: Tx, attestationId: string): Promise<DueMedia | undefined> {
   const [row] = await tx.query<DueMedia>(
-    `SELECT f.attempts, encode(m.sha256, 'hex') AS sha256, m.content_type AS "contentType" FROM fingerprints f
-     CROSS JOIN LATERAL (SELECT * FROM media WHERE id = f.media_id LIMIT 1) m
-     WHERE f.attestation_id = $1 AND f.state = 'due'`,
+    `WITH begun AS (
+       UPDATE fingerprints SET starts = starts + 1 WHERE attestation_id = $1 AND state = 'due'
+       RETURNING media_id, attempts, starts
+     )
+     SELECT begun.attempts, begun.starts, encode(m.sha256, 'hex') AS sha256, m.content_type AS "contentType" FROM begun
+     CROSS JOIN LATERAL (SELECT * FROM media WHERE id = begun.media_id LIMIT 1) m`,
     [attestationId],
   )
   return row
@@ -124,12 +130,17 @@ export async function storeHash(
   )
 }
 
-/** Nobody tries again before `delaySeconds` have passed. */
-export async function postpone(tx: Tx, attestationId: string, delaySeconds: number): Promise<void> {
+/** Nobody tries again before some time has passed: `baseSeconds`, doubled with each attempt up to `capSeconds`. */
+export async function postpone(
+  tx: Tx,
+  attestationId: string,
+  { baseSeconds, capSeconds }: { baseSeconds: number; capSeconds: number },
+): Promise<void> {
   await tx.query(
-    `UPDATE fingerprints SET attempts = attempts + 1, leased_until = now() + $2 * interval '1 second'
+    `UPDATE fingerprints SET attempts = attempts + 1, starts = 0,
+       leased_until = now() + least($2::int * 2 ^ least(attempts, 20), $3) * interval '1 second'
      WHERE attestation_id = $1 AND state <> 'compared'`,
-    [attestationId, delaySeconds],
+    [attestationId, baseSeconds, capSeconds],
   )
 }
 

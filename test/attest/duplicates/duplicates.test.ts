@@ -14,6 +14,7 @@ import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 import { drawPicture, recompress } from './pictures.ts'
@@ -217,6 +218,23 @@ describe('what can’t be compared', () => {
     // It is hashed already.
     await settle(makeDuplicates({ hasher: { hash: () => expect.fail() } }))
     expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
+  })
+
+  it('is what processes die over', async () => {
+    const deadly = await submit(await takePhoto())
+    for (let death = 0; death < 3; death += 1) {
+      const never = makeDuplicates({ hasher: { hash: () => new Promise(() => {}) } })
+      void never.compareOne(caller, deadly.attestation_id)
+      await until(async () => {
+        const [row] = await service.test.owner<{ starts: number }>(
+          'SELECT starts FROM fingerprints WHERE attestation_id = $1',
+          [deadly.attestation_id],
+        )
+        return row?.starts === death + 1
+      })
+    }
+    await settle(makeDuplicates({ hasher: { hash: () => expect.fail() } }))
+    expect(await findingsOf(deadly)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'crashed' } }])
   })
 
   it('waits for a store that is away', async () => {
