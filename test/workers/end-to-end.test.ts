@@ -105,6 +105,36 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     )
   })
 
+  it('attest: another risk policy has what it touches judged again, as its dry run said', {
+    timeout: 60_000,
+  }, async () => {
+    const policy = {
+      require_attestation: false,
+      require_biometric: false,
+      require_gps: true,
+      thresholds: { review: 0, failed: 1_000 },
+      geofence_m: 500,
+    }
+    const dryRun = async () => {
+      const body = JSON.stringify({ policy, limit: 500 })
+      return JSON.parse((await request('/v1/account/risk-policy/dry-run', { method: 'POST', body })).text)
+    }
+    const foretold = await dryRun()
+    expect(foretold).toMatchObject({ looked: CLAIMS + 1, unknown: 0, has_more: false })
+    expect(foretold.would_change).toBeGreaterThan(CLAIMS / 2)
+    expect((await request('/v1/account/risk-policy', { method: 'PUT', body: JSON.stringify(policy) })).status).toBe(200)
+    const path = '/v1/account/reevaluations?cause=policy_changed'
+    const latest = async () => JSON.parse((await request(path)).text).data[0]
+    await until(async () => (await latest()).status === 'done', { timeoutMs: 40_000, everyMs: 100 })
+    expect(await latest()).toMatchObject({ looked: CLAIMS + 1, pending: 0, failed: 0, skipped: 0 })
+    const [change] = foretold.data
+    const { risk_status, risk_score, provenance_status } = JSON.parse(
+      (await request(`/v1/claims/${change.claim_id}`)).text,
+    )
+    expect({ risk_status, risk_score, provenance_status }).toEqual(change.after)
+    expect(await dryRun()).toMatchObject({ would_change: 0 })
+  })
+
   it('deliver: brings every event to the receiver, each signature good', { timeout: 60_000 }, async () => {
     const [row] = await system.database.owner<{ count: string }>('SELECT count(*) FROM events')
     await until(() => receiver.eventIds.size === Number(row?.count), { timeoutMs: 40_000 })
