@@ -1,5 +1,6 @@
 // The screen queue: what a detector said, and what is made of it.
 
+import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Observation } from '#src/attest/factors/judge.ts'
 import type { Detector } from '#src/attest/screen/detectors/detector.ts'
@@ -175,6 +176,29 @@ describe('the screen queue', () => {
     expect(await service.events(who)).toEqual([])
   })
 
+  it('shows what the file declares, with or without a detector, and the same each time', async () => {
+    const image = await service.makeImage(caller)
+    const plain = await readAll(caller, image.sha256)
+    const text = Buffer.from(
+      'parameters\0a lighthouse, Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 16x16',
+    )
+    // After the signature and the 25 bytes of IHDR.
+    const data = Buffer.concat([plain.subarray(0, 33), chunkOf('tEXt', text), plain.subarray(33)])
+    const { id: mediaId } = await service.media.storeInline(caller, { contentType: 'image/png', data })
+    const found: unknown[] = []
+    for (const detector of [undefined, service.detector, service.detector]) {
+      const id = await submit(caller, {}, mediaId)
+      await service.run(id, service.makeWork({ observe: service.observe, detector }))
+      found.push((await service.find(caller, id)).observations)
+    }
+    expect(found[0]).toMatchObject([{ code: 'declared_ai_generated', evidence: { found: ['png_text'] } }])
+    expect(found[1]).toEqual(found[0])
+    expect(found[2]).toEqual(found[0])
+    const other = await submit(caller, {}, image.id)
+    await service.run(other, service.makeWork({ observe: service.observe }))
+    expect((await service.find(caller, other)).observations).toEqual([])
+  })
+
   it('asks nobody about what the detector does not read', async () => {
     const tiff = (await service.makeImage(caller, 'tiff')).id
     const contentTypes = new Set(['image/png'])
@@ -314,6 +338,15 @@ async function gauge(): Promise<number | undefined> {
   const text = await service.registry.metrics()
   const value = /countersign_screening_circuit_open\{detector="http"\} (\d)/.exec(text)?.[1]
   return value === undefined ? undefined : Number(value)
+}
+
+function chunkOf(type: string, data: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(data.length)
+  const body = Buffer.concat([Buffer.from(type), data])
+  const check = Buffer.alloc(4)
+  check.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, check])
 }
 
 async function readAll(scope: Caller, sha256: string): Promise<Buffer> {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import sharp from 'sharp'
+import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
@@ -15,6 +16,7 @@ import { createScreeningBatches } from '#src/attest/screen/batches.ts'
 import type { Detector } from '#src/attest/screen/detectors/detector.ts'
 import { createHttpDetector } from '#src/attest/screen/detectors/http.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
+import { createObserve } from '#src/attest/screen/observe.ts'
 import { screenRoutes } from '#src/attest/screen/routes.ts'
 import { createScreen, type ScreenDeps } from '#src/attest/screen/screen.ts'
 import { createScreenings } from '#src/attest/screen/screenings.ts'
@@ -42,6 +44,8 @@ export interface ScreenService {
   eraser: ReturnType<typeof createEraser>
   server: FakeDetector
   detector: Detector
+  /** The real reader of what files declare. */
+  observe: ScreenDeps['observe']
   clock: { now: Date }
   /** What the handler said at warning and above. */
   said: { level: 'warn' | 'error'; about: Record<string, unknown>; message: string }[]
@@ -75,6 +79,7 @@ export async function startScreening(): Promise<ScreenService> {
   const server = await startDetector({ json: { genai_score: 0.1, deepfake_score: 0.1 } })
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
   const detector = createHttpDetector({ outbound, url: server.url, version: '1', now, secret: 'hush' })
+  const c2pa = createC2paReader({ anchors: [] })
   const registry = new Registry()
   const metrics = createScreeningMetrics(registry)
   const said: ScreenService['said'] = []
@@ -124,6 +129,7 @@ export async function startScreening(): Promise<ScreenService> {
     eraser: createEraser({ db, store }),
     server,
     detector,
+    observe: createObserve({ db, store, inspector, c2pa }),
     clock,
     said,
     registry,
@@ -180,6 +186,7 @@ export async function startScreening(): Promise<ScreenService> {
       await outbound.close()
       await server.close()
       await inspector.close()
+      await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })
     },
