@@ -255,3 +255,12 @@ export async function findCompared(
 export async function isClaim(tx: Tx, id: string): Promise<boolean> {
   return (await tx.query('SELECT 1 FROM claims WHERE id = $1', [id])).length === 1
 }
+
+/** How many rows wait, in all accounts; counting ends at `limit`. */
+export async function countWaiting(tx: Tx, limit: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT FROM fingerprints WHERE state <> 'compared' LIMIT $1) AS waiting`,
+    [limit],
+  )
+  return row?.count ?? 0
+}

@@ -7,7 +7,7 @@ import { createDuplicates, MAX_NAMED } from '#src/attest/duplicates/duplicates.t
 import { createDuplicateFindings } from '#src/attest/duplicates/findings.ts'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
-import { takeWaiting } from '#src/attest/duplicates/rows.ts'
+import { countWaiting, takeWaiting } from '#src/attest/duplicates/rows.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -372,6 +372,9 @@ describe('whoever looks for work', () => {
       const by = await makePhone(service, one)
       for (let index = 0; index < 3; index += 1) await submit(photo, { as: one, by })
     }
+    const count = (limit = 100) => service.test.db.system('test', (tx) => countWaiting(tx, limit))
+    expect(await count()).toBeGreaterThanOrEqual(6)
+    expect(await count(4)).toBe(4)
     const take = (limit: number, perTenant = 2) =>
       service.test.db.system('test', (tx) => takeWaiting(tx, { after: undefined, perTenant, limit }))
     const mine = (rows: Awaited<ReturnType<typeof take>>) =>
@@ -390,6 +393,7 @@ describe('whoever looks for work', () => {
     expect(mine(await take(100))).toEqual([])
     await service.test.owner(`UPDATE fingerprints SET leased_until = now() - interval '1 second'`)
     await Promise.all([settle(), settle(), settle()])
+    expect(await count()).toBe(0)
     for (const one of others) {
       const rows = await service.test.owner<{ state: string }>('SELECT state FROM fingerprints WHERE account_id = $1', [
         one.accountId,
