@@ -1,3 +1,4 @@
+import { collectDuplicates } from '#src/attest/duplicates/metrics.ts'
 import { runDuplicates } from '#src/attest/duplicates/run.ts'
 import { runListFetcher } from '#src/attest/hardware/lists.ts'
 import { runReevaluation } from '#src/attest/reevaluate/walk.ts'
@@ -21,6 +22,7 @@ await runProcess('clock', async ({ services, log, metrics }) => {
     log,
     registry: metrics.registry,
   })
+  collectDuplicates(metrics.registry, services.db())
   const duplicates = runDuplicates({ duplicates: services.duplicates(), log })
   const reevaluation = runReevaluation({ db: services.db(), accounts: services.accounts(), log })
   const loops = [retention, lists, duplicates, reevaluation]

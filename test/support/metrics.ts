@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
+import { collectDuplicates } from '#src/attest/duplicates/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -29,6 +30,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   collectPool(registry, () => ({ total: 0, idle: 0, waiting: 0 }))
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
+  collectDuplicates(registry, nobody)
   collectList(registry, { db: nobody, url: 'https://example.com/' })
   createScreeningMetrics(registry)
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
