@@ -11,6 +11,7 @@ import type { C2paFacts } from '#src/attest/media/c2pa-facts.ts'
 import { readTrustAnchors } from '#src/attest/media/c2pa-trust.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { limitMemory } from '#src/attest/media/wasm-memory.ts'
+import { readConfig } from '#src/config.ts'
 import { factsOf } from '../factors/vectors.ts'
 import { type C2paSigner, type ManifestOptions, makeC2paSigner, makePicture } from './c2pa-signing.ts'
 
@@ -291,6 +292,20 @@ describe('a trust list', () => {
   ])('of %s is refused', async (_, text, sentence) => {
     const path = await file(text)
     expect(() => readTrustAnchors(path)).toThrow(sentence)
+  })
+
+  it('that can not be read stops a process from starting, and says why', async () => {
+    const env = {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      MASTER_KEY: Buffer.alloc(32).toString('base64'),
+      BLOB_STORE: 'disk:none',
+    }
+    const path = await file(pem(signer.root))
+    expect(readConfig({ ...env, C2PA_TRUST_ANCHORS: path }).C2PA_TRUST_ANCHORS).toBe(path)
+    const missing = join(folder, 'nobody.pem')
+    expect(() => readConfig({ ...env, C2PA_TRUST_ANCHORS: missing })).toThrow(
+      'C2PA_TRUST_ANCHORS: names no file that can be read',
+    )
   })
 
   it('that is not there is refused', () => {
