@@ -149,7 +149,8 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const app = await startApp([...claimRoutes(claims), ...streamRoutes(streams), ...c2paRoutes(createC2paAnchors(registry))], {
+  const routes = [...claimRoutes(claims), ...streamRoutes(streams), ...c2paRoutes(createC2paAnchors(registry))]
+  const app = await startApp(routes, {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
     jwks: signingKeys.jwks,
