@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { allRoutes } from '#src/app.ts'
+import { allRoutes, inOrder } from '#src/app.ts'
 import { readConfig } from '#src/config.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
 import { createLog } from '#src/platform/log.ts'
@@ -104,6 +104,21 @@ describe('the routes', () => {
     expect(Object.fromEntries(scoped.map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
     expect(open.map((route) => `${route.method} ${route.path}`).sort()).toEqual(PUBLIC)
     for (const route of open) expect(route.public?.length, route.path).toBeGreaterThan(10)
+  })
+
+  it('are reached, each by its own address', () => {
+    const shadows = (first: string, later: string) => {
+      const [left, right] = [first.split('/'), later.split('/')]
+      return left.length === right.length && left.every((one, index) => one.startsWith(':') || one === right[index])
+    }
+    const ordered = inOrder(routes)
+    const hidden = ordered.flatMap(({ method, path }, index) =>
+      ordered
+        .slice(index + 1)
+        .filter((later) => later.method === method && shadows(path, later.path))
+        .map((later) => `${method} ${later.path} is hidden by ${path}`),
+    )
+    expect(hidden).toEqual([])
   })
 
   it('heed Idempotency-Key wherever something is changed', () => {
