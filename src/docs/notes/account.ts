@@ -199,7 +199,9 @@ const DEVICES: Record<string, Note> = {
       },
     },
   },
-  'GET /v1/admin/c2pa-anchors': { description: 'Each with its certificate in PEM. The deployment’s own are not among them.' },
+  'GET /v1/admin/c2pa-anchors': {
+    description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
+  },
   'GET /v1/admin/c2pa-anchors/:id': { description: 'With its certificate in PEM.' },
   'DELETE /v1/admin/c2pa-anchors/:id': { description: 'What was evaluated before stays as it is.' },
 }
