@@ -310,6 +310,36 @@ describe('the screen queue', () => {
     expect(await service.events(who)).toHaveLength(1)
   })
 
+  it('ends with one score and one event, at whatever transaction its process dies', async () => {
+    const { db } = service.test
+    const steps: string[] = []
+    for (let step = 1; steps.at(-1) !== 'lived'; step += 1) {
+      const who = await service.makeCaller()
+      const id = await submit(who)
+      let count = 0
+      const mortal: typeof db = {
+        ...db,
+        tenant(scope, work) {
+          count += 1
+          if (count === step) throw new Error('the process died')
+          return db.tenant(scope, work)
+        },
+      }
+      const end = await service.run(id, service.makeWork({ db: mortal })).then(
+        () => 'lived',
+        () => 'died',
+      )
+      steps.push(end)
+      if (end === 'died') expect(await service.run(id)).toEqual({ kind: 'settled' })
+      expect(await service.find(who, id)).toMatchObject({ status: 'scored', genai_score: 0.97 })
+      expect(await service.events(who)).toHaveLength(1)
+      const ended = (await service.calls(who)).filter(({ outcome }) => outcome === 'scored')
+      expect(ended).toHaveLength(1)
+    }
+    // Reading, beginning the call, and writing down what it said.
+    expect(steps).toEqual(['died', 'died', 'died', 'lived'])
+  })
+
   it('says what it knows of bytes and claims to whoever judges them', async () => {
     const who = await service.makeCaller()
     const image = await service.makeImage(who)
