@@ -83,6 +83,7 @@ function evidenceOf(manifest: C2paManifest): Evidence {
     manifests: manifest.manifestCount,
     ingredients: manifest.ingredientCount,
     ingredients_without_manifest: manifest.bareIngredientCount,
+    all_actions_declared: manifest.hasWholeHistory,
     ai_declared: sources.some(({ type, action }) => isGenerated(kindOfSource(type, action))),
     digital_source_types: sources.map(sourceOf),
     digital_source_type_count: manifest.sourceCount,

@@ -35,6 +35,8 @@ export interface C2paManifest {
   ingredientCount: number
   /** Ingredients that came without a manifest: nothing is known of how they were made. */
   bareIngredientCount: number
+  /** Every manifest says that its actions are all there are, and each is one that C2PA names. */
+  hasWholeHistory: boolean
   /** Digital source types of all manifests. `action` is null where metadata name the type. */
   sources: readonly C2paSource[]
   sourceCount: number
@@ -86,6 +88,7 @@ export function readStore(store: unknown, trustList: C2paManifest['trustList']):
     claimGenerator: generatorOf(active),
     manifestCount: manifests.length,
     ingredientCount: ingredients.length,
+    hasWholeHistory: manifests.length > 0 && manifests.every(([, manifest]) => isWhole(manifest)),
     bareIngredientCount: ingredients.filter((one) => textIn(one, 'active_manifest') === undefined).length,
     sources: sources.slice(0, MAX_SOURCES),
     sourceCount: sources.length,
@@ -120,6 +123,17 @@ function sourcesOf(manifest: unknown, place: C2paSource['manifest']): C2paSource
     const type = METADATA.test(label) ? quotedIn(data, METADATA_FIELD) : null
     return type === null ? [] : [{ manifest: place, action: null, type }]
   })
+}
+
+// As the rubrics do: without the writer's word that nothing else happened, something may have.
+function isWhole(manifest: unknown): boolean {
+  const histories = listIn(manifest, 'assertions').filter((one) => ACTIONS.test(textIn(one, 'label') ?? ''))
+  return histories.length > 0 && histories.every((one) => isWholeHistory(recordIn(one, 'data')))
+}
+
+function isWholeHistory(data: Record<string, unknown>): boolean {
+  const names = listIn(data, 'actions').map((action) => textIn(action, 'action') ?? '')
+  return data.allActionsIncluded === true && names.every((name) => name.startsWith('c2pa.') && name !== 'c2pa.unknown')
 }
 
 function bySource(a: C2paSource, b: C2paSource): number {

@@ -69,6 +69,7 @@ const c2pa: fc.Arbitrary<C2paFacts> = fc.oneof(
       manifestCount: fc.nat(9),
       ingredientCount: fc.nat(9),
       bareIngredientCount: fc.nat(9),
+      hasWholeHistory: fc.boolean(),
       sources: fc.array(
         fc.record({
           manifest: fc.constantFrom('active' as const, 'ingredient' as const),

@@ -38,6 +38,8 @@ export interface ManifestOptions {
   isElsewhere?: boolean
   ingredients?: { bytes: Buffer; mime: string }[]
   assertions?: object[]
+  /** Says that these actions are all there are. */
+  isWhole?: boolean
 }
 
 // The builder checks what it has signed, by the clock of the machine.
@@ -83,7 +85,13 @@ export async function makeC2paSigner({
         JSON.stringify({
           title,
           claim_generator_info: [{ name: 'Acme Camera', version: '1.0' }],
-          assertions: [{ label: 'c2pa.actions.v2', data: { actions: [first, ...placed] } }, ...assertions],
+          assertions: [
+            {
+              label: 'c2pa.actions.v2',
+              data: { actions: [first, ...placed], allActionsIncluded: options.isWhole === true },
+            },
+            ...assertions,
+          ],
         }),
         JSON.stringify({ builder: { thumbnail: { enabled: false } } }),
       )

@@ -109,6 +109,17 @@ describe('a manifest', () => {
     ])
   })
 
+  it('tells a whole history from one that leaves something open', async () => {
+    const part = { bytes: await photo(), mime: 'image/jpeg' }
+    const wholePart = { bytes: await photo({ isWhole: true }), mime: 'image/jpeg' }
+    const isWhole = async (manifest: ManifestOptions) =>
+      advisoriesOf(await read(await photo(manifest)))[0]?.evidence.all_actions_declared
+    expect(await isWhole({ isWhole: true })).toBe(true)
+    expect(await isWhole({})).toBe(false)
+    expect(await isWhole({ isWhole: true, ingredients: [wholePart] })).toBe(true)
+    expect(await isWhole({ isWhole: true, ingredients: [part] })).toBe(false)
+  })
+
   it('declares what an ingredient of an ingredient declares', async () => {
     const generated = await photo({ sourceType: 'trainedAlgorithmicMedia' })
     const opened = await photo({ isOpened: true, ingredients: [{ bytes: generated, mime: 'image/jpeg' }] })
