@@ -191,6 +191,14 @@ describe('detectors', () => {
     },
   )
 
+  it('repeat no word of an answer in what they say', async () => {
+    server.answer = { json: { ...sightengine, type: { ai_generated: 0.5, ai_generators: { [SECRET]: 7 } } } }
+    expect(await detect(make.sightengine?.())).toEqual({
+      kind: 'failed',
+      detail: 'the answer has no good type.ai_generators',
+    })
+  })
+
   it('take the highest frame of several', async () => {
     const frame = (value: number) => ({
       classes: [

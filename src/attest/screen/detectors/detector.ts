@@ -116,7 +116,8 @@ export function readScores<Shape extends z.ZodType>(
   const parsed = shape.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    return { kind: 'failed', detail: `the answer has no good ${issue?.path.join('.') || 'shape'}` }
+    // The first two are names of ours; deeper ones are the detector's words.
+    return { kind: 'failed', detail: `the answer has no good ${issue?.path.slice(0, 2).join('.') || 'shape'}` }
   }
   const { genai, deepfake, models, vendorId } = scoresOf(parsed.data)
   if (genai === null && deepfake === null) return { kind: 'failed', detail: 'the answer has no score' }
