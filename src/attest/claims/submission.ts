@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
-import { manifest } from '../video/manifest.ts'
+import { manifest } from './video-manifest.ts'
 
 /** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024

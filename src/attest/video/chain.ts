@@ -1,7 +1,7 @@
 // The hash chain of a video's chunks: every link covers all that came before it, and the first one a nonce that nobody knew
 // before the server issued it.
 
-import { sha256 } from '#src/platform/crypto/digest.ts'
+import { hash } from 'node:crypto'
 
 const LABEL = Buffer.from('cap-chain/v1', 'ascii')
 // Sets the hash of a link apart from the hash of anything else that begins alike.
@@ -22,7 +22,7 @@ export interface ChainedChunk {
 
 /** `link_0 = SHA256("cap-chain/v1" || seed)`: stands before the first chunk. */
 export function firstLink(seed: Uint8Array): Buffer {
-  return sha256(Buffer.concat([LABEL, seed]))
+  return hash('sha256', Buffer.concat([LABEL, seed]), 'buffer')
 }
 
 /**
@@ -38,7 +38,7 @@ export function nextLink(previous: Uint8Array, chunk: ChainedChunk): Buffer {
   at = data.writeBigUInt64BE(BigInt(chunk.lastPtsUs), at)
   at = data.writeBigUInt64BE(BigInt(chunk.bytes), at)
   data.set(chunk.sha256, at)
-  return sha256(data)
+  return hash('sha256', data, 'buffer')
 }
 
 /** The 32 bytes of a seed in base64url without padding; null when it is not of that form, and can't seed anything. */

@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import { MAX_VIDEO_BYTES } from '../media/media.ts'
-import { MAX_CHUNKS } from './limits.ts'
+import { MAX_CHUNKS } from '../video/limits.ts'
 
 const digest = z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hex')
 const whole = z.number().int().min(0)
