@@ -1,9 +1,10 @@
 // Manifests and declared provenance: the scan on a thread of its own, then the reader in its thread, as in production. Most of the
-// seeds are signed here, so that what is mutated is small and whole.
+// seeds were signed for this, so that what is mutated is small and whole.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inflateRawSync } from 'node:zlib'
 import sharp from 'sharp'
 import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from '#src/attest/factors/c2pa.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
@@ -12,13 +13,16 @@ import { declaredProvenance } from '#src/attest/media/declared.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { factsOf } from '../attest/factors/vectors.ts'
-import { makeC2paSigner, makePicture } from '../attest/media/c2pa-signing.ts'
 import { structure, withBlock } from '../attest/media/structure.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { corpusFiles, VIDEOS } from './seeds.ts'
 
-const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff'] as const
+const file: { root: string; files: string[] } = JSON.parse(
+  readFileSync(new URL('c2pa-seeds.json', import.meta.url), 'utf8'),
+)
+/** Five formats, and a manifest over an ingredient with one. */
+const SIGNED = file.files.map((text) => inflateRawSync(Buffer.from(text, 'base64')))
 const AT = new Date('2026-06-01T00:00:00Z')
 const CV = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 // One code, and what a generator wrote or a list of source types says at most.
@@ -28,18 +32,10 @@ export async function c2paParsers(): Promise<Parser[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-c2pa-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'case')
-  const signer = await makeC2paSigner()
-  const signed = await Promise.all(
-    FORMATS.map(async (format) =>
-      signer.sign(await makePicture(format), `image/${format}`, { sourceType: 'trainedAlgorithmicMedia' }),
-    ),
-  )
-  const [first = Buffer.alloc(0)] = signed
-  const nested = await signer.sign(first, 'image/jpeg', { ingredients: [{ bytes: first, mime: 'image/jpeg' }] })
   const real = corpusFiles('c2pa', /\.(jpg|png)$/, 170_000)
-  const seeds = [...signed, nested, ...(await declaring()), ...real]
+  const seeds = [...SIGNED, ...(await declaring()), ...real]
   const inspector = createInspector()
-  const reader = createC2paReader({ anchors: [signer.root] })
+  const reader = createC2paReader({ anchors: [Buffer.from(file.root, 'base64')] })
 
   return [
     {
@@ -47,7 +43,7 @@ export async function c2paParsers(): Promise<Parser[]> {
       source: 'attest/media/c2pa-scan',
       limit: { kind: 'thread', ms: 50 },
       refusals: ['absent', 'too_many_parts', 'unknown_format'],
-      make: (dice) => mutateBytes([...signed, nested, ...Object.values(VIDEOS)], dice),
+      make: (dice) => mutateBytes([...SIGNED, ...Object.values(VIDEOS)], dice),
       run(input) {
         let reads = 0
         const { state } = scanForC2pa({
@@ -98,7 +94,9 @@ async function declaring(): Promise<Buffer[]> {
     rdf:about="" xmlns:i="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" i:DigitalSourceType="${CV}trainedAlgorithmicMedia"
     i:CreatorTool="Midjourney 6" i:provenance="https://example.com/a.c2pa"/></rdf:RDF></x:xmpmeta>`
   const comment = Buffer.from('UNICODE\0a duck\nSteps: 20, Sampler: Euler, Seed: 1')
-  const jpeg = await makePicture()
+  const jpeg = await sharp({ create: { width: 32, height: 24, channels: 3, background: '#678' } })
+    .jpeg()
+    .toBuffer()
   return [
     await sharp(jpeg).withXmp(xmp).png().toBuffer(),
     await sharp(jpeg).withXmp(xmp).webp().toBuffer(),

@@ -17,7 +17,7 @@ import sharp from 'sharp'
 import { make } from '../../platform/crypto/pki.ts'
 
 const EMAIL_PROTECTION = '1.3.6.1.5.5.7.3.4'
-const RESERVED_BYTES = 4_096
+const RESERVED_BYTES = 2_048
 export const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 
 export interface C2paSigner {
