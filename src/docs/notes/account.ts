@@ -163,7 +163,8 @@ const DEVICES: Record<string, Note> = {
   'GET /v1/admin/devices/:id': { description: 'With its certificate and what the server knows of its hardware.' },
   'POST /v1/admin/devices/:id/revoke': {
     description:
-      'New captures of the device raise `device_revoked` from now on, whatever their time. Its key can not be enrolled ' +
+      'New captures of the device raise `device_revoked` from now on, whatever their time. Those that were accepted at or ' +
+      'after `effective_at` are judged again: see `GET /v1/account/reevaluations`. Its key can not be enrolled ' +
       'again. A repeat changes nothing.',
     examples: { 'A lost phone': { reason: 'Lost on the way home', effective_at: '2026-11-20T18:00:00Z' } },
     answers: {
