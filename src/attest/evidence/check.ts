@@ -101,8 +101,13 @@ function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): F
       detail: 'the keys are the packet’s own word: give the service’s (--keys or --url)',
     }
   }
-  const stranger = own.find((key) => !given.keys.some((known) => isSameKey(known, key)))
-  return finding('keys', 'whose they are', stranger === undefined, `${stranger?.kid} is not among the keys given`)
+  const forged = own.find((key) => given.keys.some((known) => known.kid === key.kid && !isSameKey(known, key)))
+  if (forged !== undefined)
+    return finding('keys', 'whose they are', false, `${forged.kid} is another key than the one given`)
+  // Announced after the keys were filed. What such a key signed is found not to verify.
+  const later = own.find((key) => !given.keys.some((known) => known.kid === key.kid))
+  if (later !== undefined) return skipped('keys', 'whose they are', `${later.kid} is not among the keys given`)
+  return finding('keys', 'whose they are', true)
 }
 
 function isSameKey(a: PublishedKey, b: PublishedKey): boolean {

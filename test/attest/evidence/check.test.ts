@@ -193,6 +193,13 @@ describe('a packet that was changed', () => {
   it('is refused when whoever signed it is not the service', async () => {
     const strangers = { keys: keys.keys.map((key) => ({ ...key, x: key.y, y: key.x })) }
     expect(failedParts(await checkFile(bytesOf(signed), { keys: strangers }))).toContain('keys')
+    const [signer, ...others] = keys.keys.filter(({ env, family }) => env === 'sandbox' && family === 'record')
+    expect(others).toEqual([])
+    const announced = { ...keys.keys[0], kid: 'later', env: 'sandbox', family: 'record' }
+    const more = changed(({ packet }) => void packet.keys.push(announced as never))
+    expect(failedParts(await checkFile(more, { keys: { keys: signer === undefined ? [] : [signer] } }))).toEqual(
+      new Set(['keys', 'packet']),
+    )
     const none = await checkFile(bytesOf(signed), { keys: { keys: [] } })
     expect(failedParts(none)).toContain('packet')
   })
