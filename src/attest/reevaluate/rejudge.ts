@@ -143,9 +143,10 @@ async function moveClaim(tx: Tx, scope: Scope, claimId: string, openCase: OpenCa
   if (!isChanged && sameCodes(before, after)) return
   const events: NewEvent[] = []
   if (isChanged) events.push(updatedEvent(before, after))
-  if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
-    events.push(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
-  } else if (isChanged) await noteChange(tx, scope, before, after)
+  const isCrossing = before.riskStatus !== 'failed' && after.riskStatus === 'failed'
+  const caseId = isCrossing ? await openCase?.(tx, scope, claimId) : undefined
+  if (isCrossing) events.push(escalatedEvent(claimId, after, caseId))
+  if (isChanged && caseId === undefined) await noteChange(tx, scope, before, after)
   await updateStandings(tx, new Map([[claimId, after]]))
   await emitMany(tx, scope, events)
 }
