@@ -96,6 +96,8 @@ describe('anchors', () => {
       json: { c2pa_anchor_id: expect.stringMatching(/^cpa_test_/), name: 'One' },
     })
     expect((await add(by, one.root, 'Other name')).json).toEqual(first.json)
+    // Of one millisecond, two have no order.
+    service.clock.now = new Date(service.clock.now.getTime() + 1)
     const second = await add(by, two.root, 'Two')
     const page = await service.call(by, `${PATH}?limit=1&include=total_count`)
     expect(page.json).toMatchObject({ has_more: true, total_count: 2, data: [{ name: 'Two' }] })
