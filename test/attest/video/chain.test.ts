@@ -8,6 +8,7 @@ import type { ScoredFactor } from '#src/attest/factors/table.ts'
 import { firstLink, nextLink, parseSeed } from '#src/attest/video/chain.ts'
 import { examineVideo } from '#src/attest/video/examine.ts'
 import type { ReceivedVideo, VideoManifest } from '#src/attest/video/facts.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import { makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
 import { factsOf } from '../factors/vectors.ts'
@@ -222,6 +223,47 @@ describe('of the manifest', () => {
         })
       }),
       RUNS,
+    )
+  })
+
+  it('whatever it says is judged, the same twice, in evidence that can be signed', () => {
+    const number = fc.oneof(fc.nat(10), fc.maxSafeNat(), fc.constantFrom(0, Number.MAX_SAFE_INTEGER))
+    const hash = fc.constantFrom('0'.repeat(64), 'F'.repeat(64), sha256Hex(''))
+    const seed = fc.constantFrom(NONCE, OTHER, 'no seed', '\u202e\ud83d')
+    const entry = fc.record(
+      {
+        index: fc.nat(12),
+        sha256: hash,
+        bytes: fc.nat(100),
+        frames: number,
+        first_pts_us: number,
+        last_pts_us: number,
+        link: hash,
+      },
+      { requiredKeys: [] },
+    )
+    const manifest = fc.record(
+      {
+        chunk_count: number,
+        total_bytes: number,
+        duration_us: number,
+        codec: seed,
+        timescale: number,
+        chain_seed: seed,
+        chunks: fc.array(entry, { maxLength: 12 }),
+        last_link: hash,
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(manifest, recording, fc.dictionary(fc.nat(9).map(String), number), (given, chunks, arrivals) => {
+        const times = new Map(Object.entries(arrivals).map(([index, ms]) => [Number(index), ms]))
+        const judged = judgeVideo(stream(chunks, chunks, given, times))
+        expect(judgeVideo(stream(chunks, chunks, structuredClone(given), times))).toEqual(judged)
+        expect(JSON.parse(canonicalize(JSON.parse(JSON.stringify(judged))))).toEqual(judged)
+        expect(judged).not.toEqual([])
+      }),
+      { numRuns: 200 },
     )
   })
 
