@@ -41,7 +41,10 @@ export async function takeList(
        entries = CASE WHEN known.url = excluded.url THEN known.entries ELSE '{}' END,
        digest = CASE WHEN known.url = excluded.url THEN known.digest END,
        changed_at = CASE WHEN known.url = excluded.url THEN known.changed_at END,
-       fetched_at = CASE WHEN known.url = excluded.url THEN known.fetched_at END
+       fetched_at = CASE WHEN known.url = excluded.url THEN known.fetched_at END,
+       -- Until the new one is there no evidence counts: what is judged meanwhile is judged again by it.
+       applied_digest = CASE WHEN known.url = excluded.url THEN known.applied_digest END,
+       applied_serials = CASE WHEN known.url = excluded.url THEN known.applied_serials END
      WHERE known.url <> excluded.url
        OR (known.attempted_at < now() - make_interval(secs => $4)
          AND (known.failure IS NOT NULL OR known.fetched_at IS NULL OR known.fetched_at < now() - make_interval(secs => $3)))

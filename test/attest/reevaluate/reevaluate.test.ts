@@ -5,6 +5,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
+import { takeList } from '#src/attest/hardware/list-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
@@ -175,7 +176,7 @@ describe('a list of revoked keys', () => {
     await on.service.test.owner(
       `INSERT INTO revocation_lists (name, url, entries, digest, changed_at, fetched_at, attempted_at)
        VALUES ('android', 'u', $1::jsonb, sha256($1::jsonb::text::bytea), now(), now(), now()) ON CONFLICT (name) DO UPDATE
-       SET entries = excluded.entries, digest = excluded.digest, changed_at = now()`,
+       SET entries = excluded.entries, digest = excluded.digest, changed_at = now(), fetched_at = now()`,
       [JSON.stringify(entries)],
     )
     return apply()
@@ -209,6 +210,16 @@ describe('a list of revoked keys', () => {
     expect(await publish({ ab: 'REVOKED' })).toBe(1)
     await on.drain(caller)
     expect(await seen(before.attestation_id)).toMatchObject({ risk_score: 0, hardware_tier: 'tee', factors: [] })
+    // A list from elsewhere: until it is there, nothing counts.
+    const elsewhere = { name: 'android', url: 'v' }
+    await on.service.test.db.system('test', (tx) => takeList(tx, elsewhere, { everySeconds: 0, retrySeconds: 0 }))
+    list = 'never_fetched'
+    expect(await apply()).toBe(0)
+    const meanwhile = await judge(shoot(phone))
+    expect(meanwhile).toMatchObject({ risk_score: 40 })
+    expect(await publish({ ab: 'REVOKED' })).toBe(1)
+    await on.drain(caller)
+    expect(await seen(meanwhile.attestation_id)).toMatchObject({ risk_score: 0 })
     expect(await pastOf(before)).toMatchObject([
       { number: 2, risk_score: 40 },
       { number: 1, risk_score: 0 },
