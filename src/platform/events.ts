@@ -94,6 +94,8 @@ export type NewEvent = {
     data: z.input<(typeof EVENT_DATA)[Type]>
     /** What may happen once: a second event with the same key is not written, by whichever transaction it comes. */
     dedupKey?: string
+    /** Of the span that caused it, where many are emitted together; by default the one that emits. */
+    traceparent?: string | undefined
   }
 }[EmittedType]
 
@@ -130,9 +132,18 @@ export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]
   }))
   const inserted = await insertEvents(tx, scope, rows)
   const written = new Set(inserted.map(({ eventId }) => eventId))
+  const causes = new Map(rows.map(({ id }, index) => [id, events[index]?.traceparent]))
   const deliveries = inserted.flatMap(({ eventId, type, endpointId, products }) =>
     endpointId !== null && isEntitled(type, products)
-      ? [{ id: newId('whd', scope.environment, nowMs), eventId, eventType: type, endpointId }]
+      ? [
+          {
+            id: newId('whd', scope.environment, nowMs),
+            eventId,
+            eventType: type,
+            endpointId,
+            traceparent: causes.get(eventId),
+          },
+        ]
       : [],
   )
   await insertDeliveries(tx, scope, deliveries)
@@ -190,7 +201,13 @@ async function insertEvents(
 async function insertDeliveries(
   tx: Tx,
   scope: Scope,
-  deliveries: readonly { id: string; eventId: string; eventType: EventType; endpointId: string }[],
+  deliveries: readonly {
+    id: string
+    eventId: string
+    eventType: EventType
+    endpointId: string
+    traceparent: string | undefined
+  }[],
 ): Promise<void> {
   if (deliveries.length === 0) return
   const jobIds = deliveries.map(() => randomUUID())
@@ -198,10 +215,11 @@ async function insertDeliveries(
     tx,
     'deliver',
     scope,
-    deliveries.map(({ id, endpointId }, index) => ({
+    deliveries.map(({ id, endpointId, traceparent }, index) => ({
       id: jobIds[index] ?? '',
       payload: { deliveryId: id },
       lane: endpointId,
+      traceparent,
     })),
   )
   const inserted = tx.query(

@@ -8,6 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
 import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
@@ -25,7 +26,7 @@ export interface Judged {
 export type Settle = (judged: Judged) => Promise<void>
 
 export function createSettle({ db, openCase }: { db: Database; openCase: OpenCase | undefined }): Settle {
-  return createCrowds<Judged, void>({
+  const join = createCrowds<Traced, void>({
     keyOf: ({ job: { scope } }) => `${scope.accountId} ${scope.environment}`,
     // Whoever lost his job, or met a deadlock, costs the others nothing but this try.
     isSplitOnFailure: true,
@@ -37,12 +38,22 @@ export function createSettle({ db, openCase }: { db: Database; openCase: OpenCas
       return crowd.map(() => undefined)
     },
   })
+  // The transaction is everybody's: what each of them waits for it, and what becomes of his events, is in his own trace.
+  return (judged) =>
+    inSpan(
+      () => ({ name: 'settle' }),
+      (span) => join({ ...judged, traceparent: traceparentOf(span) }),
+    )
+}
+
+interface Traced extends Judged {
+  traceparent: string | undefined
 }
 
 async function settleCrowd(
   tx: Tx,
   scope: Scope,
-  crowd: readonly Judged[],
+  crowd: readonly Traced[],
   openCase: OpenCase | undefined,
 ): Promise<void> {
   failpoint('attest:settling')
@@ -64,15 +75,16 @@ async function settleCrowd(
   const claims = new Map(locked.map((claim) => [claim.id, claim]))
   const standings = new Map<string, ClaimStanding>()
   const events: NewEvent[] = []
-  for (const { claimId, result } of crowd) {
+  for (const { claimId, result, traceparent } of crowd) {
     if (!written.has(result.id)) continue
     const before = claims.get(claimId)
     if (before === undefined) throw new Error('an attestation that was judged has no claim')
     const after = standingWith(before, result.judgement)
-    events.push(createdEvent(claimId, result))
-    if (differs(before, after)) events.push(updatedEvent(before, after))
+    const tell = (event: NewEvent) => events.push({ ...event, traceparent })
+    tell(createdEvent(claimId, result))
+    if (differs(before, after)) tell(updatedEvent(before, after))
     if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
-      events.push(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
+      tell(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
     }
     if (differs(before, after) || !sameCodes(before, after)) standings.set(claimId, after)
     claims.set(claimId, { ...before, ...after })

@@ -16,6 +16,8 @@ export interface NewJob<Q extends QueueName> {
   priority?: 'interactive' | 'bulk'
   /** Not before this many milliseconds from now. */
   delayMs?: number
+  /** Of the span that caused it; by default the one that enqueues. */
+  traceparent?: string | undefined
 }
 
 export interface Claim {
@@ -54,8 +56,9 @@ export async function enqueue<Q extends QueueName>(
   await inSpan(describe, (span) =>
     tx.query(
       `INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload, run_at, traceparent)
-       SELECT id, $1, lane, priority, $2, $3, payload, now() + delay_ms * interval '1 millisecond', $9
-       FROM unnest($4::uuid[], $5::text[], $6::smallint[], $7::jsonb[], $8::bigint[]) AS t (id, lane, priority, payload, delay_ms)`,
+       SELECT id, $1, lane, priority, $2, $3, payload, now() + delay_ms * interval '1 millisecond', traceparent
+       FROM unnest($4::uuid[], $5::text[], $6::smallint[], $7::jsonb[], $8::bigint[], $9::text[])
+         AS t (id, lane, priority, payload, delay_ms, traceparent)`,
       [
         queue,
         scope.accountId,
@@ -65,8 +68,8 @@ export async function enqueue<Q extends QueueName>(
         jobs.map((job) => PRIORITY[job.priority ?? 'interactive']),
         jobs.map((job) => JSON.stringify(job.payload)),
         jobs.map((job) => job.delayMs ?? 0),
-        // One value for all of them, and null when nothing is traced.
-        traceparentOf(span) ?? null,
+        // Null when nothing is traced.
+        jobs.map((job) => job.traceparent ?? traceparentOf(span) ?? null),
       ],
     ),
   )
