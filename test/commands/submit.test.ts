@@ -64,7 +64,7 @@ test('submits a folder of any depth, and says what was found of each capture', a
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('2 files are neither') })
   const summary = JSON.parse(stdout)
   expect(summary).toMatchObject({ captures: 3, review: 3, rejected: 0, pending: 0, exit_code: 0 })
-  expect(summary.factors).toEqual({ hardware_backing_absent: 3 })
+  expect(summary.factors).toEqual({ hardware_backing_absent: 3, c2pa_absent: 3 })
   expect(told('file', 'status', 'provenance_status', 'risk_status', 'risk_score', 'factors')).toEqual(
     ['a 1.jpg', 'b/größe 1.jpg', 'c.json'].map(
       (file) => `${file} | evaluated | verified | review | 40 | hardware_backing_absent +40`,

@@ -101,7 +101,10 @@ export async function startBrowser(): Promise<Browser> {
   return {
     async open(url) {
       // Another fragment of the page that is open would load nothing.
+      isLoaded = false
       await send('Page.navigate', { url: 'about:blank' })
+      // Its load, come late, must not pass for that of the page.
+      await until(() => isLoaded, PATIENCE)
       asked = []
       complaints = []
       isLoaded = false

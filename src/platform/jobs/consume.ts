@@ -95,6 +95,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
   })
   const inTurn = createTurns(concurrency)
+  const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   let progressAt = now()
   let stuckReason: string | undefined
@@ -102,11 +103,13 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   // The engine has done its part when the row is claimed: from then on its lease says who runs it. What waits for its turn
   // keeps its packet, and with it one of the few fetchers, so that no worker hoards what others could run.
   function begin(ticket: Ticket): Promise<void> {
+    unclaimed.add(ticket)
     return new Promise((taken, refused) => {
       const ended = inTurn(async () => {
         await hangAt(`${queue}:delivered`)
         const claimed = await claim(ticket)
         failpoint(`${queue}:claimed`)
+        unclaimed.delete(ticket)
         taken()
         if (claimed === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
         else await process(ticket, claimed)
@@ -116,7 +119,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
           log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
           refused(error)
         })
-        .finally(() => unfinished.delete(ended))
+        .finally(() => {
+          unclaimed.delete(ticket)
+          unfinished.delete(ended)
+        })
       unfinished.add(ended)
     })
   }
@@ -232,12 +238,13 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   async function watch(): Promise<void> {
     if (now() - progressAt < stuckAfterMs) return
     // An engine that does not answer is a reason to wait for it, not to die: nobody else would fare better.
-    const waiting = await producer.waiting().catch(() => 0)
+    // What it holds and has not claimed waits too, though the engine counts it no more.
+    const waiting = unclaimed.size + (await producer.waiting().catch(() => 0))
     if (waiting === 0 || stuckReason !== undefined) {
       progressAt = now()
       return
     }
-    stuckReason = `${waiting} ${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
+    stuckReason = `${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
     deps.onStuck?.(stuckReason)
   }
 
