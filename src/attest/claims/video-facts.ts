@@ -34,11 +34,22 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
     const sent = sessionId === undefined ? undefined : await findSent(job.scope, sessionId)
     const sizes = sent?.chunks.map(({ bytes }) => bytes) ?? sizesOf(manifest)
     const sha256 = mediaSha256.toString('hex')
+    const told = sent?.chunks ?? manifest?.chunks ?? []
     const reading = await inSpan(
       () => ({ name: 'read video' }),
-      async () => readPieces(await open(job.scope, sha256), { sizes, type: mediaContentType, signal: job.signal }),
+      async () => {
+        const pieces = await readPieces(await open(job.scope, sha256), {
+          sizes,
+          type: mediaContentType,
+          signal: job.signal,
+        })
+        // Every piece is what was said of it: so is the whole. Else it may be the store that has damaged it, and nobody is
+        // to blame for that before it is known.
+        const isAsTold = told.length > 0 && told.every((chunk, index) => chunk.sha256 === pieces.pieces[index]?.sha256)
+        if (!isAsTold || pieces.looseBytes > 0) await checkWhole(await open(job.scope, sha256), sha256, job.signal)
+        return pieces
+      },
     )
-    if (reading.sha256 !== sha256) throw new Error('the bytes in the store are not those of their name')
     return examineVideo({
       manifest,
       received: sent === undefined ? uploaded(reading) : streamed(reading, sent),
@@ -73,7 +84,6 @@ interface Sent {
 }
 
 interface Pieces {
-  sha256: string
   bytes: number
   /** Those that are whole, in their order. */
   pieces: { sha256: string; bytes: number }[]
@@ -81,15 +91,20 @@ interface Pieces {
   container: ContainerFacts
 }
 
+async function checkWhole(source: Readable, sha256: string, signal: AbortSignal): Promise<void> {
+  const whole = createHash('sha256')
+  await eachBuffer(source, signal, (buffer) => whole.update(buffer))
+  if (whole.digest('hex') !== sha256) throw new Error('the bytes in the store are not those of their name')
+}
+
 /**
- * Reads a stream to its end: the hash of all, of each piece of these sizes, and what the container is. Memory and the time
+ * Reads a stream to its end: the hash of each piece of these sizes, and what the container is. Memory and the time
  * between two turns of the event loop are those of one buffer of the stream, whatever its length.
  */
 export async function readPieces(
   source: Readable,
   { sizes, type, signal }: { sizes: readonly number[]; type: string; signal: AbortSignal },
 ): Promise<Pieces> {
-  const whole = createHash('sha256')
   const walker = createWalker(type)
   const pieces: Pieces['pieces'] = []
   let bytes = 0
@@ -106,19 +121,26 @@ export async function readPieces(
   }
   next()
   finish()
+  await eachBuffer(source, signal, (buffer) => {
+    walker.push(buffer)
+    bytes += buffer.byteLength
+    for (let at = 0; at < buffer.byteLength && piece !== undefined; ) {
+      const part = buffer.subarray(at, at + piece.left)
+      piece.hash.update(part)
+      piece.left -= part.byteLength
+      at += part.byteLength
+      finish()
+    }
+  })
+  const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
+  return { bytes, pieces, looseBytes: bytes - told, container: walker.end() }
+}
+
+async function eachBuffer(source: Readable, signal: AbortSignal, take: (buffer: Buffer) => unknown): Promise<void> {
   try {
     for await (const buffer of source as AsyncIterable<Buffer>) {
       signal.throwIfAborted()
-      whole.update(buffer)
-      walker.push(buffer)
-      bytes += buffer.byteLength
-      for (let at = 0; at < buffer.byteLength && piece !== undefined; ) {
-        const part = buffer.subarray(at, at + piece.left)
-        piece.hash.update(part)
-        piece.left -= part.byteLength
-        at += part.byteLength
-        finish()
-      }
+      take(buffer)
     }
   } finally {
     if (!source.destroyed) {
@@ -126,8 +148,6 @@ export async function readPieces(
       await once(source, 'close')
     }
   }
-  const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
-  return { sha256: whole.digest('hex'), bytes, pieces, looseBytes: bytes - told, container: walker.end() }
 }
 
 // As far as the manifest says how long its chunks are.

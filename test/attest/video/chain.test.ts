@@ -340,12 +340,12 @@ async function upload(chunks: readonly VideoChunk[], file: Buffer, cuts: number[
   const parts = edges.slice(1).map((end, place) => file.subarray(edges[place], end))
   const sizes = chunks.map(({ data }) => data.length)
   const { signal } = new AbortController()
-  const { bytes, pieces, looseBytes, sha256 } = await readPieces(Readable.from(parts), {
+  const { bytes, pieces, looseBytes } = await readPieces(Readable.from(parts), {
     sizes,
     type: 'video/mp4',
     signal,
   })
-  expect(sha256).toBe(sha256Hex(file))
+  expect(bytes).toBe(file.length)
   const received = pieces.map((piece, index) => ({ ...piece, index, arrivedAtMs: null }))
   return {
     manifest: makeVideoManifest(NONCE, chunks),

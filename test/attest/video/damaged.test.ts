@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, expect, it } from 'vitest'
+import { createReadVideo } from '#src/attest/claims/video-facts.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { createDiskStore } from '#src/platform/store/disk.ts'
+import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'countersign-video-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const NONCE = 'A'.repeat(43)
+const scope = { accountId: 'acc_0000000000000000000000000a', environment: 'sandbox' } as const
+
+it('blames nobody for bytes that the store has damaged', async () => {
+  const store = createDiskStore({ root })
+  const recording = recordVideo({ seed: 1, chunks: 3 })
+  const file = joinChunks(recording)
+  const { sha256 } = await store.put(scope, Readable.from([file]), { maxBytes: file.length })
+  const db: Pick<Database, 'tenant'> = { tenant: () => Promise.reject(new Error('an upload has no stream')) }
+  const readVideo = createReadVideo({ db, store })
+  const read = () =>
+    readVideo(
+      { scope, signal: new AbortController().signal },
+      {
+        submission: {
+          media_type: 'video',
+          bundle: { video_manifest: makeVideoManifest(NONCE, recording), session_nonce: NONCE },
+        } as never,
+        mediaSha256: Buffer.from(sha256, 'hex'),
+        mediaContentType: 'video/mp4',
+      },
+    )
+  expect(await read()).not.toBeNull()
+
+  const damaged = Buffer.from(file)
+  damaged.writeUInt8(damaged.readUInt8(file.length - 1) ^ 1, file.length - 1)
+  writeFileSync(store.path(scope, sha256), damaged)
+  await expect(read()).rejects.toThrow('not those of their name')
+  writeFileSync(store.path(scope, sha256), Buffer.concat([file, Buffer.from('more')]))
+  await expect(read()).rejects.toThrow('not those of their name')
+})
