@@ -244,14 +244,15 @@ const SHOWN_SUBMISSION = `CASE
   WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${SHOWN_CHUNKS}
   THEN submission #- '{bundle,video_manifest,chunks}' ELSE submission END`
 
-/** The attestations of a claim, newest first; without the list of a video's chunks where that is long. */
+/** The attestations of a claim, newest first; unless they are asked for whole, without the list of a video's chunks where
+ * that is long. */
 export async function findAttestationsOfClaim(
   tx: Tx,
   claimId: string,
-  page: { before: string | undefined; limit: number },
+  page: { before: string | undefined; limit: number; isWhole?: boolean },
 ): Promise<(AttestationRow & { submission: Submission })[]> {
   return tx.query(
-    `SELECT ${ATTESTATION}, ${FINDINGS}, ${SHOWN_SUBMISSION} AS submission FROM attestations
+    `SELECT ${ATTESTATION}, ${FINDINGS}, ${page.isWhole === true ? 'submission' : `${SHOWN_SUBMISSION} AS submission`} FROM attestations
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     [claimId, page.before ?? null, page.limit],
   )

@@ -77,7 +77,7 @@ function claimed({ submission, distance, erased_at }: PacketAttestation): [strin
   return known
 }
 
-function layOutResult(sheet: Sheet, { result, failure, status }: PacketAttestation): void {
+function layOutResult(sheet: Sheet, { result, found_later, failure, status }: PacketAttestation): void {
   sheet.heading('What was found', 3)
   if (result === null) {
     sheet.paragraph(failure ?? `There is no result: the submission is ${status}.`)
@@ -89,7 +89,7 @@ function layOutResult(sheet: Sheet, { result, failure, status }: PacketAttestati
   const findings = [
     ...result.factors.map(({ code, points, evidence }) => ({ code, points: `+${points}`, evidence })),
     ...result.advisory_factors.map(({ code, evidence }) => ({ code, points: 'remark', evidence })),
-    ...result.observations.map(({ code, evidence }) => ({ code, points: 'remark', evidence })),
+    ...[...result.observations, ...found_later].map(({ code, evidence }) => ({ code, points: 'remark', evidence })),
   ]
   if (findings.length === 0) {
     sheet.paragraph('There was nothing to remark.')

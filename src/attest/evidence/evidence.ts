@@ -197,7 +197,12 @@ async function gatherRows(
     findEventsOfClaim(tx, claimId, MAX_EVENTS + 1),
   ])
   if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
-  const attestations = await findAttestationsOfClaim(tx, claimId, { before, limit: fitting(sizes, limit) })
+  const attestations = await findAttestationsOfClaim(tx, claimId, {
+    before,
+    limit: fitting(sizes, limit),
+    // What was signed, to the last byte.
+    isWhole: true,
+  })
   const ids = attestations.map(({ id }) => id)
   const [media, signers, earlier, entries] = await Promise.all([
     findMediaRows(tx, [...new Set(attestations.map(({ mediaId }) => mediaId))]),

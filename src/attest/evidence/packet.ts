@@ -12,6 +12,7 @@ import type { Evidence } from '../claims/claims.ts'
 import { toAttestationView, toClaimView } from '../claims/views.ts'
 import type { Device } from '../devices/devices.ts'
 import { toDeviceView } from '../devices/views.ts'
+import { observationsOf } from '../duplicates/observations.ts'
 import { haversineMetres } from '../factors/geofence.ts'
 import { digestOf, jsonOf } from './digests.ts'
 import type { EarlierRow, EventRow, MediaRow } from './rows.ts'
@@ -118,6 +119,7 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
     certificates: { source: signer.source, chain: signer.chain.map(describeCertificate) },
     distance: distanceOf(row, sources.claim),
     result: resultOf(row),
+    found_later: observationsOf(row.duplicates),
     earlier_results: sources.earlier
       .filter(({ attestationId }) => attestationId === row.id)
       .map((one) => ({

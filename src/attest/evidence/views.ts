@@ -74,6 +74,9 @@ const attestation = z.object({
       result_jws: z.string(),
     })
     .nullable(),
+  found_later: attestationView.shape.observations
+    .unwrap()
+    .describe('What is known since the result was signed: the same picture, or one like it, in other claims.'),
   earlier_results: z
     .array(
       z.object({

@@ -11,6 +11,8 @@ import { partDigests } from '#src/attest/evidence/digests.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
+import { inlineMedia } from '../../../capture-kit/device.ts'
+import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
 import { diceOf } from '../../hostile/dice.ts'
 import { PHOTO } from '../claims/phone.ts'
 import { type EvidenceService, startEvidence } from './service.ts'
@@ -56,6 +58,22 @@ describe('a packet as it was made', () => {
       expect(findings.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'skipped')).toEqual([])
       expect(findings.length).toBeGreaterThan(20)
     }
+  })
+
+  it('of a video with more chunks than a page shows has every one of them', async () => {
+    const recording = recordVideo({ seed: 5, chunks: 130, chunkMs: 100 })
+    const { sessions } = await evidence.service.captures.issue(evidence.caller, { count: 1 })
+    const sessionNonce = sessions[0]?.session_nonce ?? ''
+    const photo = joinChunks(recording)
+    const id = await evidence.judged('C-video', {
+      photo,
+      capturedAt: new Date(),
+      media: inlineMedia(photo, 'video/mp4'),
+      sessionNonce,
+      videoManifest: makeVideoManifest(sessionNonce, recording),
+    })
+    const { findings } = await checkFile(bytesOf(await evidence.packet(id)), { keys })
+    expect(findings.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'skipped')).toEqual([])
   })
 
   it('is unproven with nothing but its own keys', async () => {
