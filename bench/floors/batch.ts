@@ -12,8 +12,13 @@ const db = createDatabase({ url: setting('DATABASE_URL') })
 const accountId = setting('ACCOUNT_ID')
 const environment = 'sandbox'
 
-// biome-ignore lint/suspicious/noExplicitAny: a floor believes what it is sent
-type Line = any
+/** A floor believes what it is sent. */
+interface Line {
+  external_id: string
+  claim: { reference: string; line: string; loss_location: { lat: number; lng: number } }
+  media: { media_id: string }
+  bundle: { device_id: string }
+}
 
 serve(async (req, res) => {
   const batchId = newId('bat', environment)
