@@ -1,6 +1,7 @@
 // Everything above, through the front door: a web process of its own with keys, Postgres and a disk behind it.
 
 import { randomUUID } from 'node:crypto'
+import { joinChunks, makeVideoManifest, recordVideo } from '../../capture-kit/video.ts'
 import type { System } from '../support/system.ts'
 import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
@@ -38,6 +39,14 @@ const NDJSON: Header = ['Content-Type', 'application/x-ndjson']
 const JSON_BODY: Header = ['Content-Type', 'application/json']
 const NO_WAIT: Header = ['Prefer', 'wait=0']
 
+const POLICY = {
+  require_attestation: true,
+  require_biometric: false,
+  require_gps: true,
+  thresholds: { review: 25, failed: 50 },
+  geofence_m: 1_000,
+}
+
 const jsonOf = (value: unknown) => Buffer.from(JSON.stringify(value))
 
 export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key'>): Promise<Parser[]> {
@@ -73,6 +82,10 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
   const claims = await ask('/v1/claims?limit=1')
   const attested = await ask('/v1/claims/attest', jsonOf(attestBody({ media_id: mediaId })), [JSON_BODY, NO_WAIT])
 
+  const { sessions } = await ask('/v1/claims/attest/sessions', jsonOf({ count: 1 }))
+  const recording = recordVideo({ seed: 1, chunks: 3 })
+  const video = await ask('/v1/media', joinChunks(recording), [['Content-Type', 'video/mp4']])
+
   /** Sent as it is made. `after` sees what was made, to undo it. `isBroken`: a request may never end. */
   function web(
     name: string,
@@ -107,6 +120,9 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
     jsonOf(attestBody({ media_id: mediaId })),
     jsonOf(attestBody({ content_type: 'image/jpeg', data: photo.toString('base64') })),
   ]
+  const { bundle, external_id, ...shot } = attestBody({ media_id: video.media_id }) as Record<string, object>
+  const video_manifest = makeVideoManifest(sessions[0].session_nonce, recording)
+  const attestVideo = jsonOf({ ...shot, media_type: 'video', bundle: { ...bundle, video_manifest } })
   const lines = [
     jsonOf(attestBody({ media_id: mediaId })),
     jsonOf({ media_type: 'image', media: { media_id: mediaId } }),
@@ -314,6 +330,38 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       },
       { after: async ({ endpoint_id: id }) => remove(`/v1/webhook-endpoints/${id}`) },
     ),
+    web('POST attest of a video', (dice) =>
+      post('/v1/claims/attest', mutateJson([attestVideo], dice), JSON_BODY, NO_WAIT),
+    ),
+    web('PUT chunk of a video', (dice) =>
+      requestBytes(
+        {
+          method: 'PUT',
+          path: targetOf(
+            `/v1/claims/attest/sessions/${sessions[0].session_id}/chunks/${dice.once(3) ? dice.below(9) : mutateText(['0', '9999'], dice, 20)}`,
+          ),
+          headers: [auth, ['Content-Type', dice.once(8) ? 'video/webm' : 'video/mp4']],
+        },
+        mutateBytes(
+          recording.map(({ data }) => data),
+          dice,
+        ),
+      ),
+    ),
+    web('PUT risk policy', (dice) => {
+      const body = mutateJson([jsonOf(POLICY)], dice)
+      return requestBytes({ method: 'PUT', path: '/v1/account/risk-policy', headers: [auth, JSON_BODY] }, body)
+    }),
+    web('POST dry run of a risk policy', (dice) => {
+      const body = { policy: POLICY, created_gte: timeOf(dice), created_lt: timeOf(dice), limit: 10 }
+      return post('/v1/account/risk-policy/dry-run', mutateJson([jsonOf(body)], dice), JSON_BODY)
+    }),
+    web('POST screen', (dice) => {
+      const bodies = [{ media: { media_id: mediaId } }, JSON.parse((attest[1] ?? '').toString())].map(
+        ({ media: one }) => jsonOf({ media: one, claim_id: claims.data[0].claim_id }),
+      )
+      return post('/v1/media/screen', mutateJson(bodies, dice), JSON_BODY, NO_WAIT)
+    }),
     web('POST with an Idempotency-Key', (dice) => {
       const keys = [randomUUID(), 'one-key', 'another-key']
       return post(

@@ -96,7 +96,7 @@ async function look(
      WHERE risk_status <> 'pending' AND ($1::text IS NULL OR id < $1)
        AND ($2::timestamptz IS NULL OR created_at >= $2) AND ($3::timestamptz IS NULL OR created_at < $3)
      ORDER BY id DESC LIMIT $5`,
-    [before ?? null, range.created_gte ?? null, range.created_lt ?? null, MAX_RESULTS_OF_CLAIM + 1, STEP_CLAIMS],
+    [before ?? null, dateOf(range.created_gte), dateOf(range.created_lt), MAX_RESULTS_OF_CLAIM + 1, STEP_CLAIMS],
   )
   return rows.map(({ results, ...claim }) => ({ claim, results }))
 }
@@ -125,4 +125,9 @@ function withOwn(claim: ClaimRow, results: readonly Stored[], { advisoryCodes }:
   const ofResults = new Set(results.flatMap((result) => result.advisoryFactors.map(({ code }) => code)))
   const kept = new Set([...advisoryCodes, ...claim.advisoryCodes.filter((code) => !ofResults.has(code))])
   return ADVISORIES.filter((code) => kept.has(code))
+}
+
+// Postgres knows fewer ways to write a time than RFC 3339 has, and none for a year 0.
+function dateOf(time: string | undefined): Date | null {
+  return time === undefined ? null : new Date(time)
 }
