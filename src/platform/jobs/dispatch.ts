@@ -239,8 +239,9 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
   if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
   const lapsed = await tx.query(
-    // What is locked is being settled, or its transaction will be ended for idling: the next round sees.
-    `UPDATE jobs SET state = 'queued', run_at = now(), lease_until = NULL, last_error = 'the lease lapsed'
+    // What is locked is being settled, or its transaction will be ended for idling: the next round sees. It stays due since
+    // when it was: behind all that waits, a killed worker's jobs would run again only when a backlog has gone.
+    `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed'
      WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND state = 'running' AND lease_until < now()
        FOR UPDATE SKIP LOCKED) RETURNING id`,
     [queue],
