@@ -190,39 +190,37 @@ export interface NewResult {
 /** Writes the judgements of attestations that have none; answers the ids of those: the others were judged before, or
  * cancelled. */
 export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Set<string>> {
-  const rows = await tx.query<{ id: string }>(
-    // ANY leads into the index of ids: a join alone walks through all of the account's attestations.
-    `UPDATE attestations SET status = 'evaluated', evaluated_at = new.evaluated_at, risk_status = new.risk_status,
-       risk_score = new.risk_score, provenance_status = new.provenance_status, hardware_tier = new.hardware_tier,
-       rules_version = new.rules_version, factors = new.factors, advisory_factors = new.advisory_factors,
-       observations = new.observations, result_jws = new.result_jws, device_id = coalesce(device_id, new.signer_id),
-       facts = new.facts, policy_version = new.policy_version,
-       signer_id = nullif(new.key_owner_id, coalesce(device_id, new.signer_id)), failure = NULL
-     FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
-       $9::jsonb[], $10::jsonb[], $11::text[], $12::text[], $13::text[], $14::json[], $15::int[]) AS new (id, evaluated_at,
-       risk_status, risk_score, provenance_status, hardware_tier, rules_version, factors, advisory_factors, observations,
-       result_jws, signer_id, key_owner_id, facts, policy_version)
-     WHERE attestations.id = new.id AND attestations.id = ANY($1) AND status IN ('queued', 'failed')
-     RETURNING attestations.id`,
+  // One look by the primary key each, sent together. A join with a list walks through all of the account's attestations once
+  // there are many.
+  const written = await Promise.all(results.map((result) => insertResult(tx, result)))
+  return new Set(written.flat().map(({ id }) => id))
+}
+
+function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<{ id: string }[]> {
+  return tx.query(
+    `UPDATE attestations SET status = 'evaluated', evaluated_at = $2, risk_status = $3, risk_score = $4,
+       provenance_status = $5, hardware_tier = $6, rules_version = $7, factors = $8, advisory_factors = $9,
+       observations = $10, result_jws = $11, device_id = coalesce(device_id, $12),
+       signer_id = nullif($13, coalesce(device_id, $12)), facts = $14, policy_version = $15, failure = NULL
+     WHERE id = $1 AND status IN ('queued', 'failed') RETURNING id`,
     [
-      results.map(({ id }) => id),
-      results.map(({ evaluatedAt }) => evaluatedAt),
-      results.map(({ judgement }) => judgement.riskStatus),
-      results.map(({ judgement }) => judgement.riskScore),
-      results.map(({ judgement }) => judgement.provenanceStatus),
-      results.map(({ judgement }) => judgement.hardwareTier),
-      results.map(({ judgement }) => judgement.rulesVersion),
-      results.map(({ judgement }) => JSON.stringify(judgement.factors)),
-      results.map(({ judgement }) => JSON.stringify(judgement.advisoryFactors)),
-      results.map(({ judgement }) => JSON.stringify(judgement.observations)),
-      results.map(({ resultJws }) => resultJws),
-      results.map(({ signerId }) => signerId),
-      results.map(({ keyOwnerId }) => keyOwnerId),
-      results.map(({ facts }) => facts),
-      results.map(({ policyVersion }) => policyVersion),
+      id,
+      result.evaluatedAt,
+      judgement.riskStatus,
+      judgement.riskScore,
+      judgement.provenanceStatus,
+      judgement.hardwareTier,
+      judgement.rulesVersion,
+      JSON.stringify(judgement.factors),
+      JSON.stringify(judgement.advisoryFactors),
+      JSON.stringify(judgement.observations),
+      result.resultJws,
+      result.signerId,
+      result.keyOwnerId,
+      result.facts,
+      result.policyVersion,
     ],
   )
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** `failure` is for the caller. By the job no index helps: that is for a payload that names nobody, which is a defect. */
