@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 import { createMaker, type Maker } from './captures.ts'
 import { type Ended, type Fate, type Gate, makeFolder, readRows, type Started, start, startGate } from './submission.ts'
 
-const CAPTURES = 8
+const CAPTURES = 12
 const UPLOAD = 'POST /v1/media'
 const SUBMIT = 'POST /v1/claims/batches'
 const RESULTS = 'GET /v1/claims/batches/:id/results'
@@ -68,7 +68,7 @@ async function through(decide: Parameters<typeof startGate>[1]): Promise<Gate> {
 }
 
 function begin(url: string, ...args: string[]) {
-  const started = start([folder, '--url', url, '--out', out, '--batch', '3', '--concurrency', '2', ...args], key)
+  const started = start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
   begun.push(started)
   return started
 }
@@ -92,7 +92,7 @@ async function expectWhole(ended: Ended): Promise<void> {
 
 const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
   ['in the first upload', UPLOAD, 1, 'cut'],
-  ['in the midst of the uploads', UPLOAD, 5, 'cut_answer'],
+  ['in the midst of the uploads', UPLOAD, 8, 'cut_answer'],
   ['before its first batch arrives', SUBMIT, 1, 'cut'],
   ['after its second batch was accepted, before it learns that', SUBMIT, 2, 'cut_answer'],
   ['when it asks for results', RESULTS, 1, 'cut'],
@@ -101,7 +101,7 @@ const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
 test.each(POINTS)('goes on after it was killed %s, and submits nothing twice', (...point) =>
   interrupt('SIGKILL', point),
 )
-test.each(POINTS.slice(1, 2))('goes on after Ctrl-C %s, and submits nothing twice', (...point) =>
+test.each(POINTS.slice(1, 4))('goes on after Ctrl-C %s, and submits nothing twice', (...point) =>
   interrupt('SIGINT', point),
 )
 
@@ -189,7 +189,7 @@ test('sends smaller batches where a proxy allows no more', async () => {
     if (call === SUBMIT) sizes.push(count)
     return call === SUBMIT && count === 1 ? { status: 413, body: 'too large' } : 'pass'
   })
-  await expectWhole(await begin(url, '--batch', String(CAPTURES)).ended)
+  await expectWhole(await begin(url, '--batch', '12').ended)
   expect(sizes).toHaveLength(3)
 })
 

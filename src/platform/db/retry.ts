@@ -4,8 +4,10 @@ import { isUnavailable } from '#src/platform/unavailable.ts'
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
 const TRIES = 3
+// Whoever was given way to must get to the row first, or both meet again. Finding a deadlock took Postgres a second already.
+const GIVE_WAY_MS = 100
 
-/** Runs a transaction again when Postgres chose it as a deadlock's victim: nothing of it has happened. */
+/** Runs a transaction again, after a pause, when Postgres chose it as a deadlock's victim: nothing of it has happened. */
 export async function retryDeadlocks<R>(transaction: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -14,6 +16,7 @@ export async function retryDeadlocks<R>(transaction: () => Promise<R>): Promise<
       const code = error instanceof Error && 'code' in error ? error.code : undefined
       if (attempt === TRIES || (code !== DEADLOCK && code !== SERIALIZATION)) throw error
     }
+    await delay(GIVE_WAY_MS * (0.5 + Math.random()) * attempt)
   }
 }
 
