@@ -23,8 +23,10 @@ interface LoadOptions {
   open(): number
   openTarget: number
   batchSize: number
-  /** Between two single submissions of a client. */
+  /** Between two single submissions of a client, on average. */
   pauseMs: number
+  /** Between two batches of a client, on average. */
+  batchPauseMs: number
   /** Captures that a run ends with, if it gets there. */
   maxCaptures?: number
 }
@@ -58,6 +60,7 @@ export function startLoad(options: LoadOptions): Load {
     openTarget,
     batchSize,
     pauseMs,
+    batchPauseMs,
     maxCaptures = Number.POSITIVE_INFINITY,
   } = options
   const pool = new Pool(url, { connections: 64, headersTimeout: ATTEMPT_TIMEOUT_MS, bodyTimeout: ATTEMPT_TIMEOUT_MS })
@@ -219,7 +222,7 @@ export function startLoad(options: LoadOptions): Load {
   async function runBatches(tenant: Tenant, dice: Dice): Promise<void> {
     while (!isDone()) {
       if (open() < openTarget) await submitBatch(tenant, dice)
-      await delay(500 + 1_000 * dice())
+      await delay(batchPauseMs * (0.5 + dice()))
     }
   }
 

@@ -36,6 +36,7 @@ export interface RunOptions {
   openTarget: number
   batchSize: number
   pauseMs: number
+  batchPauseMs: number
   maxCaptures?: number
   /** Between two faults. */
   gapMs: number

@@ -31,6 +31,7 @@ it('keeps every promise while each kind of process, Redis and Postgres die', { t
     openTarget: 100,
     batchSize: 40,
     pauseMs: 300,
+    batchPauseMs: 1_000,
     maxCaptures: 1_500,
     gapMs: 1_500,
     calmMs: 2_000,
