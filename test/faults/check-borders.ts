@@ -35,9 +35,9 @@ export function checkBorders(evidence: Evidence): Finding[] {
 
 /** Who each id belongs to: an account and environment, or an account alone for its own id. */
 function ownersOf(evidence: Evidence): Map<string, string> {
-  const { attestations, claims, media, batches, events, deliveries, others, asked } = evidence
+  const { attestations, claims, media, batches, screenings, events, deliveries, others, asked } = evidence
   const owners = new Map<string, string>()
-  for (const rows of [attestations, claims, media, batches, events, deliveries, others]) {
+  for (const rows of [attestations, claims, media, batches, screenings, events, deliveries, others]) {
     for (const { id, scope } of rows) owners.set(id, scope)
   }
   for (const { accountId } of asked) owners.set(accountId, accountId)

@@ -92,9 +92,13 @@ function checkRepeats(asked: readonly Asked[], answers: ReadonlyMap<string, Answ
   )
   return [...keyed].flatMap(([key, requests]) => {
     const successes = requests.flatMap(({ n }) => (answers.get(String(n)) ?? []).filter(isSuccess))
-    const names = new Set(successes.map(({ attestationId, batchId, mediaId }) => attestationId ?? batchId ?? mediaId))
+    const names = new Set(successes.map(nameOf))
     return names.size > 1 ? [`the key ${key} did ${names.size} things: ${[...names].join(' ')}`] : []
   })
+}
+
+function nameOf({ attestationId, screeningId, batchId, mediaId }: Answered): string | null {
+  return attestationId ?? screeningId ?? batchId ?? mediaId
 }
 
 // A try whose answer was lost may have done its work; no more rows than that.
@@ -128,6 +132,6 @@ export function scopeOf({ accountId, environment }: Pick<Asked, 'accountId' | 'e
   return `${accountId} ${environment}`
 }
 
-function isSuccess({ status }: Answered): boolean {
+export function isSuccess({ status }: Answered): boolean {
   return status >= 200 && status < 300
 }

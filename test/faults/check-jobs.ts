@@ -9,7 +9,7 @@ const LONGEST_MS = 30_000
 // Two that are due at nearly the same moment may go in either order.
 const SAME_MS = 1_000
 
-export function checkJobs({ jobs, steps, attestations, deliveries }: Evidence): Finding[] {
+export function checkJobs({ jobs, steps, attestations, screenings, deliveries }: Evidence): Finding[] {
   const wrong: string[] = []
   const trails = groupBy(steps, ({ id }) => id)
   for (const job of jobs) {
@@ -21,6 +21,10 @@ export function checkJobs({ jobs, steps, attestations, deliveries }: Evidence): 
   for (const { id, jobId, status, evaluatedAt } of attestations) {
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
     if (status !== 'evaluated' || evaluatedAt === null) wrong.push(`${id} is ${status}`)
+  }
+  for (const { id, jobId, status } of screenings) {
+    if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
+    if (status !== 'scored') wrong.push(`${id} is ${status}`)
   }
   for (const { id, jobId, status } of deliveries) {
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
@@ -51,18 +55,22 @@ export function checkSchedule(evidence: Evidence): Finding[] {
   return [...checkEffects(evidence), ...checkOrder(evidence)].map((what) => ({ invariant: 'I3', what }))
 }
 
-function checkEffects({ attestations, claims, events, deliveries, received, jobs }: Evidence): string[] {
+function checkEffects({ attestations, claims, screenings, events, deliveries, received, jobs }: Evidence): string[] {
   const wrong: string[] = []
   const has = (rows: readonly { id: string }[]) => new Set(rows.map(({ id }) => id))
   const known = {
     attestations: has(attestations),
     claims: has(claims),
+    screenings: has(screenings),
     events: has(events),
     deliveries: has(deliveries),
   }
   for (const { id, data } of events) {
     if (typeof data.attestation_id === 'string' && !known.attestations.has(data.attestation_id)) {
       wrong.push(`${id} is about an attestation that is not there`)
+    }
+    if (typeof data.screening_id === 'string' && !known.screenings.has(data.screening_id)) {
+      wrong.push(`${id} is about a screening that is not there`)
     }
     if (typeof data.claim_id === 'string' && !known.claims.has(data.claim_id)) wrong.push(`${id} is about no claim`)
   }
@@ -73,7 +81,7 @@ function checkEffects({ attestations, claims, events, deliveries, received, jobs
     if (!known.deliveries.has(delivery)) wrong.push(`${receiver} was sent ${delivery}, which is not there`)
     if (!known.events.has(headers['service-event-id'] ?? '')) wrong.push(`${receiver} was sent an event without a row`)
   }
-  const subjects = new Set([...attestations, ...deliveries].map(({ jobId }) => jobId))
+  const subjects = new Set([...attestations, ...screenings, ...deliveries].map(({ jobId }) => jobId))
   for (const { id, queue } of jobs) if (!subjects.has(id)) wrong.push(`the ${queue} job ${id} has no subject`)
   return wrong
 }

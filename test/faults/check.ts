@@ -5,6 +5,7 @@ import { checkDeliveries } from './check-deliveries.ts'
 import { checkIntake } from './check-intake.ts'
 import { checkJobs, checkSchedule } from './check-jobs.ts'
 import { checkResults } from './check-results.ts'
+import { checkScreenings } from './check-screenings.ts'
 import type { Evidence } from './evidence.ts'
 
 export const INVARIANTS = {
@@ -32,6 +33,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...checkSchedule(evidence),
     ...checkDeliveries(evidence),
     ...(await checkResults(evidence)),
+    ...checkScreenings(evidence),
     ...checkBorders(evidence),
   ]
 }

@@ -195,6 +195,45 @@ const SABOTAGES: Sabotage[] = [
         1,
       ),
   },
+  { what: 'a lost screening', finds: 'I1', does: ({ screenings }) => void screenings.pop() },
+  {
+    what: 'one photo that is screened twice',
+    finds: 'I1',
+    does: ({ screenings }) => void screenings.push({ ...first(screenings), id: newId('scr', 'sandbox') }),
+  },
+  {
+    what: 'a screening that nobody asked for',
+    finds: 'I1',
+    does: ({ screenings }) => void screenings.push({ ...first(screenings), sha256: '00'.repeat(32) }),
+  },
+  {
+    what: 'a screening without an end',
+    finds: 'I2',
+    does: ({ screenings }) => {
+      first(screenings).status = 'queued'
+    },
+  },
+  {
+    what: 'a score that the detector never gave',
+    finds: 'I6',
+    does: ({ looked }) => void looked.shift(),
+  },
+  {
+    what: 'a score that is another one',
+    finds: 'I6',
+    does: ({ screenings }) => {
+      const row = first(screenings)
+      row.genaiScore = 1 - (row.genaiScore ?? 0)
+    },
+  },
+  {
+    what: 'a screening that was told twice',
+    finds: 'I6',
+    does: ({ events }) => {
+      const told = events.find(({ type }) => type === 'screening.completed')
+      if (told !== undefined) events.push({ ...told, id: newId('evt', 'sandbox') })
+    },
+  },
   {
     what: 'a judgement that is dated ten minutes after its end',
     finds: 'I6',

@@ -43,6 +43,7 @@ interface Outgoing {
 interface Fate {
   status: number
   attestationId: string | null
+  mediaId: string | null
 }
 
 // Beyond what the slowest recovery takes.
@@ -82,7 +83,8 @@ export function startLoad(options: LoadOptions): Load {
     for (const giveUpAt = clock() + GIVE_UP_MS; ; ) {
       const fate = await tryOnce(n, { ...outgoing, headers })
       const isFinal = fate !== undefined && fate.status < 500 && !isPassing(fate.status, fate.code)
-      if (isFinal || !outgoing.isRepeatable || clock() > giveUpAt) return fate ?? { status: 0, attestationId: null }
+      if (isFinal || !outgoing.isRepeatable || clock() > giveUpAt)
+        return fate ?? { status: 0, attestationId: null, mediaId: null }
       await delay(fate?.retryAfter == null ? 200 + 300 * Math.random() : Math.min(5, Number(fate.retryAfter)) * 1_000)
     }
   }
@@ -106,6 +108,7 @@ export function startLoad(options: LoadOptions): Load {
         retryAfter: header('retry-after'),
         code: said('code'),
         attestationId: said('attestation_id'),
+        mediaId: said('media_id'),
       }
       journal.write({
         kind: 'answered',
@@ -115,7 +118,7 @@ export function startLoad(options: LoadOptions): Load {
         ...answer,
         isReplayed: header('idempotent-replayed') === 'true',
         batchId: said('batch_id'),
-        mediaId: said('media_id'),
+        screeningId: said('screening_id'),
         accepted: typeof json.accepted === 'number' ? json.accepted : null,
         ids: idsIn(text),
       })
@@ -182,6 +185,7 @@ export function startLoad(options: LoadOptions): Load {
 
   async function upload(tenant: Tenant, dice: Dice, n: number): Promise<void> {
     const photo = tenant.photo(n)
+    const sha256 = sha256Hex(photo)
     const key = dice() < 0.5 ? `${tenant.name}-photo-${n}` : null
     const outgoing: Outgoing = {
       method: 'POST',
@@ -190,7 +194,27 @@ export function startLoad(options: LoadOptions): Load {
       body: photo,
       isRepeatable: true,
     }
-    await ask(tenant, { op: 'upload', key, sha256: sha256Hex(photo) }, outgoing)
+    const { mediaId } = await ask(tenant, { op: 'upload', key, sha256 }, outgoing)
+    if (mediaId !== null) await screen(tenant, dice, { mediaId, sha256, key: `${tenant.name}-screen-${n}` })
+  }
+
+  // Each of a photo of its own: whoever repeats it gets the same screening by its key.
+  async function screen(
+    tenant: Tenant,
+    dice: Dice,
+    { mediaId, sha256, key }: { mediaId: string; sha256: string; key: string },
+  ): Promise<void> {
+    const wait = dice() < 0.3 ? 2 : 0
+    const outgoing: Outgoing = {
+      method: 'POST',
+      path: '/v1/media/screen',
+      headers: { 'content-type': 'application/json', prefer: `wait=${wait}` },
+      body: JSON.stringify({ media: { media_id: mediaId } }),
+      isRepeatable: true,
+    }
+    const about = { op: 'screen', key, wait, sha256 } as const
+    await ask(tenant, about, outgoing)
+    if (dice() < 0.2) await ask(tenant, about, outgoing)
   }
 
   async function readOne(tenant: Tenant, dice: Dice): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   Endpoint,
   Entry,
   Injected,
+  Looked,
   Received,
   Sampled,
   Unanswered,
@@ -89,6 +90,15 @@ export interface MediumFact {
   sha256: string
 }
 
+export interface ScreeningFact {
+  id: string
+  scope: ScopeName
+  sha256: string
+  status: string
+  genaiScore: number | null
+  jobId: string
+}
+
 /** A row of which only the owner matters. */
 export interface Owned {
   id: string
@@ -100,6 +110,7 @@ export interface Evidence {
   claims: ClaimFact[]
   media: MediumFact[]
   batches: (Owned & { accepted: number })[]
+  screenings: ScreeningFact[]
   jobs: JobFact[]
   /** In the order in which they were made. */
   steps: Step[]
@@ -115,6 +126,7 @@ export interface Evidence {
   endpoints: Endpoint[]
   received: Received[]
   acknowledged: Acknowledged[]
+  looked: Looked[]
   faults: Injected[]
   samples: Sampled[]
 }
@@ -135,6 +147,10 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
   )
   const media = await owner<MediumFact>(`SELECT id, ${SCOPE}, encode(sha256, 'hex') AS sha256 FROM media`)
   const batches = await owner<Owned & { accepted: number }>(`SELECT id, ${SCOPE}, accepted FROM batches`)
+  const screenings = await owner<ScreeningFact>(
+    `SELECT id, ${SCOPE}, encode(media_sha256, 'hex') AS sha256, status, genai_score::float8 AS "genaiScore",
+       job_id AS "jobId" FROM screenings`,
+  )
   const jobs = await owner<JobFact>(
     `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError" FROM jobs`,
   )
@@ -155,6 +171,7 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
     claims,
     media,
     batches,
+    screenings,
     jobs,
     steps: await readTrail({ owner }),
     events,
@@ -169,7 +186,7 @@ export const JOURNALS = ['clients.ndjson', 'receivers.ndjson', 'faults.ndjson'] 
 
 type Journals = Pick<
   Evidence,
-  'asked' | 'answered' | 'unanswered' | 'endpoints' | 'received' | 'acknowledged' | 'faults' | 'samples'
+  'asked' | 'answered' | 'unanswered' | 'endpoints' | 'received' | 'acknowledged' | 'looked' | 'faults' | 'samples'
 >
 
 function sortEntries(entries: readonly Entry[]): Journals {
@@ -180,6 +197,7 @@ function sortEntries(entries: readonly Entry[]): Journals {
     endpoints: [],
     received: [],
     acknowledged: [],
+    looked: [],
     faults: [],
     samples: [],
   }
@@ -190,6 +208,7 @@ function sortEntries(entries: readonly Entry[]): Journals {
     else if (entry.kind === 'endpoint') sorted.endpoints.push(entry)
     else if (entry.kind === 'received') sorted.received.push(entry)
     else if (entry.kind === 'acknowledged') sorted.acknowledged.push(entry)
+    else if (entry.kind === 'looked') sorted.looked.push(entry)
     else if (entry.kind === 'fault') sorted.faults.push(entry)
     else sorted.samples.push(entry)
   }

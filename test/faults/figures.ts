@@ -1,6 +1,7 @@
 // What a run measured, from the same evidence as the verdict. Times are milliseconds unless a name says otherwise.
 
 import { countDuplicates } from './check-deliveries.ts'
+import { countLooks } from './check-screenings.ts'
 import type { Evidence, Step } from './evidence.ts'
 import { groupBy } from './group.ts'
 import type { Answered, Injected } from './journal.ts'
@@ -14,6 +15,7 @@ export interface Figures {
   statuses: Record<string, number>
   deliveries: number
   duplicates: number
+  looks: ReturnType<typeof countLooks>
   lapses: number
   /** SIGKILL, or death at a fail point, to the job running again: each job. */
   killToRunMs: number[]
@@ -53,6 +55,7 @@ export function measure(evidence: Evidence): Figures {
     statuses,
     deliveries: received.length,
     duplicates: countDuplicates(evidence).duplicates,
+    looks: countLooks(evidence),
     lapses: steps.filter(({ isLapse }) => isLapse).length,
     killToRunMs: recoveriesOf(evidence),
     redisToJobMs: named(faults, 'redis-kill').flatMap(({ until }) => firstRunAfter(steps, until)),
@@ -87,7 +90,7 @@ function named(faults: readonly Injected[], name: string): Injected[] {
 // The jobs that ran when a worker was killed and that nobody settled before they ran once more. A fail point's death is not
 // dated by whoever set it: there the lapse itself says which jobs, and the last claim when.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
-  const kills = faults.filter(({ detail }) => /^kill (?:attest|deliver)/.test(detail))
+  const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|deliver)/.test(detail))
   const found: number[] = []
   for (const trail of groupBy(steps, ({ id }) => id).values()) {
     if (!trail.some(({ fence }) => fence > 1)) continue

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../support/until.ts'
+import type { DetectorServer } from './detector.ts'
 import { groupBy } from './group.ts'
 import { clock, type Journal } from './journal.ts'
 import { describeFault, type Fault, type Kind } from './plan.ts'
@@ -18,6 +19,7 @@ export interface Scene {
   redis: RedisServer | undefined
   postgres: PostgresServer
   receivers: Receivers
+  detector: DetectorServer
   journal: Journal
 }
 
@@ -151,6 +153,13 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
       ms,
       () => receivers.behave(how),
       () => receivers.behave('well'),
+    ),
+
+  detector: ({ detector }, { how, ms }) =>
+    lasting(
+      ms,
+      () => detector.behave(how),
+      () => detector.behave('well'),
     ),
 }
 

@@ -12,7 +12,7 @@ export interface Asked {
   at: number
   accountId: string
   environment: Environment
-  op: 'attest' | 'batch' | 'upload' | 'read' | 'foreign'
+  op: 'attest' | 'batch' | 'upload' | 'screen' | 'read' | 'foreign'
   /** The captures that it submits: `<prefix><first>` to `<prefix><first + count - 1>`. Each names itself in its claim's line. */
   prefix: string
   first: number
@@ -22,7 +22,7 @@ export interface Asked {
   key: string | null
   /** Seconds, of `Prefer`. */
   wait: number | null
-  /** Hex, of an upload. */
+  /** Hex, of an upload, and of the photo of a screening. */
   sha256: string | null
 }
 
@@ -40,6 +40,7 @@ export interface Answered {
   attestationId: string | null
   batchId: string | null
   mediaId: string | null
+  screeningId: string | null
   accepted: number | null
   /** Every id in the answer's body. */
   ids: string[]
@@ -84,6 +85,16 @@ export interface Acknowledged {
   status: number
 }
 
+/** A picture that the detector was shown. */
+export interface Looked {
+  kind: 'looked'
+  at: number
+  /** Hex. */
+  sha256: string
+  /** It said what it saw. */
+  isAnswered: boolean
+}
+
 /** A fault, when it began; `until` when it had ended. */
 export interface Injected {
   kind: 'fault'
@@ -106,7 +117,7 @@ export interface Sampled {
   rss: Record<string, number>
 }
 
-export type Entry = Asked | Answered | Unanswered | Endpoint | Received | Acknowledged | Injected | Sampled
+export type Entry = Asked | Answered | Unanswered | Endpoint | Received | Acknowledged | Looked | Injected | Sampled
 
 export interface Journal {
   write(entry: Entry): void

@@ -3,7 +3,7 @@
 
 import { createDice, type Dice } from '../../capture-kit/scene.ts'
 
-export type Kind = 'web' | 'dispatch' | 'attest' | 'deliver' | 'clock'
+export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'deliver' | 'clock'
 export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
 export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close'
@@ -29,6 +29,7 @@ export type Fault =
   | { name: 'postgres-exhausted'; ms: number }
   | { name: 'link'; link: Link; how: 'slow' | 'reset' | 'cut' | 'stall'; ms: number }
   | { name: 'receiver'; how: Hostility; ms: number }
+  | { name: 'detector'; how: Hostility; ms: number }
 
 /** Steps at which a process can be made to die, by the process that passes them. */
 const POINTS: readonly { process: Kind; point: string }[] = [
@@ -36,13 +37,15 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'attest', point: 'attest:settling' },
   { process: 'attest', point: 'attest:ran' },
   { process: 'attest', point: 'attest:delivered@hang' },
+  { process: 'screen', point: 'screen:claimed' },
+  { process: 'screen', point: 'screen:ran' },
   { process: 'deliver', point: 'deliver:claimed' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'web', point: 'web:answering' },
 ]
-const KINDS: readonly Kind[] = ['attest', 'deliver', 'dispatch', 'web', 'clock']
+const KINDS: readonly Kind[] = ['attest', 'screen', 'deliver', 'dispatch', 'web', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -82,14 +85,20 @@ export function describeFault(fault: Fault): string {
   return [name, ...words].join(' ')
 }
 
-/** The faults that a bar names, once each. */
+/** The faults that a bar names, once each, and those that no other one is like. */
 function measured(dice: Dice, engine: EngineKind): Fault[] {
-  const ofRedis: Fault[] = [{ name: 'redis-kill', ms: seconds(dice, 4, 10) }, { name: 'redis-flush' }]
+  const ofRedis: Fault[] = [
+    { name: 'redis-kill', ms: seconds(dice, 4, 10) },
+    { name: 'redis-flush' },
+    { name: 'redis-freeze', ms: seconds(dice, 3, 12) },
+    { name: 'redis-full', ms: seconds(dice, 4, 8) },
+  ]
   return [
     { name: 'kill', process: 'attest' },
     { name: 'kill', process: 'deliver' },
     { name: 'kill', process: 'web' },
     { name: 'postgres-restart' },
+    { name: 'postgres-exhausted', ms: seconds(dice, 3, 6) },
     { name: 'rolling' },
     ...(engine === 'redis' ? ofRedis : []),
   ]
@@ -104,6 +113,7 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
   return [
     ...KINDS.map((process): Fault => ({ name: 'kill', process })),
     { name: 'freeze', process: 'attest', ms: seconds(dice, 22, 28) },
+    { name: 'freeze', process: 'screen', ms: seconds(dice, 5, 28) },
     { name: 'freeze', process: 'deliver', ms: seconds(dice, 5, 15) },
     { name: 'freeze', process: 'dispatch', ms: seconds(dice, 5, 15) },
     { name: 'freeze', process: 'web', ms: seconds(dice, 3, 8) },
@@ -130,6 +140,7 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
       { name: 'link', link, how: 'stall', ms: seconds(dice, 3, 9) },
     ]),
     ...HOSTILITIES.map((how): Fault => ({ name: 'receiver', how, ms: seconds(dice, 3, 8) })),
+    ...HOSTILITIES.map((how): Fault => ({ name: 'detector', how, ms: seconds(dice, 3, 8) })),
     { name: 'rolling' },
   ]
 }

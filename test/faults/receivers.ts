@@ -1,13 +1,13 @@
 // Where webhooks go: real HTTP servers' worth of endpoints that write down each delivery as it came, and can turn hostile.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createHostility, type Manner } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
-import type { Hostility } from './plan.ts'
 
 export interface Receivers {
   port: number
   /** How all of them answer from now on. */
-  behave(how: 'well' | Hostility): void
+  behave(how: Manner): void
   close(): Promise<void>
 }
 
@@ -15,9 +15,8 @@ const MAX_BYTES = 1_000_000
 
 /** One server; the last part of the path names the receiver. */
 export async function startReceivers(journal: Journal): Promise<Receivers> {
-  let behaviour: 'well' | Hostility = 'well'
+  const hostility = createHostility()
   let count = 0
-  const hanging = new Set<ServerResponse>()
 
   const server = createServer((req, res) => void receive(req, res).catch(() => res.destroy()))
   server.keepAliveTimeout = 60_000
@@ -32,40 +31,15 @@ export async function startReceivers(journal: Journal): Promise<Receivers> {
     ) as Record<string, string>
     journal.write({ kind: 'received', n, at: clock(), receiver: req.url?.split('/').pop() ?? '', headers, body })
     const acknowledge = (status: number) => journal.write({ kind: 'acknowledged', n, at: clock(), status })
-    answer(res, behaviour, acknowledge)
-  }
-
-  function answer(res: ServerResponse, how: 'well' | Hostility, acknowledge: (status: number) => void): void {
-    const end = (status: number, headers: Record<string, string> = {}) => {
-      res.writeHead(status, headers)
-      res.end(() => acknowledge(status))
-    }
-    if (how === 'well') end(204)
-    else if (how === 'error') end(500)
-    // To where nothing listens: whoever follows it has failed already.
-    else if (how === 'redirect') end(302, { location: 'http://127.0.0.1:1/elsewhere' })
-    else if (how === 'close') res.socket?.resetAndDestroy()
-    else if (how === 'hang') hanging.add(res)
-    else {
-      // A status that says no, and then bytes without end: slowly, or as fast as they go.
-      res.writeHead(503)
-      acknowledge(503)
-      const chunk = Buffer.alloc(how === 'drip' ? 1 : 65_536, 'x')
-      const timer = setInterval(() => void res.write(chunk), how === 'drip' ? 500 : 1)
-      res.on('close', () => clearInterval(timer))
-      res.on('error', () => clearInterval(timer))
-    }
+    if (hostility.turn(res, acknowledge)) return
+    res.writeHead(204)
+    res.end(() => acknowledge(204))
   }
 
   const address = server.address()
   return {
     port: typeof address === 'object' && address ? address.port : 0,
-    behave(how) {
-      behaviour = how
-      if (how !== 'well') return
-      for (const res of hanging) res.destroy()
-      hanging.clear()
-    },
+    behave: hostility.behave,
     close: () =>
       new Promise((done) => {
         server.close(() => done())

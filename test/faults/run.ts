@@ -11,6 +11,7 @@ import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId } from '#src/platform/ids.ts'
 import { until } from '../support/until.ts'
 import { startLoad } from './clients.ts'
+import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
@@ -80,6 +81,8 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     stack.defer(() => relays.stop())
     const receivers = await startReceivers(journals.receivers)
     stack.defer(() => receivers.close())
+    const detector = await startDetector(journals.receivers)
+    stack.defer(() => detector.close())
     await relays.target('postgres', [postgres.port()])
     await relays.target('redis', redis === undefined ? [] : [redis.port])
     await relays.target('receivers', [receivers.port])
@@ -96,6 +99,8 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       MASTER_KEY: randomBytes(32).toString('base64'),
       BLOB_STORE: `disk:${join(directory, 'blobs')}`,
       OUTBOUND_ALLOW: '127.0.0.1',
+      SCREENING_DETECTOR: 'http',
+      SCREENING_URL: `http://127.0.0.1:${detector.port}/`,
       // The schedule of 75 hours passes in four minutes and a half.
       WEBHOOK_TIME_DIVISOR: '1000',
       LOG_LEVEL: 'info',
@@ -118,7 +123,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     await relays.target('web', webPorts)
 
     const tenants = await settleTenants(options, postgres, journals.clients, baseUrl, relays.ports.receivers)
-    const scene: Scene = { instances, relays, redis, postgres, receivers, journal: journals.faults }
+    const scene: Scene = { instances, relays, redis, postgres, receivers, detector, journal: journals.faults }
     const watch = startWatch(postgres, instances, journals.faults)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const since = clock()
@@ -173,7 +178,7 @@ async function settleTenants(
         const scope = { accountId: account.id, environment }
         const { key } = await createKeys({ db }).create(scope, {
           name: 'faults',
-          scopes: ['verify', 'attest', 'admin'],
+          scopes: ['verify', 'attest', 'admin', 'screen'],
         })
         tenants.push(
           await settleTenant({

@@ -3,20 +3,22 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
 import { type Environment, newAccountId, newId, type ScopedType } from '#src/platform/ids.ts'
+import { scoreOf } from './detector.ts'
 import type { AttestationFact, EventFact, Evidence, Step } from './evidence.ts'
 import { idsIn } from './journal.ts'
-import { EXPECTED, kindOf } from './tenant.ts'
+import { EXPECTED, kindOf, sha256Hex } from './tenant.ts'
 
 const START = 1_800_000_000_000
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-/** Two accounts, two captures each (the second one fails), their events delivered to one endpoint per account. */
+/** Two accounts, two captures (the second one fails) and a screening each, their events delivered to one endpoint per account. */
 export function sampleEvidence(): Evidence {
   const evidence: Evidence = {
     attestations: [],
     claims: [],
     media: [],
     batches: [],
+    screenings: [],
     jobs: [],
     steps: [],
     events: [],
@@ -29,6 +31,7 @@ export function sampleEvidence(): Evidence {
     endpoints: [],
     received: [],
     acknowledged: [],
+    looked: [],
     faults: [],
     samples: [],
   }
@@ -43,12 +46,13 @@ function addAccount(evidence: Evidence, number: number): void {
   const secret = `whsec_${randomBytes(32).toString('base64url')}`
   const endpointId = id('whe')
   const receiver = `${number}sandbox-all`
-  const eventTypes = ['attestation.created', 'claim.provenance_updated', 'claim.escalated']
+  const eventTypes = ['attestation.created', 'claim.provenance_updated', 'claim.escalated', 'screening.completed']
   const at = START
   evidence.endpoints.push({ kind: 'endpoint', at, accountId, environment, endpointId, receiver, secret, eventTypes })
   evidence.others.push({ id: endpointId, scope })
   for (const n of [0, 3])
     addCapture(evidence, { accountId, environment, scope, number, n, endpointId, receiver, secret })
+  addScreening(evidence, { accountId, environment, scope, number, n: 9, endpointId, receiver, secret })
 }
 
 interface Place {
@@ -88,7 +92,15 @@ function addCapture(evidence: Evidence, place: Place): void {
   const base = { prefix, first: n, count: 1, isNamed: true, key: null, wait: 0, sha256: null }
   const request = evidence.asked.length + 1
   evidence.asked.push({ kind: 'asked', n: request, at: START, accountId, environment, op: 'attest', ...base })
-  const said = { retryAfter: null, code: null, isReplayed: false, batchId: null, mediaId: null, accepted: null }
+  const said = {
+    retryAfter: null,
+    code: null,
+    isReplayed: false,
+    batchId: null,
+    mediaId: null,
+    screeningId: null,
+    accepted: null,
+  }
   const ids = [row.id, row.claimId, row.mediaId]
   for (const status of [202, 200]) {
     const answer = { n: request, at: START + 5, ms: 5, status, attestationId: row.id, ids }
@@ -99,6 +111,30 @@ function addCapture(evidence: Evidence, place: Place): void {
   addEvent(evidence, place, 'attestation.created', { attestation_id: row.id, claim_id: row.claimId })
   addEvent(evidence, place, 'claim.provenance_updated', { claim_id: row.claimId, previous: pending, current })
   if (riskStatus === 'failed') addEvent(evidence, place, 'claim.escalated', { claim_id: row.claimId })
+}
+
+function addScreening(evidence: Evidence, place: Place): void {
+  const { accountId, environment, scope, number, n } = place
+  const sha256 = sha256Hex(Buffer.from(`photo ${number}`))
+  const genaiScore = scoreOf(sha256)
+  const row = { id: id('scr'), scope, sha256, status: 'scored', genaiScore, jobId: addJob(evidence, 'screen', scope) }
+  evidence.screenings.push(row)
+  const base = { prefix: '', first: 0, count: 0, isNamed: false, key: `screen-${n}`, wait: 0, sha256 }
+  const request = evidence.asked.length + 1
+  evidence.asked.push({ kind: 'asked', n: request, at: START, accountId, environment, op: 'screen', ...base })
+  const said = { retryAfter: null, code: null, isReplayed: false, batchId: null, mediaId: null, accepted: null }
+  const answer = {
+    n: request,
+    at: START + 5,
+    ms: 5,
+    status: 202,
+    attestationId: null,
+    screeningId: row.id,
+    ids: [row.id],
+  }
+  evidence.answered.push({ kind: 'answered', ...answer, ...said })
+  evidence.looked.push({ kind: 'looked', at: START + 10, sha256, isAnswered: true })
+  addEvent(evidence, place, 'screening.completed', { screening_id: row.id, claim_id: null, genai_score: genaiScore })
 }
 
 function addEvent(evidence: Evidence, place: Place, type: string, data: Record<string, unknown>): void {

@@ -26,7 +26,7 @@ it('keeps every promise while each kind of process, Redis and Postgres die', { t
     seed: SEED,
     faults,
     directory,
-    processes: { web: 1, dispatch: 1, attest: 2, deliver: 1, clock: 1 },
+    processes: { web: 1, dispatch: 1, attest: 2, screen: 1, deliver: 1, clock: 1 },
     accounts: 3,
     openTarget: 100,
     batchSize: 40,

@@ -79,7 +79,11 @@ export async function settleTenant(request: Request): Promise<Tenant> {
   )
   if (receivers !== undefined) {
     await makeEndpoint({ ...request, receivers }, 'created', ['attestation.created'])
-    await makeEndpoint({ ...request, receivers }, 'standing', ['claim.provenance_updated', 'claim.escalated'])
+    await makeEndpoint({ ...request, receivers }, 'standing', [
+      'claim.provenance_updated',
+      'claim.escalated',
+      'screening.completed',
+    ])
   }
   await client.close()
 

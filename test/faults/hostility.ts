@@ -1,0 +1,52 @@
+// How a server that we call can answer instead of well.
+
+import type { ServerResponse } from 'node:http'
+import type { Hostility } from './plan.ts'
+
+export type Manner = 'well' | Hostility
+
+interface Hostile {
+  behave(how: Manner): void
+  /** Whether it answered: false where the answer is to be a good one. `ended` is told the status that was sent. */
+  turn(res: ServerResponse, ended?: (status: number) => void): boolean
+}
+
+export function createHostility(): Hostile {
+  let how: Manner = 'well'
+  const hanging = new Set<ServerResponse>()
+
+  function answer(res: ServerResponse, hostility: Hostility, ended: (status: number) => void): void {
+    const end = (status: number, headers: Record<string, string> = {}) => {
+      res.writeHead(status, headers)
+      res.end(() => ended(status))
+    }
+    if (hostility === 'error') end(500)
+    // To where nothing listens: whoever follows it has failed already.
+    else if (hostility === 'redirect') end(302, { location: 'http://127.0.0.1:1/elsewhere' })
+    else if (hostility === 'close') res.socket?.resetAndDestroy()
+    else if (hostility === 'hang') hanging.add(res)
+    else {
+      // A status that says no, and then bytes without end: slowly, or as fast as they go.
+      res.writeHead(503)
+      ended(503)
+      const chunk = Buffer.alloc(hostility === 'drip' ? 1 : 65_536, 'x')
+      const timer = setInterval(() => void res.write(chunk), hostility === 'drip' ? 500 : 1)
+      res.on('close', () => clearInterval(timer))
+      res.on('error', () => clearInterval(timer))
+    }
+  }
+
+  return {
+    behave(next) {
+      how = next
+      if (how !== 'well') return
+      for (const res of hanging) res.destroy()
+      hanging.clear()
+    },
+    turn(res, ended = () => {}) {
+      if (how === 'well') return false
+      answer(res, how, ended)
+      return true
+    },
+  }
+}
