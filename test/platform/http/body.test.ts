@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { Readable, Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { flood } from '../../support/flood.ts'
 import { call, callRaw, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
@@ -205,49 +203,16 @@ describe('size', () => {
     expect((await post(fill(MEGABYTE + 1))).status).toBe(413)
   })
 
-  // Written by hand, so that the client keeps sending whatever the server says, as a careless one does.
-  async function flood(head: string, pieces: Iterable<Buffer>) {
-    const socket = connect(app.port, '127.0.0.1')
-    const answer: Buffer[] = []
-    socket.on('data', (bytes) => answer.push(bytes))
-    socket.write(
-      `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
+  const post100 = (framing: string, parts: Buffer[]) =>
+    flood(
+      app.port,
+      `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+      parts,
     )
-    const closed = once(socket, 'close')
-    const failure = await pipeline(Readable.from(pieces), socket).catch((error: Error) => error)
-    await closed
-    return { text: Buffer.concat(answer).toString(), failure }
-  }
-
-  function* repeat(count: number, ...parts: Buffer[]) {
-    for (let i = 0; i < count; i += 1) yield* parts
-  }
   const piece = Buffer.alloc(64 * 1024, 0x20)
 
-  // What is alive while the body still arrives: whoever kept it would hold nearly all of it then. Resident memory says how much
-  // garbage waits as well, which is the machine's business.
-  setFlagsFromString('--expose-gc')
-  const collect: () => void = runInNewContext('gc')
-  function alive(): number {
-    collect()
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    return heapUsed + arrayBuffers
-  }
-
-  /** Megabytes that are held when most has been sent. */
-  async function floodMeasured(head: string, parts: Buffer[]) {
-    const before = alive()
-    let held = Number.NaN
-    function* pieces() {
-      yield* repeat(1_500, ...parts)
-      held = (alive() - before) / MEGABYTE
-      yield* repeat(100, ...parts)
-    }
-    return { ...(await flood(head, pieces())), held }
-  }
-
   it('refuses 100 MB by its announced length, and the sender can read why', async () => {
-    const { text, failure, held } = await floodMeasured(`Content-Length: ${100 * MEGABYTE}`, [piece])
+    const { text, failure, held } = await post100(`Content-Length: ${100 * MEGABYTE}`, [piece])
     expect(failure).toBeUndefined()
     expect(text).toMatch(/^HTTP\/1\.1 413 /)
     expect(text).toContain('"code":"payload_too_large"')
@@ -257,7 +222,7 @@ describe('size', () => {
 
   it('refuses 100 MB in chunks, and the sender can read why', async () => {
     const chunk = [Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]
-    const { text, failure, held } = await floodMeasured('Transfer-Encoding: chunked', chunk)
+    const { text, failure, held } = await post100('Transfer-Encoding: chunked', chunk)
     expect(failure).toBeUndefined()
     expect(text).toMatch(/^HTTP\/1\.1 413 /)
     expect(held).toBeLessThan(10)
