@@ -60,6 +60,10 @@ export interface RunResult {
   left: number
 }
 
+// As the partial indexes have them: a look each second at all that has ended would be work of the run's own, more each minute.
+const OPEN_JOBS = `(SELECT queue, state, priority, run_at FROM jobs WHERE state = 'queued'
+  UNION ALL SELECT queue, state, priority, run_at FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs`
+
 const DRAIN_MS = 300_000
 const SAMPLE_MS = 1_000
 
@@ -209,7 +213,7 @@ function startWatch({ owner }: PostgresServer, instances: readonly Instance[], j
            AS oldest,
          coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()
            AND queue = 'attest' AND priority = 0), 0)::float8 AS interactive
-       FROM jobs WHERE state IN ('queued', 'dispatched', 'running')`,
+       FROM ${OPEN_JOBS}`,
     )
     if (row === undefined) return
     open = row.open
@@ -253,9 +257,7 @@ async function drain({ owner }: PostgresServer): Promise<{ drainMs: number; left
   const since = clock()
   let left = 0
   const isEmpty = async () => {
-    const [row] = await owner<{ left: number }>(
-      `SELECT count(*)::int AS left FROM jobs WHERE state IN ('queued', 'dispatched', 'running')`,
-    )
+    const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`)
     left = row?.left ?? 0
     return left === 0
   }
