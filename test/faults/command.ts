@@ -67,6 +67,7 @@ async function main(): Promise<number> {
       gapMs: 2_000,
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),
       pace: 'settled',
+      isWeighed: isCalm,
       ...(isCalm ? STEADY : CROWDED),
       say,
       ...(options.captures === undefined ? {} : { maxCaptures: options.captures }),

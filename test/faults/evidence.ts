@@ -12,6 +12,7 @@ import type {
   Received,
   Sampled,
   Unanswered,
+  Weighed,
 } from './journal.ts'
 import { readJournal } from './journal.ts'
 import type { PostgresServer } from './stores.ts'
@@ -129,6 +130,7 @@ export interface Evidence {
   looked: Looked[]
   faults: Injected[]
   samples: Sampled[]
+  weights: Weighed[]
 }
 
 const SCOPE = `account_id || ' ' || environment AS scope`
@@ -182,11 +184,20 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
   }
 }
 
-export const JOURNALS = ['clients.ndjson', 'receivers.ndjson', 'faults.ndjson'] as const
+export const JOURNALS = ['clients.ndjson', 'receivers.ndjson', 'faults.ndjson', 'weights.ndjson'] as const
 
 type Journals = Pick<
   Evidence,
-  'asked' | 'answered' | 'unanswered' | 'endpoints' | 'received' | 'acknowledged' | 'looked' | 'faults' | 'samples'
+  | 'asked'
+  | 'answered'
+  | 'unanswered'
+  | 'endpoints'
+  | 'received'
+  | 'acknowledged'
+  | 'looked'
+  | 'faults'
+  | 'samples'
+  | 'weights'
 >
 
 function sortEntries(entries: readonly Entry[]): Journals {
@@ -200,6 +211,7 @@ function sortEntries(entries: readonly Entry[]): Journals {
     looked: [],
     faults: [],
     samples: [],
+    weights: [],
   }
   for (const entry of entries) {
     if (entry.kind === 'asked') sorted.asked.push(entry)
@@ -210,6 +222,7 @@ function sortEntries(entries: readonly Entry[]): Journals {
     else if (entry.kind === 'acknowledged') sorted.acknowledged.push(entry)
     else if (entry.kind === 'looked') sorted.looked.push(entry)
     else if (entry.kind === 'fault') sorted.faults.push(entry)
+    else if (entry.kind === 'weighed') sorted.weights.push(entry)
     else sorted.samples.push(entry)
   }
   return sorted

@@ -4,7 +4,7 @@ import { countDuplicates } from './check-deliveries.ts'
 import { countLooks } from './check-screenings.ts'
 import type { Evidence, Step } from './evidence.ts'
 import { groupBy } from './group.ts'
-import type { Answered, Injected } from './journal.ts'
+import type { Answered, Injected, Weighed } from './journal.ts'
 
 export interface Figures {
   submitted: number
@@ -30,13 +30,13 @@ export interface Figures {
   drains: { slowestMs: number; refused: number; processes: number; lapses: number }
   oldestDueInteractiveP99Seconds: number
   oldestDueP99Seconds: number
-  /** MB per hour of each process that lived for long enough, by its name. */
-  memorySlopes: { process: string; minutes: number; mbPerHour: number }[]
+  /** MB per hour that each process which lived for long enough grew by: what is alive in it, and what is resident. */
+  memorySlopes: { process: string; live: number; resident: number }[]
 }
 
-// A process's first minute is its warming up, and a slope of less than three more says nothing.
-const WARM_MS = 60_000
-const LONG_ENOUGH_MS = 180_000
+// In its first minutes a process compiles its code and fills its caches, and a slope of less than ten more says nothing.
+const WARM_MS = 600_000
+const LONG_ENOUGH_MS = 600_000
 
 export function measure(evidence: Evidence): Figures {
   const { asked, answered, unanswered, attestations, steps, faults, samples, received } = evidence
@@ -181,22 +181,15 @@ function lapsesOf(steps: readonly Step[], faults: readonly Injected[], rolls: re
   return lapses
 }
 
-function slopesOf({ samples }: Evidence): Figures['memorySlopes'] {
-  const series = new Map<string, { at: number; bytes: number }[]>()
-  for (const { at, rss } of samples) {
-    for (const [name, bytes] of Object.entries(rss)) {
-      if (bytes === 0) continue
-      const points = series.get(name) ?? []
-      points.push({ at, bytes })
-      series.set(name, points)
-    }
-  }
-  return [...series].flatMap(([name, points]) => {
-    const from = points[0]?.at ?? 0
-    const warm = points.filter(({ at }) => at > from + WARM_MS)
-    const livedMs = (points.at(-1)?.at ?? 0) - from
+function slopesOf({ weights }: Evidence): Figures['memorySlopes'] {
+  return [...groupBy(weights, ({ process }) => process)].flatMap(([process, all]) => {
+    const from = all[0]?.at ?? 0
+    const warm = all.filter(({ at }) => at > from + WARM_MS)
+    const livedMs = (all.at(-1)?.at ?? 0) - from
     if (livedMs < WARM_MS + LONG_ENOUGH_MS) return []
-    return [{ process: name.split(' ')[0] ?? '', minutes: livedMs / 60_000, mbPerHour: slope(warm) }]
+    const slopeOf = (bytes: (entry: Weighed) => number) =>
+      slope(warm.map((entry) => ({ at: entry.at, bytes: bytes(entry) })))
+    return [{ process, live: slopeOf(({ live }) => live), resident: slopeOf(({ rss }) => rss) }]
   })
 }
 

@@ -113,11 +113,31 @@ export interface Sampled {
   oldestDue: number
   oldestDueInteractive: number
   open: number
-  /** Bytes by process and its pid. */
-  rss: Record<string, number>
 }
 
-export type Entry = Asked | Answered | Unanswered | Endpoint | Received | Acknowledged | Looked | Injected | Sampled
+/** What a process holds, in bytes, when its garbage has just been collected. */
+export interface Weighed {
+  kind: 'weighed'
+  at: number
+  /** Its name and pid. */
+  process: string
+  /** Its main thread's heap, and what hangs on it outside. */
+  live: number
+  /** Resident: with its threads, its code, and what allocators keep. */
+  rss: number
+}
+
+export type Entry =
+  | Asked
+  | Answered
+  | Unanswered
+  | Endpoint
+  | Received
+  | Acknowledged
+  | Looked
+  | Injected
+  | Sampled
+  | Weighed
 
 export interface Journal {
   write(entry: Entry): void

@@ -40,6 +40,12 @@ export function skewedBy(minutes: number): Record<string, string> {
   return { NODE_OPTIONS: `--import=${preload}`, CLOCK_SKEW_MS: String(minutes * 60_000) }
 }
 
+/** The preload that writes down what a process holds, as an environment. */
+export function weighedAs(name: string, journal: string): Record<string, string> {
+  const preload = fileURLToPath(new URL('./weigh.ts', import.meta.url))
+  return { NODE_OPTIONS: `--import=${preload}`, WEIGHT_NAME: name, WEIGHT_JOURNAL: journal }
+}
+
 const READY_MS = 90_000
 
 export async function startInstance({ kind, number, environment, directory }: StartOptions): Promise<Instance> {

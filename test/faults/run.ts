@@ -2,7 +2,7 @@
 // submit, everything is let to end, and what is left is read for the checker.
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAccounts } from '#src/account/keys/accounts.ts'
@@ -16,7 +16,7 @@ import { type Evidence, readEvidence } from './evidence.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
 import { describeFault, type EngineKind, type Fault, type Kind } from './plan.ts'
-import { type Instance, startInstance } from './processes.ts'
+import { type Instance, startInstance, weighedAs } from './processes.ts'
 import { startRelays } from './proxy.ts'
 import { startReceivers } from './receivers.ts'
 import { freePort, type PostgresServer, startPostgresServer, startRedisServer } from './stores.ts'
@@ -45,6 +45,8 @@ export interface RunOptions {
   calmMs: number
   /** `settled`: the next fault comes when the system is itself again; `overlapping`: whatever still goes on. */
   pace: 'settled' | 'overlapping'
+  /** The processes write down once a minute what they hold. */
+  isWeighed: boolean
   say(line: string): void
 }
 
@@ -119,7 +121,8 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       wanted.map(async ({ kind, number }) => {
         const port = kind === 'web' ? await freePort() : 0
         if (kind === 'web') webPorts.push(port)
-        const own = { ...environment, PORT: String(port) }
+        const weighed = options.isWeighed ? weighedAs(`${kind}-${number}`, join(directory, 'weights.ndjson')) : {}
+        const own = { ...environment, ...weighed, PORT: String(port) }
         instances.push(await startInstance({ kind, number, environment: own, directory: logs }))
       }),
     )
@@ -128,7 +131,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
 
     const tenants = await settleTenants(options, postgres, journals.clients, baseUrl, relays.ports.receivers)
     const scene: Scene = { instances, relays, redis, postgres, receivers, detector, journal: journals.faults }
-    const watch = startWatch(postgres, instances, journals.faults)
+    const watch = startWatch(postgres, journals.faults)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const since = clock()
     const injected = await injectAll(scene, options, since)
@@ -202,8 +205,8 @@ async function settleTenants(
   return tenants
 }
 
-/** Looks at the backlog and at the processes' memory once a second, past every relay. */
-function startWatch({ owner }: PostgresServer, instances: readonly Instance[], journal: Journal) {
+/** Looks at the backlog once a second, past every relay. */
+function startWatch({ owner }: PostgresServer, journal: Journal) {
   let open = 0
   let isStopping = false
   const look = async () => {
@@ -223,7 +226,6 @@ function startWatch({ owner }: PostgresServer, instances: readonly Instance[], j
       oldestDue: row.oldest,
       oldestDueInteractive: row.interactive,
       open,
-      rss: Object.fromEntries(instances.map((one) => [`${one.name} ${one.pid()}`, readRss(one.pid())])),
     })
   }
   const watching = (async () => {
@@ -239,17 +241,6 @@ function startWatch({ owner }: PostgresServer, instances: readonly Instance[], j
       isStopping = true
       await watching
     },
-  }
-}
-
-const PAGE_BYTES = 4_096
-
-// 0 where the machine does not say.
-function readRss(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES
-  } catch {
-    return 0
   }
 }
 

@@ -34,6 +34,7 @@ export function sampleEvidence(): Evidence {
     looked: [],
     faults: [],
     samples: [],
+    weights: [],
   }
   for (const number of [1, 2]) addAccount(evidence, number)
   return evidence

@@ -36,6 +36,7 @@ it('keeps every promise while each kind of process, Redis and Postgres die', { t
     gapMs: 1_500,
     calmMs: 2_000,
     pace: 'overlapping',
+    isWeighed: false,
     say: () => {},
   })
   expect(await check(evidence)).toEqual([])
