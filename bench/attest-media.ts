@@ -31,9 +31,11 @@ export async function runAttestMedia(options: Options): Promise<Verdict[]> {
   const settling = await openSettling(stage, options)
   try {
     const part = (count: number) => (options.isQuick ? Math.ceil(count / 20) : count)
+    const isAsked = (name: string) => options.part === undefined || options.part === name
     const make = await createMakers(settling)
     const verdicts: Verdict[] = []
     for (const kind of ['photo', 'c2pa', 'video'] as const) {
+      if (!isAsked(kind)) continue
       const floors: Settled[] = []
       const own: Settled[] = []
       const count = part(COUNTS[kind])
@@ -55,8 +57,10 @@ export async function runAttestMedia(options: Options): Promise<Verdict[]> {
         }),
       )
     }
-    verdicts.push(await judgeMemory(settling, make, part(MIXED)))
-    verdicts.push(await judgeHostile({ stage, settling, make, count: part(STEADY), rounds: options.rounds }))
+    if (isAsked('memory')) verdicts.push(await judgeMemory(settling, make, part(MIXED)))
+    if (isAsked('hostile')) {
+      verdicts.push(await judgeHostile({ stage, settling, make, count: part(STEADY), rounds: options.rounds }))
+    }
     verdicts.push(
       note('attest-media', `${stage.redisUrl === undefined ? 'Postgres' : 'Redis'} engine, videos of 10 MB`),
     )

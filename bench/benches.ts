@@ -50,6 +50,7 @@ export const BENCHES = {
       'the same with C2PA manifests, and with videos of 10 chunks of 1 MB; memory of a worker over 10,000 mixed claims; p99 of good claims with 1 % hostile files among them',
     floor: 'what the `attest` floor does, and reading the manifest, or hashing the chunks, in one process',
     bar: 'none for the rates; memory ≤ 30 MB more after 10,000 than after 1,000; p99 ≤ 1.5 x that without hostile files',
+    parts: ['photo', 'c2pa', 'video', 'memory', 'hostile'],
     run: async (options) => (await import('./attest-media.ts')).runAttestMedia(options),
   },
   latency: {
@@ -74,6 +75,7 @@ export const BENCHES = {
     measures: 'the search for pictures that look alike among 1 M hashes of one account; hashes of photos of 12 MP',
     floor: 'one prepared read by primary key; decoding the photo whole',
     bar: 'p99 ≤ 10 ms; ≥ 1.00',
+    parts: ['search', 'hashing'],
     run: async (options) => (await import('./duplicates.ts')).runDuplicates(options),
   },
 } as const satisfies Record<string, Bench>

@@ -16,46 +16,52 @@ const SEARCHES = 500
 const PHOTOS = 20
 const MAX_MS = 10
 
-export async function runDuplicates({ isQuick, rounds }: Options): Promise<Verdict[]> {
+export async function runDuplicates({ isQuick, rounds, part }: Options): Promise<Verdict[]> {
   const stage = await openStage()
   try {
-    const count = isQuick ? 20_000 : 1_000_000
-    const ids = await fill(stage, count)
-    const hashes = await sampleHashes(stage, isQuick ? 50 : SEARCHES)
-    const floors: number[][] = []
-    const own: number[][] = []
-    const found: number[] = []
-    for (let round = 0; round <= rounds; round += 1) {
-      floors.push(await timesOf(hashes, (_, index) => readOne(stage, ids(index))))
-      own.push(
-        await timesOf(hashes, async (hash) => {
-          const rows = await stage.db.tenant(stage.scope, (tx) =>
-            findSimilar(tx, { claimId: 'none', mediaId: 'none', hash }),
-          )
-          found.push(rows.length)
-        }),
-      )
-    }
-    // The first round of each has warmed it up.
-    const p = (runs: readonly number[][], rank: number) => runs.slice(1).map((times) => percentile(times, rank))
-    const ms = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ')
     return [
-      judgeLimit({
-        name: `duplicates, search among ${count.toLocaleString('en')}`,
-        label: 'p99',
-        unit: 'ms',
-        values: p(own, 99),
-        max: MAX_MS,
-        beside:
-          `p50 ${ms(p(own, 50))} ms; floor, one prepared read by primary key: p50 ${ms(p(floors, 50))} ms, ` +
-          `p99 ${ms(p(floors, 99))} ms; ${(found.reduce((sum, one) => sum + one, 0) / found.length).toFixed(1)} found each`,
-      }),
-      note('duplicates', await sizes(stage)),
-      await hashing(stage, isQuick ? 4 : PHOTOS, rounds),
+      ...(part === 'hashing' ? [] : await searching(stage, isQuick, rounds)),
+      ...(part === 'search' ? [] : [await hashing(stage, isQuick ? 4 : PHOTOS, rounds)]),
     ]
   } finally {
     await stage.close()
   }
+}
+
+async function searching(stage: Stage, isQuick: boolean, rounds: number): Promise<Verdict[]> {
+  const count = isQuick ? 20_000 : 1_000_000
+  const ids = await fill(stage, count)
+  const hashes = await sampleHashes(stage, isQuick ? 50 : SEARCHES)
+  const floors: number[][] = []
+  const own: number[][] = []
+  const found: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    floors.push(await timesOf(hashes, (_, index) => readOne(stage, ids(index))))
+    own.push(
+      await timesOf(hashes, async (hash) => {
+        const rows = await stage.db.tenant(stage.scope, (tx) =>
+          findSimilar(tx, { claimId: 'none', mediaId: 'none', hash }),
+        )
+        found.push(rows.length)
+      }),
+    )
+  }
+  // The first round of each has warmed it up.
+  const p = (runs: readonly number[][], rank: number) => runs.slice(1).map((times) => percentile(times, rank))
+  const ms = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ')
+  return [
+    judgeLimit({
+      name: `duplicates, search among ${count.toLocaleString('en')}`,
+      label: 'p99',
+      unit: 'ms',
+      values: p(own, 99),
+      max: MAX_MS,
+      beside:
+        `p50 ${ms(p(own, 50))} ms; floor, one prepared read by primary key: p50 ${ms(p(floors, 50))} ms, ` +
+        `p99 ${ms(p(floors, 99))} ms; ${(found.reduce((sum, one) => sum + one, 0) / found.length).toFixed(1)} found each`,
+    }),
+    note('duplicates', await sizes(stage)),
+  ]
 }
 
 /** Rows as an insurer has them after years: one picture each, a tenth of them near another. Their claims don't matter here. */

@@ -11,12 +11,16 @@ export interface Options {
   rounds: number
   /** Where every process that is started leaves a CPU profile. */
   profileDirectory?: string | undefined
+  /** Of a benchmark that has parts, the only one that is run. */
+  part?: string | undefined
 }
 
 export interface Bench {
   measures: string
   floor: string
   bar: string
+  /** What can be run alone. */
+  parts?: readonly string[]
   run(options: Options): Promise<Verdict[]>
 }
 

@@ -1,10 +1,10 @@
 // `npm run bench -- <name>...`: runs benchmarks one after the other and appends what they found to bench/README.md.
 
 import { parseArgs } from 'node:util'
-import { BENCHES, isBenchName } from './benches.ts'
-import { print, record } from './harness.ts'
+import { BENCHES, type BenchName, isBenchName } from './benches.ts'
+import { type Bench, print, record } from './harness.ts'
 
-const USAGE = `Usage: npm run bench -- <name>... [--quick] [--rounds N] [--no-record] [--profile DIRECTORY]
+const USAGE = `Usage: npm run bench -- <name>[:<part>]... [--quick] [--rounds N] [--no-record] [--profile DIRECTORY]
 
   --quick      small sizes and one round: a smoke of seconds, whose figures say nothing; never recorded
   --rounds N   measured runs of each side, 3 by default
@@ -12,28 +12,39 @@ const USAGE = `Usage: npm run bench -- <name>... [--quick] [--rounds N] [--no-re
   --profile    every process leaves a CPU profile there; \`node bench/profile.ts FILE\` shows one
 
 Names: ${Object.keys(BENCHES).join(', ')}
+Parts: ${Object.entries<Bench>(BENCHES)
+  .flatMap(([name, { parts = [] }]) => parts.map((part) => `${name}:${part}`))
+  .join(', ')}
 `
 
 const { values, positionals } = readArguments()
-const names = positionals.filter(isBenchName)
+const asked = positionals.flatMap(parseAsked)
 const rounds = values.quick ? 1 : Number(values.rounds)
-if (names.length === 0 || names.length < positionals.length || !(rounds >= 1)) refuse()
+if (asked.length === 0 || asked.length < positionals.length || !(rounds >= 1)) refuse()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 let isReached = true
-for (const name of names) {
+for (const { name, part } of asked) {
   print(`# ${name}: ${BENCHES[name].measures}, against ${BENCHES[name].floor}. Bar: ${BENCHES[name].bar}.`)
-  const verdicts = await BENCHES[name].run({ isQuick: values.quick, rounds, profileDirectory: values.profile })
+  const verdicts = await BENCHES[name].run({ isQuick: values.quick, rounds, profileDirectory: values.profile, part })
   if (!values.quick && !values['no-record']) {
     record(
-      name,
+      part === undefined ? name : `${name}:${part}`,
       verdicts.map((verdict) => `${verdict.name}: ${verdict.line}`),
     )
   }
   isReached &&= verdicts.every((verdict) => verdict.isReached)
 }
 process.exit(isReached ? 0 : 1)
+
+function parseAsked(text: string): { name: BenchName; part?: string }[] {
+  const [name = '', part] = text.split(':', 2)
+  if (!isBenchName(name)) return []
+  if (part === undefined) return [{ name }]
+  const { parts = [] }: Bench = BENCHES[name]
+  return parts.includes(part) ? [{ name, part }] : []
+}
 
 function readArguments() {
   try {
