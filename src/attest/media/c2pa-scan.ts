@@ -1,14 +1,8 @@
 // Whether a file holds a C2PA manifest at all, so that the reader is only started for those that do. It looks at the headers of
 // the file's parts and at nothing else: a bounded number of small reads, whatever the file declares.
 
+import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
-
-/** Random access to a file that need not be in memory. */
-export interface ByteSource {
-  size: number
-  /** `length` bytes, fewer at the end of the file. */
-  read(offset: number, length: number): Uint8Array
-}
 
 export interface C2paScan {
   /**
@@ -168,33 +162,3 @@ function scanTiff(at: Peek, size: number): Found {
   }
   return 'too_many_parts'
 }
-
-type Peek = (offset: number, length: number) => Uint8Array
-
-const WINDOW_BYTES = 4_096
-
-// Headers stand close together at the start: most files take a handful of reads.
-function windowed({ size, read }: ByteSource): Peek {
-  let from = 0
-  let bytes: Uint8Array = new Uint8Array(0)
-  return (offset, length) => {
-    if (offset >= size) return new Uint8Array(0)
-    const isWithin = offset >= from && Math.min(offset + length, size) <= from + bytes.length
-    if (!isWithin) {
-      from = offset
-      bytes = read(offset, Math.min(Math.max(length, WINDOW_BYTES), size - offset))
-    }
-    return bytes.subarray(offset - from, offset - from + length)
-  }
-}
-
-// Beyond the end there are zeros, which end every walk.
-const u16 = (bytes: Uint8Array, at: number, isLittle: boolean): number => {
-  const [a = 0, b = 0] = bytes.subarray(at, at + 2)
-  return isLittle ? a + b * 256 : a * 256 + b
-}
-const u32 = (bytes: Uint8Array, at: number, isLittle: boolean): number => {
-  const [first, second] = [u16(bytes, at, isLittle), u16(bytes, at + 2, isLittle)]
-  return isLittle ? first + second * 65_536 : first * 65_536 + second
-}
-const text = (bytes: Uint8Array, from: number, to: number): string => String.fromCharCode(...bytes.subarray(from, to))

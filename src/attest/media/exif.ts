@@ -6,7 +6,8 @@ import { quote } from '../factors/quote.ts'
 import type { C2paScan } from './c2pa-scan.ts'
 import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
-import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
+import { UNKNOWN_HEADER } from './header.ts'
+import { HEADER_REFUSED, MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
 /** What EXIF says, as it says it: the judges make times of it. Texts are at most 256 characters without controls. */
@@ -83,9 +84,10 @@ async function readHeader(input: string | Buffer): Promise<Metadata | { fault: s
   try {
     return await openImage(input, { maxPixels: MAX_METADATA_PIXELS }).metadata()
   } catch (error) {
+    if (error instanceof Error && error.cause === HEADER_REFUSED) return { fault: error.message }
     // libvips's own words can hold a path and change with its version.
     const isTooLarge = error instanceof Error && error.message.includes('pixel limit')
-    return { fault: isTooLarge ? 'the image has too many pixels' : 'the image header is damaged or unsupported' }
+    return { fault: isTooLarge ? 'the image has too many pixels' : UNKNOWN_HEADER }
   }
 }
 

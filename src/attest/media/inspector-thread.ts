@@ -1,10 +1,11 @@
 // The inside of the inspector: a worker thread that does one request at a time and holds no state between two of them.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
-import { type C2paScan, scanForC2pa } from './c2pa-scan.ts'
+import { scanForC2pa } from './c2pa-scan.ts'
 import { type FileFacts, readImageFacts } from './exif.ts'
+import { withSource } from './peek.ts'
 import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
 import type { Answer, Inspection } from './threads.ts'
 
@@ -44,22 +45,7 @@ async function inspect(request: ThreadRequest): Promise<Inspection<FileFacts | T
 }
 
 async function inspectFile(path: string): Promise<FileFacts> {
-  return { ...(await readImageFacts(path)), c2pa: scanFile(path) }
-}
-
-function scanFile(path: string): C2paScan {
-  const file = openSync(path, 'r')
-  try {
-    return scanForC2pa({
-      size: fstatSync(file).size,
-      read(offset, length) {
-        const bytes = Buffer.alloc(length)
-        return bytes.subarray(0, readSync(file, bytes, 0, length, offset))
-      },
-    })
-  } finally {
-    closeSync(file)
-  }
+  return { ...(await readImageFacts(path)), c2pa: withSource(path, scanForC2pa) }
 }
 
 function isReadable(path: string): Promise<boolean> {

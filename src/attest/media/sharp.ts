@@ -2,6 +2,8 @@
 // stranger's file gets to five of them. The settings are the whole process's, worker threads included.
 
 import sharp, { type Sharp } from 'sharp'
+import { judgeHeader } from './header.ts'
+import { withSource } from './peek.ts'
 
 // A cache of operations on media that is seen once costs memory and can mix up a path whose content was replaced.
 sharp.cache(false)
@@ -23,10 +25,16 @@ export const MAX_METADATA_PIXELS = 256e6
 /** For decoding: one such image in RGBA takes 256 MB. */
 export const MAX_DECODED_PIXELS = 64e6
 
+export const HEADER_REFUSED = Symbol('header refused')
+
 /**
- * Opens an image of a stranger. Nothing is read before an output (`metadata`, `toBuffer`) is asked for, and then it
- * rejects for other formats than JPEG, PNG, WebP, HEIF, AVIF and TIFF, for more than `maxPixels` and for damaged data.
+ * Opens an image of a stranger. Of its pixels nothing is read before an output (`metadata`, `toBuffer`) is asked for, and then
+ * it rejects for other formats than JPEG, PNG, WebP, HEIF, AVIF and TIFF, for more than `maxPixels` and for damaged data.
+ * @throws {Error} caused by `HEADER_REFUSED`, with a sentence that may be shown, when the header asks for too much; and when
+ * a file can't be opened.
  */
 export function openImage(input: string | Buffer, { maxPixels }: { maxPixels: number }): Sharp {
+  const refusal = withSource(input, judgeHeader)
+  if (refusal !== undefined) throw new Error(refusal, { cause: HEADER_REFUSED })
   return sharp(input, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true })
 }

@@ -1,0 +1,104 @@
+// Small images with whatever in their headers, for what looks at headers.
+
+import { crc32, deflateSync } from 'node:zlib'
+import sharp from 'sharp'
+
+type Chunk = [type: string, data: Uint8Array]
+
+/** Eight pixels square, with these chunks before the picture. */
+export function pngWith(chunks: readonly Chunk[]): Buffer {
+  const size = Buffer.from('0000000800000008', 'hex')
+  const header: Chunk = ['IHDR', Buffer.concat([size, Buffer.from([8, 2, 0, 0, 0])])]
+  const data: Chunk = ['IDAT', deflateSync(Buffer.alloc(8 * 25))]
+  const all: Chunk[] = [header, ...chunks, data, ['IEND', Buffer.alloc(0)]]
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...all.flatMap(pngChunk)])
+}
+
+function pngChunk([type, data]: Chunk): Uint8Array[] {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), data])
+  return [u32be(data.length), named, u32be(crc32(named))]
+}
+
+/** With these chunks behind the picture. */
+export async function webpWith(chunks: readonly Chunk[]): Promise<Buffer> {
+  const plain = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#456' } })
+    .webp()
+    .toBuffer()
+  // ICC profile, EXIF and XMP are there.
+  const extended = Buffer.from('2c00000007000007 0000'.replace(' ', ''), 'hex')
+  const body = Buffer.concat([
+    Buffer.from('WEBP'),
+    ...riffChunk(['VP8X', extended]),
+    plain.subarray(12),
+    ...chunks.flatMap(riffChunk),
+  ])
+  return Buffer.concat([Buffer.from('RIFF'), u32le(body.length), body])
+}
+
+function riffChunk([type, data]: Chunk): Uint8Array[] {
+  return [Buffer.from(type, 'latin1'), u32le(data.length), data, Buffer.alloc(data.length % 2)]
+}
+
+/** With these bytes behind its first marker. */
+export async function jpegWith(...parts: Uint8Array[]): Promise<Buffer> {
+  const plain = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#456' } })
+    .jpeg()
+    .toBuffer()
+  return Buffer.concat([plain.subarray(0, 2), ...parts, plain.subarray(2)])
+}
+
+export function segment(marker: number, bytes = 8): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(bytes + 2, 2)
+  return Buffer.concat([head, Buffer.alloc(bytes)])
+}
+
+/** A TIFF of so many directories, each of which names the same XMP of `shared` bytes. */
+export function directories(count: number, shared = 0, isRing = false): Buffer {
+  // Width, height, bits, compression, photometric, strip, samples, rows, bytes.
+  const plain = [
+    [256, 1],
+    [257, 1],
+    [258, 8],
+    [259, 1],
+    [262, 1],
+    [273, 8],
+    [277, 1],
+    [278, 1],
+    [279, 1],
+  ]
+  const bytes = 2 + (plain.length + 1) * 12 + 4
+  const from = 10 + shared
+  const file = Buffer.alloc(from + count * bytes)
+  file.write('II*\0', 'latin1')
+  file.writeUInt32LE(from, 4)
+  for (let index = 0; index < count; index += 1) {
+    let at = from + index * bytes
+    file.writeUInt16LE(plain.length + 1, at)
+    at += 2
+    for (const [tag = 0, value = 0] of plain) at = entry(file, at, tag, 3, 1, value)
+    at = entry(file, at, 700, 1, shared, 10)
+    file.writeUInt32LE(index < count - 1 ? at + 4 : isRing ? from : 0, at)
+  }
+  return file
+}
+
+function entry(file: Buffer, at: number, tag: number, type: number, count: number, value: number): number {
+  file.writeUInt16LE(tag, at)
+  file.writeUInt16LE(type, at + 2)
+  file.writeUInt32LE(count, at + 4)
+  file.writeUInt32LE(value, at + 8)
+  return at + 12
+}
+
+function u32be(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+function u32le(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
