@@ -54,6 +54,7 @@ export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps):
       manifestReference: file.declared.manifestReference,
       anchors: async () => (await db.tenant(job.scope, findC2paAnchors)).map(({ certificate }) => certificate),
       at: submitted.acceptedAt,
+      owner: job.scope.accountId,
     })
     if (reading.ok) return reading.value
     const { code, detail } = reading

@@ -18,6 +18,8 @@ export function createHasher({ limitMs = LIMIT_MS }: { limitMs?: number } = {}):
     thread: new URL('./hasher-thread.ts', import.meta.url),
     threads: 1,
     limitMs,
+    // One picture at a time is asked for: there is nobody whom a slow one could hold up.
+    quickMs: limitMs,
     maxWaiting: 1_000,
   })
   return { hash: (path) => pool.submit({ path }), close: pool.close }

@@ -2,6 +2,7 @@
 // which library reads it.
 
 import { readFileSync, statSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
 import { type C2paFacts, type C2paManifest, readStore } from './c2pa-facts.ts'
@@ -10,6 +11,9 @@ import type { Answer, Inspection } from './threads.ts'
 export interface C2paRequest {
   path: string
   maxBytes: number
+  /** Of the file, in bytes. */
+  size: number
+  owner: string
   /** What the signer is looked for in, as PEM; empty when there is none. */
   anchors: string
   trustList: C2paManifest['trustList']
@@ -23,11 +27,15 @@ export type C2paAnswer = Answer<C2paFacts>
 export interface C2paThreadData {
   /** A compiled WebAssembly.Module. */
   module: object
+  /** For what is slow: it gives way to all else on the machine. */
+  isAside: boolean
 }
 
 // What a large file took is not given back to the system by WebAssembly: the next file gets a new thread.
-const MAX_KEPT_BYTES = 128 * 1024 * 1024
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
 const MAX_REQUESTS = 500
+// A third of what others get of a processor that is asked for by both. Less, and an honest file of 60 MB would run out of time.
+const ASIDE_PRIORITY = 5
 
 // The settings forbid it already. This holds also if a later version should forget them: the library has no other way out.
 globalThis.fetch = () => Promise.reject(new Error('there is no network here'))
@@ -45,7 +53,8 @@ globalThis.Date = class extends RealDate {
   }
 } as DateConstructor
 
-const { module }: C2paThreadData = workerData
+const { module, isAside }: C2paThreadData = workerData
+if (isAside) giveWay()
 const { memory } = initSync({ module })
 let requests = 0
 
@@ -105,6 +114,11 @@ function settingsOf(anchors: string): string {
     verify: { verify_trust: true, remote_manifest_fetch: false, ocsp_fetch: false },
     core: { allowed_network_hosts: [], decode_identity_assertions: false },
   })
+}
+
+// On Linux a priority is one thread's, elsewhere the whole process's.
+function giveWay(): void {
+  if (process.platform === 'linux') setPriority(ASIDE_PRIORITY)
 }
 
 function answer(message: C2paAnswer): void {

@@ -27,6 +27,8 @@ export interface ReadOptions {
   anchors(): Promise<readonly Uint8Array[]>
   /** For this time certificates are judged; the same time gives the same facts. */
   at: Date
+  /** Whose file it is: what is slow of one owner leaves room for that of others. */
+  owner?: string
 }
 
 export interface C2paOptions {
@@ -35,6 +37,8 @@ export interface C2paOptions {
   threads?: number
   /** For one file. Honest ones take 10 to 100 ms. */
   limitMs?: number
+  /** As in `ThreadsOptions`. */
+  quickMs?: number
   maxWaiting?: number
   /** The thread's file. Another one only where a test wants a thread that misbehaves. */
   thread?: URL
@@ -43,6 +47,12 @@ export interface C2paOptions {
 /** What is read of: a larger file is held twice in memory while it is. Long videos are told by their chunk chain instead. */
 export const MAX_C2PA_BYTES = 64 * 1024 * 1024
 
+// Reading takes 10 ms, and 4 more for each MB that is hashed.
+const QUICK_MS = 500
+const MAX_QUICK_BYTES = 16 * 1024 * 1024
+// A worker runs 16 jobs at once, each of which waits for its file: most of them must be left to others.
+const SEATS = { all: 4, each: 2 }
+
 // Of one thread's WebAssembly, in pages of 64 KiB: the largest file twice, and as much again for what is made of it.
 const MAX_PAGES = (4 * MAX_C2PA_BYTES) / 65_536
 
@@ -50,6 +60,7 @@ export function createC2paReader({
   anchors: ours = [],
   threads = 1,
   limitMs = 8_000,
+  quickMs = QUICK_MS,
   maxWaiting = 1_000,
   thread = new URL('./c2pa-thread.ts', import.meta.url),
 }: C2paOptions = {}): C2paReader {
@@ -57,12 +68,21 @@ export function createC2paReader({
   let isClosed = false
 
   async function start(): Promise<Threads<C2paRequest>> {
-    const data: C2paThreadData = { module: await loadModule() }
-    return createThreads({ thread, threads, limitMs, maxWaiting, workerData: () => data })
+    const module = await loadModule()
+    return createThreads<C2paRequest>({
+      thread,
+      threads,
+      limitMs,
+      quickMs,
+      maxWaiting,
+      workerData: (isAside): C2paThreadData => ({ module, isAside }),
+      isSlow: ({ size }) => size > MAX_QUICK_BYTES,
+      seats: { ...SEATS, ownerOf: ({ owner }) => owner },
+    })
   }
 
   return {
-    async read(path, { scan, manifestReference, anchors, at }) {
+    async read(path, { scan, manifestReference, anchors, at, owner = '' }) {
       const { state, size } = scan
       if (state === 'absent') return { ok: true, value: { state, manifestReference } }
       if (state === 'unknown_format') return { ok: true, value: { state: 'not_applicable' } }
@@ -79,7 +99,8 @@ export function createC2paReader({
       if (isClosed) return { ok: false, code: 'closed', detail: 'The reader is shutting down.' }
       const { pem, ...trustList } = trustListOf([...ours, ...(await anchors())])
       pool ??= start()
-      return (await pool).submit({ path, maxBytes: MAX_C2PA_BYTES, anchors: pem, trustList, at: at.getTime() })
+      const limits = { maxBytes: MAX_C2PA_BYTES, size, owner }
+      return (await pool).submit({ path, ...limits, anchors: pem, trustList, at: at.getTime() })
     },
     async close() {
       isClosed = true

@@ -17,6 +17,8 @@ export interface InspectorOptions {
   threads?: number
   /** For one request, from its start in the thread. Honest files take milliseconds, a thumbnail of 60 megapixels a second. */
   limitMs?: number
+  /** As in `ThreadsOptions`. */
+  quickMs?: number
   /** Waiting requests, beyond which the answer is `busy`. */
   maxWaiting?: number
   /** The thread's file. Another one only where a test wants a thread that misbehaves. */
@@ -24,15 +26,16 @@ export interface InspectorOptions {
 }
 
 export function createInspector(options: InspectorOptions = {}): Inspector {
-  const { threads = 1, limitMs = 5_000, maxWaiting = 1_000 } = options
+  const { threads = 1, limitMs = 5_000, quickMs = 1_000, maxWaiting = 1_000 } = options
   const thread = options.thread ?? new URL('./inspector-thread.ts', import.meta.url)
   const pool = createThreads<ThreadRequest>({
     thread,
     threads,
     limitMs,
+    quickMs,
     maxWaiting,
     // A thumbnail takes as long as fifty inspections, and an upload waits for an inspection.
-    isUrgent: ({ op }) => op === 'inspect',
+    isSlow: ({ op }) => op === 'thumbnail',
   })
 
   return {

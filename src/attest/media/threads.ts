@@ -1,6 +1,6 @@
 // Parsers run on bytes that strangers send, so they run in threads: what loops, crashes or eats memory there ends with its
 // thread and is the answer to that one request. One request is in a thread at a time; all others wait out here, so that ending
-// the thread costs none of them anything.
+// the thread costs none of them anything. What is slow, or turns out to be, goes on in a thread aside, where only its like wait.
 
 import { Worker } from 'node:worker_threads'
 
@@ -16,16 +16,20 @@ export type Answer<V> = { op: 'ready' } | { op: 'done'; inspection: Inspection<V
 export interface ThreadsOptions<Request> {
   /** The thread's file. */
   thread: URL
-  /** Started when first needed. */
+  /** Started when first needed; the one aside comes on top. */
   threads: number
-  /** For one request, from its start in the thread. */
+  /** For one request, from its start in the thread that answers it. */
   limitMs: number
+  /** After which a request is taken out and begun again aside: the longest that one file holds up the others. */
+  quickMs: number
   /** Waiting requests, beyond which the answer is `busy`. */
   maxWaiting: number
   /** Asked when a thread is started. */
-  workerData?: () => unknown
-  /** What overtakes the others while it waits. */
-  isUrgent?: (request: Request) => boolean
+  workerData?: (isAside: boolean) => unknown
+  /** What goes aside at once. */
+  isSlow?: (request: Request) => boolean
+  /** Requests that were taken out and have no answer yet: those of all owners, and of one. Beyond, the answer is `busy`. */
+  seats?: { all: number; each: number; ownerOf(request: Request): string }
 }
 
 export interface Threads<Request> {
@@ -39,6 +43,7 @@ interface Task<Request> {
 }
 
 interface Lane<Request> {
+  isAside: boolean
   worker: Worker | undefined
   isReady: boolean
   task: Task<Request> | undefined
@@ -50,28 +55,33 @@ const START_LIMIT_MS = 30_000
 // Of JavaScript memory. Pixels and WebAssembly are outside of it: the libraries' own limits bound those.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
 
+// A thread aside is seldom needed, and what it holds is given back.
+const IDLE_MS = 30_000
+
 const CLOSED = { ok: false, code: 'closed', detail: 'The inspector is shutting down.' } as const
+const BUSY = { ok: false, code: 'busy', detail: 'Too many files are waiting to be inspected.' } as const
 
 export function createThreads<Request>({
   thread,
   threads,
   limitMs,
+  quickMs,
   maxWaiting,
   workerData = () => undefined,
-  isUrgent = () => true,
+  isSlow = () => false,
+  seats,
 }: ThreadsOptions<Request>): Threads<Request> {
-  const lanes: Lane<Request>[] = Array.from({ length: threads }, () => newLane())
-  const urgent: Task<Request>[] = []
-  const patient: Task<Request>[] = []
+  const lanes: Lane<Request>[] = [...Array.from({ length: threads }, () => newLane(false)), newLane(true)]
+  const quick: Task<Request>[] = []
+  const slow: Task<Request>[] = []
+  const seated = new Set<Task<Request>>()
   let isClosed = false
 
   function submit<V>(request: Request): Promise<Inspection<V>> {
     if (isClosed) return Promise.resolve(CLOSED)
-    if (urgent.length + patient.length >= maxWaiting) {
-      return Promise.resolve({ ok: false, code: 'busy', detail: 'Too many files are waiting to be inspected.' })
-    }
+    if (quick.length + slow.length >= maxWaiting) return Promise.resolve(BUSY)
     return new Promise((settle) => {
-      const queue = isUrgent(request) ? urgent : patient
+      const queue = isSlow(request) ? slow : quick
       // The thread answers a request with its own kind of value; its file ties the two together on its side.
       queue.push({ request, settle: (inspection) => settle(inspection as Inspection<V>) })
       for (const lane of lanes) advance(lane)
@@ -80,7 +90,7 @@ export function createThreads<Request>({
 
   function advance(lane: Lane<Request>): void {
     if (lane.task !== undefined) return
-    const task = urgent.shift() ?? patient.shift()
+    const task = (lane.isAside ? slow : quick).shift()
     if (task === undefined) return
     lane.task = task
     if (lane.worker === undefined) start(lane)
@@ -93,7 +103,7 @@ export function createThreads<Request>({
       env: {},
       execArgv: [],
       resourceLimits: RESOURCE_LIMITS,
-      workerData: workerData(),
+      workerData: workerData(lane.isAside),
     })
     // The timer of a request keeps the process alive while there is work; an idle thread must not.
     worker.unref()
@@ -103,20 +113,43 @@ export function createThreads<Request>({
     worker.on('messageerror', () => drop(lane, worker, 'crashed', 'The inspection gave no readable answer.'))
     worker.on('error', (error) => drop(lane, worker, 'crashed', crashDetail(error)))
     worker.on('exit', () => drop(lane, worker, 'crashed', 'The inspection ended without an answer.'))
-    watch(lane, START_LIMIT_MS)
+    watch(lane, START_LIMIT_MS, () => stop(lane, worker, START_LIMIT_MS))
   }
 
   function send(lane: Lane<Request>, task: Task<Request>): void {
-    watch(lane, limitMs)
-    lane.worker?.postMessage(task.request)
+    const { worker } = lane
+    if (worker === undefined) return
+    if (lane.isAside || quickMs >= limitMs) watch(lane, limitMs, () => stop(lane, worker, limitMs))
+    else watch(lane, quickMs, () => takeOut(lane, worker, task))
+    worker.postMessage(task.request)
   }
 
-  function watch(lane: Lane<Request>, delayMs: number): void {
-    const { worker } = lane
+  function watch(lane: Lane<Request>, delayMs: number, act: () => void): void {
     clearTimeout(lane.timer)
-    lane.timer = setTimeout(() => {
-      if (worker !== undefined) drop(lane, worker, 'timeout', `The inspection took longer than ${delayMs} ms.`)
-    }, delayMs)
+    lane.timer = setTimeout(act, delayMs)
+  }
+
+  function stop(lane: Lane<Request>, worker: Worker, afterMs: number): void {
+    drop(lane, worker, 'timeout', `The inspection took longer than ${afterMs} ms.`)
+  }
+
+  function takeOut(lane: Lane<Request>, worker: Worker, task: Task<Request>): void {
+    forget(lane, worker)
+    lane.task = undefined
+    if (isSeatLeft(task)) {
+      seated.add(task)
+      slow.push(task)
+    } else {
+      task.settle(BUSY)
+    }
+    for (const other of lanes) advance(other)
+  }
+
+  function isSeatLeft({ request }: Task<Request>): boolean {
+    if (seats === undefined) return true
+    const { all, each, ownerOf } = seats
+    const own = [...seated].filter((other) => ownerOf(other.request) === ownerOf(request))
+    return seated.size < all && own.length < each
   }
 
   function receive(lane: Lane<Request>, worker: Worker, answer: Answer<unknown>): void {
@@ -139,6 +172,7 @@ export function createThreads<Request>({
   }
 
   function forget(lane: Lane<Request>, worker: Worker): void {
+    clearTimeout(lane.timer)
     lane.worker = undefined
     lane.isReady = false
     // Not awaited: a native call that never returns holds up the end of its thread, but nobody else.
@@ -147,17 +181,22 @@ export function createThreads<Request>({
 
   function finish(lane: Lane<Request>, inspection: Inspection<unknown>): void {
     clearTimeout(lane.timer)
-    const { task } = lane
+    const { task, worker } = lane
     lane.task = undefined
+    if (task !== undefined) seated.delete(task)
     task?.settle(inspection)
     advance(lane)
+    if (lane.isAside && lane.task === undefined && worker !== undefined) {
+      watch(lane, IDLE_MS, () => forget(lane, worker))
+      lane.timer?.unref()
+    }
   }
 
   return {
     submit,
     close() {
       isClosed = true
-      for (const task of [...urgent.splice(0), ...patient.splice(0)]) task.settle(CLOSED)
+      for (const task of [...quick.splice(0), ...slow.splice(0)]) task.settle(CLOSED)
       for (const lane of lanes) {
         if (lane.worker !== undefined) drop(lane, lane.worker, CLOSED.code, CLOSED.detail)
       }
@@ -165,7 +204,13 @@ export function createThreads<Request>({
   }
 }
 
-const newLane = () => ({ worker: undefined, isReady: false, task: undefined, timer: undefined })
+const newLane = (isAside: boolean) => ({
+  isAside,
+  worker: undefined,
+  isReady: false,
+  task: undefined,
+  timer: undefined,
+})
 
 const crashDetail = (error: unknown): string =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

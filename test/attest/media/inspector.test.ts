@@ -120,20 +120,19 @@ describe('inspector with a thread that misbehaves', () => {
     await inspector.close()
   })
 
-  it('says busy when too many wait, and inspects before it draws', async () => {
-    const inspector = misbehaving(200, 3)
-    const order: string[] = []
-    const note = (name: string) => (answer: { ok: boolean; code?: string }) =>
-      order.push(`${name} ${answer.code ?? 'ok'}`)
-    await Promise.all([
-      inspector.inspect('never').then(note('stuck')),
-      inspector.thumbnail('fine', 1).then(note('thumbnail')),
-      inspector.inspect('fine').then(note('first')),
-      inspector.inspect('fine').then(note('second')),
-      inspector.inspect('fine').then(note('third')),
-    ])
-    expect(order).toEqual(['third busy', 'stuck timeout', 'first ok', 'second ok', 'thumbnail ok'])
+  it('says busy when too many wait', async () => {
+    const inspector = misbehaving(200, 2)
+    const answers = await Promise.all(['never', 'fine', 'fine', 'fine'].map((path) => inspector.inspect(path)))
+    expect(answers.map((one) => (one.ok ? 'ok' : one.code))).toEqual(['timeout', 'ok', 'ok', 'busy'])
     await inspector.close()
+  })
+
+  it('draws aside: no inspection waits for a thumbnail', async () => {
+    const inspector = misbehaving(60_000)
+    const stuck = inspector.thumbnail('never', 1)
+    expect(await inspector.inspect('fine')).toMatchObject(fine)
+    await inspector.close()
+    expect(await stuck).toMatchObject({ code: 'closed' })
   })
 
   it('answers each request when the thread can not start, without trying for ever', async () => {

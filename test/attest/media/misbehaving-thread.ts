@@ -13,7 +13,13 @@ parentPort?.on('message', ({ path }: ThreadRequest) => {
   if (path === 'reject') return void Promise.reject(new Error('a parser fell over later'))
   if (path === 'exit') process.exit(0)
   if (path === 'memory') for (;;) kept.push(new Array(100_000).fill({}))
+  if (path === 'slow') return void setTimeout(() => describe(path), 500)
   if (path === 'afterwards') setImmediate(() => process.exit(1))
+  describe(path)
+})
+answer({ op: 'ready' })
+
+function describe(path: string): void {
   const exif = { state: 'unreadable', detail: path } as const
   const declared = { sourceTypes: [], generators: [], manifestReference: null }
   const c2pa = { state: 'absent', size: 0 } as const
@@ -21,5 +27,4 @@ parentPort?.on('message', ({ path }: ThreadRequest) => {
     op: 'done',
     inspection: { ok: true, value: { format: null, width: null, height: null, exif, declared, c2pa } },
   })
-})
-answer({ op: 'ready' })
+}

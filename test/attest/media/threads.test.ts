@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest'
+import { createThreads, type Threads, type ThreadsOptions } from '#src/attest/media/threads.ts'
+
+interface Request {
+  op: 'inspect'
+  path: string
+  owner?: string
+}
+
+const threadsThat = (options: Partial<ThreadsOptions<Request>>) =>
+  createThreads<Request>({
+    thread: new URL('./misbehaving-thread.ts', import.meta.url),
+    threads: 1,
+    limitMs: 20_000,
+    quickMs: 200,
+    maxWaiting: 100,
+    ...options,
+  })
+
+/** What became of each, in the order in which they were answered. */
+async function orderOf(threads: Threads<Request>, requests: readonly Omit<Request, 'op'>[]): Promise<string[]> {
+  const order: string[] = []
+  await Promise.all(
+    requests.map(async ({ path, owner = '' }) => {
+      const answer = await threads.submit({ op: 'inspect', path, owner })
+      order.push([path, owner, answer.ok ? 'ok' : answer.code].filter(Boolean).join(' '))
+    }),
+  )
+  return order
+}
+
+const paths = (...names: string[]) => names.map((path) => ({ path }))
+
+it('what is slow goes on aside, and nobody else waits until it is done', async () => {
+  const threads = threadsThat({})
+  expect(await orderOf(threads, paths('slow', 'fine', 'slow', 'fine'))).toEqual([
+    'fine ok',
+    'fine ok',
+    'slow ok',
+    'slow ok',
+  ])
+  threads.close()
+})
+
+it('what is stuck has its whole time aside, and no more', async () => {
+  const threads = threadsThat({ limitMs: 600 })
+  expect(await orderOf(threads, paths('never', 'fine'))).toEqual(['fine ok', 'never timeout'])
+  expect(await orderOf(threads, paths('loop', 'fine'))).toEqual(['fine ok', 'loop timeout'])
+  threads.close()
+})
+
+it('what is known to be slow goes aside at once', async () => {
+  const threads = threadsThat({ quickMs: 10_000, isSlow: ({ path }) => path === 'slow' })
+  expect(await orderOf(threads, paths('slow', 'fine', 'fine'))).toEqual(['fine ok', 'fine ok', 'slow ok'])
+  threads.close()
+})
+
+it('what is stuck of one owner leaves places for others', async () => {
+  const threads = threadsThat({ seats: { all: 3, each: 2, ownerOf: ({ owner = '' }) => owner } })
+  const owners = ['a', 'a', 'a', 'b', 'c']
+  const answers = owners.map((owner) => threads.submit({ op: 'inspect', path: 'never', owner }))
+  expect(await Promise.all([answers[2], answers[4]])).toMatchObject([{ code: 'busy' }, { code: 'busy' }])
+  threads.close()
+  expect(await Promise.all([answers[0], answers[1], answers[3]])).toMatchObject([
+    { code: 'closed' },
+    { code: 'closed' },
+    { code: 'closed' },
+  ])
+})
+
+it('a place is free again, whatever became of who had it', async () => {
+  const threads = threadsThat({ limitMs: 400, seats: { all: 1, each: 1, ownerOf: () => '' } })
+  for (const path of ['never', 'slow', 'never'])
+    expect(await orderOf(threads, paths(path))).toEqual([`${path} timeout`])
+  threads.close()
+})
+
+it('threads aside are told that they are', async () => {
+  const told: boolean[] = []
+  const threads = threadsThat({ workerData: (isAside) => told.push(isAside), isSlow: ({ path }) => path === 'slow' })
+  await orderOf(threads, paths('slow', 'fine'))
+  expect(told.toSorted()).toEqual([false, true])
+  threads.close()
+})
+
+it('closing answers what waits aside', async () => {
+  const threads = threadsThat({ isSlow: () => true })
+  const order = orderOf(threads, paths('never', 'never'))
+  threads.close()
+  expect(await order).toEqual(['never closed', 'never closed'])
+})
