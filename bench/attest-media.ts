@@ -4,10 +4,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { deflateSync } from 'node:zlib'
 import type { AttestBody, Media } from '../capture-kit/device.ts'
 import { PLACES } from '../capture-kit/stock.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../capture-kit/video.ts'
 import { makeC2paSigner } from '../test/attest/media/c2pa-signing.ts'
+import { pngWith, webpWith } from '../test/attest/media/headers.ts'
 import { createPhotographer, renamed } from './captures.ts'
 import { judgeLimit, judgeRatio, note, type Options, percentile, type Verdict } from './harness.ts'
 import type { Process } from './processes.ts'
@@ -71,7 +73,12 @@ export async function runAttestMedia(options: Options): Promise<Verdict[]> {
   }
 }
 
-type Makers = Record<FloorKind, Make> & { hostile: Make }
+interface Makers extends Record<FloorKind, Make> {
+  /** What is done with in two seconds at most. */
+  hostile: Make
+  /** Beside them one whose manifest is never done with: its whole time runs out, twice. */
+  worst: Make
+}
 
 async function createMakers({ client, take, device, deviceId }: Settling): Promise<Makers> {
   const signer = await makeC2paSigner()
@@ -83,7 +90,7 @@ async function createMakers({ client, take, device, deviceId }: Settling): Promi
         one === undefined ? [] : [renamed(one)],
       )
   const captureOf = async (photo: Buffer, more: Partial<Parameters<typeof device.capture>[0]> = {}) => {
-    const media: Media = more.media ?? { media_id: (await client.upload(photo, 'image/jpeg')).media_id }
+    const media: Media = more.media ?? { media_id: (await client.upload(photo, typeOf(photo))).media_id }
     const { lat, lng } = PLACES[0]
     return device.capture({
       photo,
@@ -99,6 +106,8 @@ async function createMakers({ client, take, device, deviceId }: Settling): Promi
   const signed = await Promise.all(
     [1, 2, 3, 4, 5].map(async (index) => captureOf(await signer.sign(photographer.shoot(index).photo, 'image/jpeg'))),
   )
+  const { hostile, stuck } = await hostileFiles(signer)
+  const captured = await Promise.all(hostile.map((file) => captureOf(file)))
   const recording = recordVideo({ seed: 1, chunks: CHUNKS, chunkBytes: CHUNK_BYTES })
   const video = joinChunks(recording)
   const { media_id } = await client.upload(video, 'video/mp4')
@@ -122,20 +131,44 @@ async function createMakers({ client, take, device, deviceId }: Settling): Promi
         ),
       )
     },
-    hostile: repeat(await Promise.all((await hostileFiles(signer)).map((file) => captureOf(file)))),
+    hostile: repeat(captured),
+    worst: repeat([await captureOf(stuck), ...captured]),
   }
 }
 
-/** A manifest over 60 MB, one that was changed, and a picture that ends in its midst, with ten megabytes behind it. */
-async function hostileFiles(signer: Awaited<ReturnType<typeof makeC2paSigner>>): Promise<Buffer[]> {
+/**
+ * A manifest over 60 MB, one that was changed, one of 2,000 assertions (the time is their square) and one over 60 ingredients; a
+ * picture that ends in its midst, with ten megabytes behind it; texts that become two gigabytes; and a hundred thousand frames.
+ */
+async function hostileFiles(
+  signer: Awaited<ReturnType<typeof makeC2paSigner>>,
+): Promise<{ hostile: Buffer[]; stuck: Buffer }> {
   const { photo } = (await createPhotographer({ isSmall: true })).shoot(1)
+  const withAssertions = (count: number) =>
+    signer.sign(photo, 'image/jpeg', {
+      assertions: Array.from({ length: count }, (_, index) => ({ label: `org.example.a${index}`, data: { index } })),
+    })
   const large = await signer.sign(Buffer.concat([photo, randomBytes(60_000_000)]), 'image/jpeg')
   const changed = await signer.sign(photo, 'image/jpeg')
   const at = changed.indexOf('c2pa.claim') + 200
   changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
+  const ingredients = []
+  for (let index = 0; index < 60; index += 1) {
+    ingredients.push({ bytes: await signer.sign(photo, 'image/jpeg', { title: `part ${index}` }), mime: 'image/jpeg' })
+  }
+  const composed = await signer.sign(photo, 'image/jpeg', { ingredients })
   const cut = Buffer.concat([photo.subarray(0, photo.length / 2), Buffer.alloc(10_000_000, 0xff)])
-  return [large, changed, cut]
+  const bomb = Buffer.concat([Buffer.from('Comment\0\0'), deflateSync(Buffer.alloc(50_000_000))])
+  const texts = pngWith(Array.from({ length: 40 }, () => ['zTXt', bomb]))
+  const frames = await webpWith(Array.from({ length: 100_000 }, () => ['ANMF', Buffer.alloc(24)]))
+  return {
+    hostile: [large, changed, await withAssertions(2_000), composed, cut, texts, frames],
+    stuck: await withAssertions(8_000),
+  }
 }
+
+const typeOf = (photo: Buffer): string =>
+  photo[0] === 0x89 ? 'image/png' : photo[0] === 0x52 ? 'image/webp' : 'image/jpeg'
 
 /** Resident memory of the worker after a tenth of the claims, against that at the end. */
 async function judgeMemory(settling: Settling, make: Makers, count: number): Promise<Verdict> {
@@ -182,10 +215,11 @@ async function judgeHostile({
 }): Promise<Verdict> {
   const p99 = (isHostile: boolean): Promise<number> =>
     settling.withWorkers(1, async () => {
-      await settling.settle(await make.photo(100))
+      // That a worker loads its C2PA reader with the first manifest is nothing that hostile files do.
+      await settling.settle([...(await make.photo(100)), ...(await make.c2pa(20))])
       await stage.resume('attest')
       const good = await make.photo(count)
-      const bad = hostileNames(await make.hostile(Math.ceil(count / 100)))
+      const bad = hostileNames(await make.worst(Math.ceil(count / 100)))
       const since = new Date()
       const waiting: Promise<unknown>[] = []
       for (const [index, body] of good.entries()) {

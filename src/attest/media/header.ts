@@ -3,6 +3,7 @@
 // bounds 10 MB of PNG take gigabytes, and 12 MB of TIFF hours. What is refused depends on the bytes alone, never on the machine.
 
 import { inflateSync } from 'node:zlib'
+import { judgeHeif } from './heif-header.ts'
 import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
@@ -36,7 +37,10 @@ export function judgeHeader(source: ByteSource): string | undefined {
     // The library goes by fewer bytes than we do: what only it takes for an image was not looked at here.
     case undefined:
       return UNKNOWN_HEADER
-    // HEIF: its library has bounds of its own, on items, extents and memory.
+    case 'image/heic':
+    case 'image/avif':
+      return judgeHeif(at, source.size)
+    // The library opens no video.
     default:
       return undefined
   }

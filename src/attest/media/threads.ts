@@ -53,7 +53,7 @@ interface Lane<Request> {
 // Loading the image library takes 0.1 to 0.3 s on an idle machine; it is not the file's fault when it takes longer.
 const START_LIMIT_MS = 30_000
 // Of JavaScript memory. Pixels and WebAssembly are outside of it: the libraries' own limits bound those.
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
 
 // A thread aside is seldom needed, and what it holds is given back.
 const IDLE_MS = 30_000

@@ -15,7 +15,7 @@ import {
 } from '#src/attest/media/header.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { withSource } from '#src/attest/media/peek.ts'
-import { directories, jpegWith, pngWith, segment, webpWith } from './headers.ts'
+import { avifWith, directories, jpegWith, pngWith, segment, webpWith } from './headers.ts'
 
 const MB = 1_000_000
 const judge = (file: Uint8Array) => withSource(file, judgeHeader)
@@ -59,6 +59,8 @@ describe('a header is not read', () => {
     ['of a JPEG that begins with megabytes of nothing', () => jpegWith(Buffer.alloc(MB, 0xff))],
     ['of a TIFF with directories without end', () => directories(MAX_DIRECTORIES + 1)],
     ['of a TIFF whose directories share one large value', () => directories(50, MB)],
+    ['of an AVIF whose items share their bytes', () => avifWith({ items: 10, extents: 30, bytes: MB })],
+    ['of an AVIF that names its bytes without end', () => avifWith({ items: 1, extents: 4_097, bytes: 0 })],
     ['of what the library alone takes for a JPEG', async () => jpegWith(Buffer.alloc(9, 1))],
     ['of a BigTIFF', () => Buffer.concat([Buffer.from('II+\0\x08\0\0\0'), Buffer.alloc(20)])],
     ['of nothing', () => Buffer.alloc(0)],
@@ -90,6 +92,7 @@ describe('a header is read', () => {
       () => jpegWith(Buffer.from([0xff, 0xff, 0xff, 0x01, 1, 2, 3, 0xff, 0x00])),
     ],
     ['of a WebP with XMP', () => webpWith([['XMP ', Buffer.alloc(MB, 65)]])],
+    ['of an AVIF with items of their own', () => avifWith({ items: 1, extents: 1, bytes: MB })],
     ['of a TIFF with pages', () => directories(100)],
   ])('%s', async (_, make) => {
     const file = await make()

@@ -83,6 +83,58 @@ export function directories(count: number, shared = 0, isRing = false): Buffer {
   return file
 }
 
+/** An AVIF of so many items besides its picture, each of which names the same `bytes` so many times over. */
+export async function avifWith({
+  items,
+  extents,
+  bytes,
+}: Record<'items' | 'extents' | 'bytes', number>): Promise<Buffer> {
+  const plain = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#456' } })
+    .avif({ effort: 0 })
+    .toBuffer()
+  const picture = boxOf(plain, 'mdat').subarray(8)
+  const ids = Array.from({ length: items }, (_, index) => index + 2)
+  const headerAt = (dataAt: number) => {
+    const place = (id: number, count: number, at: number, length: number) => [
+      u16be(id, 0, 0, count),
+      ...Array.from({ length: count }, () => Buffer.concat([u32be(at), u32be(length)])),
+    ]
+    const iloc = box(
+      'iloc',
+      u32be(1 << 24),
+      Buffer.from([0x44, 0]),
+      u16be(items + 1),
+      ...place(1, 1, dataAt, picture.length),
+      ...ids.flatMap((id) => place(id, extents, dataAt + picture.length, bytes)),
+    )
+    const item = (id: number, type: string) => box('infe', u32be(2 << 24), u16be(id, 0), Buffer.from(`${type}\0`))
+    const iinf = box('iinf', u32be(0), u16be(items + 1), item(1, 'av01'), ...ids.map((id) => item(id, 'Exif')))
+    const iref = box('iref', u32be(0), ...ids.map((id) => box('cdsc', u16be(id, 1, 1))))
+    const iprp = box('iprp', boxOf(plain, 'ipco'), boxOf(plain, 'ipma'))
+    const hdlr = box('hdlr', u32be(0), u32be(0), Buffer.from('pict'), Buffer.alloc(13))
+    const meta = box('meta', u32be(0), hdlr, box('pitm', u32be(0), u16be(1)), iloc, iinf, iref, iprp)
+    return Buffer.concat([box('ftyp', Buffer.from('avif\0\0\0\0mif1avif')), meta])
+  }
+  const { length } = headerAt(0)
+  return Buffer.concat([headerAt(length + 8), box('mdat', picture, Buffer.alloc(bytes))])
+}
+
+function box(type: string, ...parts: Uint8Array[]): Buffer {
+  const body = Buffer.concat(parts)
+  return Buffer.concat([u32be(body.length + 8), Buffer.from(type), body])
+}
+
+function boxOf(file: Buffer, type: string): Buffer {
+  const at = file.indexOf(type) - 4
+  return file.subarray(at, at + file.readUInt32BE(at))
+}
+
+function u16be(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(2 * values.length)
+  for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, 2 * index)
+  return bytes
+}
+
 function entry(file: Buffer, at: number, tag: number, type: number, count: number, value: number): number {
   file.writeUInt16LE(tag, at)
   file.writeUInt16LE(type, at + 2)
