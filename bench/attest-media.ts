@@ -162,7 +162,7 @@ async function hostileFiles(
   const texts = pngWith(Array.from({ length: 40 }, () => ['zTXt', bomb]))
   const frames = await webpWith(Array.from({ length: 100_000 }, () => ['ANMF', Buffer.alloc(24)]))
   return {
-    hostile: [large, changed, await withAssertions(2_000), composed, cut, texts, frames],
+    hostile: [texts, await withAssertions(2_000), frames, large, composed, changed, cut],
     stuck: await withAssertions(8_000),
   }
 }
@@ -224,7 +224,7 @@ async function judgeHostile({
       const waiting: Promise<unknown>[] = []
       for (const [index, body] of good.entries()) {
         waiting.push(settling.client.attest(body, 30))
-        const hostile = isHostile && index % 100 === 50 ? bad.pop() : undefined
+        const hostile = isHostile && index % 100 === 50 ? bad.shift() : undefined
         if (hostile !== undefined) waiting.push(settling.client.attest(hostile, 30))
         await delay(1_000 / PER_SECOND)
       }

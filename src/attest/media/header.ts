@@ -22,12 +22,15 @@ const MAX_ENTRIES = 1_000
 // Entries may share a value, as two resolutions do.
 const SHARED_BYTES = 64 * 1024
 
-/** Why nobody should be asked to read this header; undefined when it asks for no more than it may. */
-export function judgeHeader(source: ByteSource): string | undefined {
+/**
+ * Why nobody should be asked to read this header, or to decode the picture as well; undefined when it asks for no more than it
+ * may.
+ */
+export function judgeHeader(source: ByteSource, { isDecoded = false } = {}): string | undefined {
   const at = windowed(source)
   switch (sniffType(at(0, SNIFF_BYTES))) {
     case 'image/jpeg':
-      return judgeJpeg(at, source.size)
+      return judgeJpeg(at, source, isDecoded)
     case 'image/png':
       return judgePng(at, source)
     case 'image/webp':
@@ -50,7 +53,7 @@ export const UNKNOWN_HEADER = 'the image header is damaged or unsupported'
 const TOO_MANY_PARTS = `the header has more than ${MAX_PARTS} parts`
 const TOO_MUCH = 'the header holds too much text and too many profiles'
 
-function judgeJpeg(at: Peek, size: number): string | undefined {
+function judgeJpeg(at: Peek, source: ByteSource, isDecoded: boolean): string | undefined {
   let offset = 2
   let stray = 0
   for (let part = 0; part < MAX_PARTS; part += 1) {
@@ -66,12 +69,40 @@ function judgeJpeg(at: Peek, size: number): string | undefined {
       if (stray > MAX_STRAY_BYTES) return 'the header has too much between its parts'
     }
     // The picture's data, or the end.
-    if (marker === 0xda || marker === 0xd9) return undefined
+    if (marker === 0xda) return isDecoded ? judgeScans(source, offset, part) : undefined
+    if (marker === 0xd9) return undefined
     const isBare = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
     if (!isBare) offset += Math.max(2, u16(at(offset, 2), 0, false))
-    if (offset >= size) return undefined
+    if (offset >= source.size) return undefined
   }
   return TOO_MANY_PARTS
+}
+
+const BLOCK_BYTES = 256 * 1024
+
+// A decoder keeps the segments between two scans as well. In the data of a scan 0xff stands before 0x00 or a restart alone.
+function judgeScans({ size, read }: ByteSource, from: number, before: number): string | undefined {
+  let parts = before
+  let offset = from
+  while (offset + 1 < size) {
+    const bytes = read(offset, Math.min(BLOCK_BYTES, size - offset))
+    let at = bytes.indexOf(0xff)
+    while (at !== -1 && at + 3 < bytes.length) {
+      const marker = bytes[at + 1] ?? 0
+      if (marker === 0xd9) return undefined
+      if (marker === 0xfe || (marker >= 0xe0 && marker <= 0xef)) {
+        parts += 1
+        if (parts > MAX_PARTS) return TOO_MANY_PARTS
+        at += 2 + Math.max(2, u16(bytes, at + 2, false))
+      } else {
+        at += 1
+      }
+      at = at < bytes.length ? bytes.indexOf(0xff, at) : at
+    }
+    // What begins at the end of a block is looked at with the next.
+    offset += at === -1 ? bytes.length : Math.max(1, at)
+  }
+  return undefined
 }
 
 function judgePng(at: Peek, { size, read }: ByteSource): string | undefined {

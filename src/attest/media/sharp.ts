@@ -34,7 +34,7 @@ export const HEADER_REFUSED = Symbol('header refused')
  * a file can't be opened.
  */
 export function openImage(input: string | Buffer, { maxPixels }: { maxPixels: number }): Sharp {
-  const refusal = withSource(input, judgeHeader)
+  const refusal = withSource(input, (source) => judgeHeader(source, { isDecoded: maxPixels <= MAX_DECODED_PIXELS }))
   if (refusal !== undefined) throw new Error(refusal, { cause: HEADER_REFUSED })
   return sharp(input, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true })
 }

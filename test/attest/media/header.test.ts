@@ -73,6 +73,27 @@ describe('a header is not read', () => {
   })
 })
 
+it('a JPEG with segments without end between its scans is not decoded', async () => {
+  const photo = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#456' } })
+    .jpeg({ progressive: true })
+    .toBuffer()
+  // Behind the first scan's header and data: the second begins.
+  const at = photo.indexOf('ffda', photo.indexOf('ffda', 0, 'hex') + 2, 'hex')
+  const within = (count: number) =>
+    Buffer.concat([
+      photo.subarray(0, at),
+      ...Array.from({ length: count }, () => segment(0xe1, 300)),
+      photo.subarray(at),
+    ])
+  const judgeDecoded = (file: Buffer) => withSource(file, (source) => judgeHeader(source, { isDecoded: true }))
+  expect(judgeDecoded(within(MAX_PARTS))).toBe('the header has more than 1000 parts')
+  expect(judgeDecoded(within(900))).toBeUndefined()
+  expect(judge(within(MAX_PARTS))).toBeUndefined()
+  // What follows the end of the picture, as the film of a moving photo, is not its own.
+  const film = Array.from({ length: MAX_PARTS }, () => segment(0xe1))
+  expect(judgeDecoded(Buffer.concat([photo, ...film]))).toBeUndefined()
+})
+
 describe('a header is read', () => {
   it.each<[string, () => Promise<Buffer> | Buffer]>([
     [
