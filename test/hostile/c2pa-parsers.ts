@@ -10,7 +10,9 @@ import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from '#src/attest/f
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { scanForC2pa } from '#src/attest/media/c2pa-scan.ts'
 import { declaredProvenance } from '#src/attest/media/declared.ts'
+import { judgeHeader } from '#src/attest/media/header.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
+import type { ByteSource } from '#src/attest/media/peek.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { factsOf } from '../attest/factors/vectors.ts'
 import { structure, withBlock } from '../attest/media/structure.ts'
@@ -56,6 +58,28 @@ export async function c2paParsers(): Promise<Parser[]> {
         })
         hold(reads <= 20_000, 'its reads are bounded')
         return state === 'present' ? 'accepted' : state
+      },
+    },
+    {
+      name: 'what a header asks for',
+      source: 'attest/media/header',
+      limit: { kind: 'thread', ms: 100 },
+      refusals: ['refused'],
+      make: (dice) => mutateBytes(seeds, dice, 4 * 1024 * 1024),
+      run(input) {
+        let reads = 0
+        const source: ByteSource = {
+          size: input.length,
+          read(offset, length) {
+            reads += 1
+            hold(offset >= 0 && length >= 0 && offset + length <= input.length, 'it reads only what is there')
+            return input.subarray(offset, offset + length)
+          },
+        }
+        const verdicts = [judgeHeader(source), judgeHeader(source, { isDecoded: true })]
+        hold(reads <= 20_000, 'its reads are bounded')
+        hold(verdicts[0] === undefined || verdicts[0] === verdicts[1], 'what is not read is not decoded')
+        return verdicts[0] === undefined ? 'accepted' : 'refused'
       },
     },
     {

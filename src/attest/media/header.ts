@@ -1,6 +1,7 @@
 // What the header of a file may ask of the image library. Its parsers read every directory, text and profile that is declared
 // before they hand out a single side, and nothing stops them: the end of a thread does not end its native work. Without these
-// bounds 10 MB of PNG take gigabytes, and 12 MB of TIFF hours. What is refused depends on the bytes alone, never on the machine.
+// bounds 10 MB of PNG take gigabytes, and 12 MB of TIFF more than 20 s. What is refused depends on the bytes alone, never on the
+// machine.
 
 import { inflateSync } from 'node:zlib'
 import { judgeHeif } from './heif-header.ts'
