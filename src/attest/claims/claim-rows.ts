@@ -77,7 +77,11 @@ export async function upsertClaims(
 
 /** Locks claims until the transaction ends, in the order of their ids: whoever locks several does it so. */
 export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimRow[]> {
-  return tx.query<ClaimRow>(`SELECT ${CLAIM} FROM claims WHERE id = ANY($1) ORDER BY id FOR UPDATE`, [ids])
+  // The list behind a SELECT: see settleAll of the backlog.
+  return tx.query<ClaimRow>(
+    `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE`,
+    [ids],
+  )
 }
 
 export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, ClaimStanding>): Promise<void> {
@@ -89,9 +93,9 @@ export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, Cla
     `UPDATE claims SET risk_status = new.risk_status, risk_score = new.risk_score,
        provenance_status = new.provenance_status, factor_codes = new.factor_codes::text[],
        advisory_codes = new.advisory_codes::text[], updated_at = now()
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
+     FROM unnest((SELECT $1::text[]), $2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
        AS new (id, risk_status, risk_score, provenance_status, factor_codes, advisory_codes)
-     WHERE claims.id = new.id AND claims.id = ANY($1)`,
+     WHERE claims.id = new.id AND claims.id = ANY((SELECT $1::text[])::text[])`,
     [
       [...standings.keys()],
       values.map(({ riskStatus }) => riskStatus),

@@ -6,16 +6,16 @@ export type FingerprintState = 'due' | 'hashed' | 'compared' | 'recheck'
 
 /** Says that these evaluated attestations are to be hashed and compared; for those that say so already nothing changes. */
 export async function insertFingerprints(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
-  // One look by the primary key each: a list would be looked for among all of the account's attestations.
-  await Promise.all(
-    attestationIds.map((id) =>
-      tx.query(
-        `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
-         SELECT $1, $2, id, claim_id, media_id FROM attestations WHERE id = $3 AND erased_at IS NULL
-         ON CONFLICT ON CONSTRAINT fingerprints_pkey DO NOTHING`,
-        [scope.accountId, scope.environment, id],
-      ),
-    ),
+  if (attestationIds.length === 0) return
+  await tx.query(
+    // One look by the primary key each: a list would be looked for among all of the account's attestations.
+    // Behind a SELECT: see settleAll of the backlog.
+    `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
+     SELECT $1, $2, judged.id, claim_id, media_id FROM unnest((SELECT $3::text[])) AS judged (id)
+     CROSS JOIN LATERAL (SELECT claim_id, media_id, erased_at FROM attestations WHERE id = judged.id LIMIT 1) AS known
+     WHERE erased_at IS NULL
+     ON CONFLICT ON CONSTRAINT fingerprints_pkey DO NOTHING`,
+    [scope.accountId, scope.environment, attestationIds],
   )
 }
 

@@ -188,9 +188,10 @@ async function chooseFairly(tx: Tx, queue: QueueName, free: number): Promise<Cho
   if (quotas.length === 0) return []
 
   const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
+    // Lists behind a SELECT: see settleAll.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
-       FROM unnest($2::text[], $3::int[]) AS quotas (lane, quota)
+       FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS quotas (lane, quota)
        CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS p (priority)
        CROSS JOIN LATERAL (
          SELECT id, lane, priority, run_at FROM jobs
