@@ -1,7 +1,6 @@
 // What is known of the hardware behind one capture: what was verified of its device, whether that stands by the vendor's list,
 // and whether the device's App Attest key signed this very bundle.
 
-import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -9,7 +8,8 @@ import type { DeviceRow } from '../devices/rows.ts'
 import type { AssertionFacts, DeviceHardware } from '../factors/facts.ts'
 import { verifyAssertion } from '../hardware/apple.ts'
 import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
-import type { Submission } from './submission.ts'
+import { canonicalBundle } from './canonical-bundle.ts'
+import type { Bundle, Submission } from './submission.ts'
 
 /** A counter that a valid assertion wants to use up. */
 export interface CounterUse {
@@ -48,7 +48,7 @@ export async function hardwareFacts(
 
 async function assertionFacts(
   { id, attestKey, attestCounter, evidence }: DeviceRow,
-  bundle: object,
+  bundle: Bundle,
   assertion: string | undefined,
   attestationId: string,
   { useCounter }: HardwareContext,
@@ -60,7 +60,7 @@ async function assertionFacts(
     assertion: Buffer.from(assertion, 'base64'),
     spki: attestKey,
     appId: appId ?? '',
-    clientDataHash: sha256(canonicalize(JSON.parse(JSON.stringify(bundle)))),
+    clientDataHash: sha256(canonicalBundle(bundle)),
     counterAbove: attestCounter ?? 0,
   })
   if (!verdict.isValid) return { state: verdict.code, counter: verdict.counter, usedBy: null }

@@ -1,7 +1,8 @@
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Judgement } from '../factors/judge.ts'
+import { canonicalBundle } from './canonical-bundle.ts'
 import type { SubmittedRow } from './rows.ts'
 
 /** What is signed: enough to recompute the score offline and to tie it to the exact bytes and bundle that were judged. */
@@ -18,7 +19,7 @@ export function recordOf(
       attestation_id: submitted.id,
       claim_id: submitted.claimId,
       media_sha256: submitted.mediaSha256.toString('hex'),
-      bundle_sha256: bundle ? sha256Base64url(canonicalize(JSON.parse(JSON.stringify(bundle)))) : null,
+      bundle_sha256: bundle ? sha256Base64url(canonicalBundle(bundle)) : null,
       accepted_at: submitted.acceptedAt,
       evaluated_at: evaluatedAt,
       rules_version: judgement.rulesVersion,
