@@ -48,7 +48,7 @@ export async function insertSessions(
  * Consumes each nonce for the attestation beside it, whatever the session's time: a capture that arrives out of its time
  * has used its nonce all the same. Of lines with one nonce the first wins.
  * @returns the sessions that these attestations now own. A nonce that is not among them was unknown or used before;
- * `findSession` says which.
+ * `findSessionsOf` says which.
  */
 export async function consumeNonces(
   tx: Tx,
@@ -91,10 +91,16 @@ export async function findSessions(tx: Tx, ids: readonly string[]): Promise<Capt
   return tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE id = ANY($1::text[])`, [ids])
 }
 
-export async function findSession(tx: Tx, nonce: string): Promise<CaptureSession | undefined> {
-  if (!isNonce(nonce)) return undefined
-  const [session] = await tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE nonce = $1`, [nonce])
-  return session
+/** The sessions that these nonces were issued for, in no order. */
+export async function findSessionsOf(tx: Tx, nonces: readonly string[]): Promise<CaptureSession[]> {
+  const issued = [...new Set(nonces.filter(isNonce))]
+  if (issued.length === 0) return []
+  return tx.query<CaptureSession>(
+    // One look into the index each, as in lockFree.
+    `SELECT ${SESSION} FROM unnest($1::text[]) AS wanted (sought)
+     CROSS JOIN LATERAL (SELECT * FROM capture_sessions WHERE nonce = wanted.sought LIMIT 1) AS sessions`,
+    [issued],
+  )
 }
 
 /** 32 bytes in base64url without padding. What is not of this form was never issued, and need not reach Postgres. */

@@ -1,13 +1,13 @@
 // The facts about who signed a capture, and with what: rows first, in the transaction; certificates and signatures after it,
 // because no CPU work belongs between BEGIN and COMMIT.
 
-import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { type CaptureSession, findSession } from '../captures/rows.ts'
-import { type DeviceRow, findAnchors, findDeviceById, findDeviceBySpki, type RootCaRow } from '../devices/rows.ts'
+import { type CaptureSession, findSessionsOf } from '../captures/rows.ts'
+import { type DeviceRow, findAnchors, findDeviceBySpki, findDevicesByIds } from '../devices/rows.ts'
 import type { Facts } from '../factors/facts.ts'
+import { canonicalBundle } from './canonical-bundle.ts'
 import { type HardwareContext, hardwareFacts } from './hardware-facts.ts'
 import type { SubmittedRow } from './rows.ts'
 import type { Bundle, Submission } from './submission.ts'
@@ -23,7 +23,32 @@ export interface Gathered {
   judgeCapture(context: HardwareContext): Promise<CaptureFacts>
 }
 
-export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRow): Promise<Gathered> {
+/** For each submission, in order. */
+export async function gather(tx: Tx, submitted: readonly SubmittedRow[]): Promise<Gathered[]> {
+  const named = submitted.flatMap(({ submission: { bundle } }) => bundle?.device_id ?? [])
+  const nonces = submitted.flatMap(({ submission: { bundle } }) => bundle?.session_nonce ?? [])
+  // Asked together: the connection sends one after the other without waiting for answers.
+  const [devices, roots, sessions] = await Promise.all([
+    named.length === 0 ? [] : findDevicesByIds(tx, [...new Set(named)]),
+    findAnchors(tx),
+    findSessionsOf(tx, nonces),
+  ])
+  const known: Known = {
+    devices: new Map(devices.map((device) => [device.id, device])),
+    sessions: new Map(sessions.map((session) => [session.nonce, session])),
+    anchors: certificatesOf(roots.map(({ certificate }) => certificate)),
+  }
+  return Promise.all(submitted.map((one) => gatherOne(tx, one, known)))
+}
+
+/** What submissions that are looked at together may have in common. */
+interface Known {
+  devices: ReadonlyMap<string, DeviceRow>
+  sessions: ReadonlyMap<string, CaptureSession>
+  anchors: readonly Certificate[]
+}
+
+async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<Gathered> {
   const { bundle } = submission
   if (bundle === undefined) {
     return {
@@ -34,13 +59,7 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
   }
   const sent = sentChain(submission)
   const leaf = sent[0]
-  // Asked together: the connection sends one after the other without waiting for answers.
-  const [devices, anchors, session] = await Promise.all([
-    findDevices(tx, bundle, leaf),
-    findAnchors(tx),
-    bundle.session_nonce === undefined ? undefined : findSession(tx, bundle.session_nonce),
-  ])
-
+  const devices = await findSigning(tx, known.devices.get(bundle.device_id ?? ''), leaf)
   const device = deviceFacts(bundle, leaf, devices, acceptedAt)
 
   return {
@@ -51,9 +70,9 @@ export async function gather(tx: Tx, { id, submission, acceptedAt }: SubmittedRo
       return {
         bundle: bundleFacts(bundle),
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
-        chain: chainFacts(sent, devices.signing, anchors, new Date(bundle.captured_at)),
+        chain: chainFacts(sent, devices.signing, known.anchors, new Date(bundle.captured_at)),
         device: await withHardware(device, devices, submission, id, context),
-        session: sessionFacts(bundle, session, id),
+        session: sessionFacts(bundle, known.sessions.get(bundle.session_nonce ?? ''), id),
       }
     },
   }
@@ -74,8 +93,7 @@ function sentChain({ certificate_chain: encoded }: Submission): Certificate[] {
 
 // What a bundle says of its device is a claim, the key that signs is a fact: a revoked phone must not pass for an unknown
 // one by naming another. An honest capture takes one look.
-async function findDevices(tx: Tx, bundle: Bundle, leaf: Certificate | undefined): Promise<Devices> {
-  const named = bundle.device_id === undefined ? undefined : await findDeviceById(tx, bundle.device_id)
+async function findSigning(tx: Tx, named: DeviceRow | undefined, leaf: Certificate | undefined): Promise<Devices> {
   if (leaf === undefined || named?.spkiDigest.equals(leaf.spkiDigest)) return { named, signing: named }
   return { named, signing: await findDeviceBySpki(tx, leaf.spkiDigest) }
 }
@@ -101,8 +119,7 @@ async function signatureFacts(
   if (spki === undefined) return { isValid: false, code: 'no_key', keySource: null }
   if (!isP256Spki(spki)) return { isValid: false, code: 'unsupported_key', keySource }
   if (signature === undefined) return { isValid: false, code: 'malformed', keySource }
-  // RFC 8785: the device signed the canonical form, so it does not matter how the bundle travelled.
-  const data = Buffer.from(canonicalize(JSON.parse(JSON.stringify(bundle))))
+  const data = Buffer.from(canonicalBundle(bundle))
   const isValid = await verifyEcdsaP256({ spki, data, signature: Buffer.from(signature.value, 'base64url') })
   return { isValid, code: isValid ? 'valid' : 'mismatch', keySource }
 }
@@ -110,7 +127,7 @@ async function signatureFacts(
 function chainFacts(
   sent: readonly Certificate[],
   device: DeviceRow | undefined,
-  roots: readonly RootCaRow[],
+  anchors: readonly Certificate[],
   at: Date,
 ): Facts['chain'] {
   const chain = sent.length > 0 ? [...sent] : certificatesOf(device?.certificateChain ?? [])
@@ -124,7 +141,7 @@ function chainFacts(
       subject,
     }
   }
-  const verdict = checkChain({ chain, anchors: certificatesOf(roots.map((root) => root.certificate)), at })
+  const verdict = checkChain({ chain, anchors, at })
   if (verdict.isTrusted) return { isTrusted: true, code: null, detail: null, anchor: verdict.anchor, subject }
   return { isTrusted: false, code: verdict.code, detail: verdict.detail, anchor: null, subject }
 }

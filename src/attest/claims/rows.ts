@@ -142,7 +142,7 @@ export async function findAttestation(tx: Tx, id: string): Promise<AttestationRo
   return row
 }
 
-/** Everything that a judgement reads of the submission itself, in one round trip. */
+/** Everything that a judgement reads of the submission itself. */
 export interface SubmittedRow {
   id: string
   claimId: string
@@ -157,20 +157,20 @@ export interface SubmittedRow {
   claimLossLng: number | null
 }
 
-export async function findSubmitted(tx: Tx, id: string): Promise<SubmittedRow | undefined> {
-  const [row] = await tx.query<SubmittedRow>(
+/** In no order. */
+export async function findSubmitted(tx: Tx, ids: readonly string[]): Promise<SubmittedRow[]> {
+  return tx.query<SubmittedRow>(
     // LIMIT keeps the order: one row, then its own two. As plain joins, a planner without statistics multiplies all of the
-    // account's media by all of its claims first.
+    // account's media by all of its claims first. And the list stands behind a SELECT: see settleAll of the backlog.
     `SELECT a.id, a.claim_id AS "claimId", a.status, a.accepted_at AS "acceptedAt", a.device_id AS "deviceId", a.submission,
        m.id AS "mediaId", m.sha256 AS "mediaSha256", m.content_type AS "mediaContentType",
        c.loss_lat AS "claimLossLat", c.loss_lng AS "claimLossLng"
-     FROM attestations a
+     FROM unnest((SELECT $1::text[])) AS wanted (id)
+     CROSS JOIN LATERAL (SELECT * FROM attestations WHERE id = wanted.id LIMIT 1) a
      CROSS JOIN LATERAL (SELECT * FROM media WHERE id = a.media_id LIMIT 1) m
-     CROSS JOIN LATERAL (SELECT * FROM claims WHERE id = a.claim_id LIMIT 1) c
-     WHERE a.id = $1`,
-    [id],
+     CROSS JOIN LATERAL (SELECT * FROM claims WHERE id = a.claim_id LIMIT 1) c`,
+    [ids],
   )
-  return row
 }
 
 export interface NewResult {

@@ -13,16 +13,15 @@ import { judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
-import { currentPolicy } from '../policy/rows.ts'
 import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
 import { encodeFacts } from '../reevaluate/stored-facts.ts'
-import { screeningFactors } from '../screen/rows.ts'
-import { type Gathered, gather } from './gather.ts'
+import type { Gathered } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
+import { createLook } from './look.ts'
 import { createReadMedia, type MediaFacts } from './media-facts.ts'
 import { recordOf } from './record.ts'
-import { findSubmitted, markFailed, markQueued, type SubmittedRow } from './rows.ts'
+import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
 import { createReadVideo, withVideo } from './video-facts.ts'
 
@@ -54,30 +53,22 @@ export function createVerify({
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
+  const look = createLook(db)
   const readMedia = createReadMedia({ db, store, inspector, c2pa })
   const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
-    const gathered = await db.tenant(job.scope, async (tx) => {
-      const submitted = await findSubmitted(tx, attestationId)
-      if (submitted === undefined) return undefined
-      const [policy, gathered, screening] = await Promise.all([
-        currentPolicy(tx),
-        gather(tx, submitted),
-        screeningFactors(tx, job.scope, submitted.mediaSha256),
-      ])
-      return { submitted, policy, gathered, screening }
-    })
-    if (gathered === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted, policy, screening } = gathered
+    const found = await look(job.scope, attestationId)
+    if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
+    const { submitted, gathered, policy, screening } = found
     note({ claim: submitted.claimId })
     if (submitted.status === 'cancelled') return { kind: 'done' }
     const gatherFacts = async () =>
       factsOf(
         submitted,
-        gathered.gathered,
+        gathered,
         { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
         await hardwareContext(job, submitted),
         { policy, screening },
@@ -101,7 +92,7 @@ export function createVerify({
         evaluatedAt,
         resultJws,
         signerId,
-        keyOwnerId: gathered.gathered.keyOwnerId,
+        keyOwnerId: gathered.keyOwnerId,
         facts: encodeFacts(facts),
         policyVersion,
       },

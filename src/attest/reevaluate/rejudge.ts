@@ -8,17 +8,16 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
-import { gather } from '../claims/gather.ts'
+import { lookAt } from '../claims/look.ts'
 import { recordOf } from '../claims/record.ts'
-import { findSubmitted, type SubmittedRow } from '../claims/rows.ts'
+import type { SubmittedRow } from '../claims/rows.ts'
 import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type Judgement, judge } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
-import { currentPolicy } from '../policy/rows.ts'
-import { screeningCodesOfClaim, screeningFactors } from '../screen/rows.ts'
+import { screeningCodesOfClaim } from '../screen/rows.ts'
 import { noteChange } from './case-note.ts'
 import { findPending, settleMarks } from './mark-rows.ts'
 import { type Known, refresh } from './refresh.ts'
@@ -43,7 +42,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
   return async (job, attestationId, gatherFacts) => {
     const { scope } = job
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const found = await db.tenant(scope, (tx) => look(tx, scope, attestationId))
+      const found = await db.tenant(scope, (tx) => look(tx, attestationId))
       if (found === undefined) return { kind: 'done' }
       const { causes, result, submitted } = found
       const end = (outcome: 'unchanged' | 'skipped') =>
@@ -93,18 +92,15 @@ interface Found {
   known: Pick<Known, 'device' | 'policy' | 'screening'>
 }
 
-async function look(tx: Tx, scope: Scope, attestationId: string): Promise<Found | undefined> {
+async function look(tx: Tx, attestationId: string): Promise<Found | undefined> {
   // First: what is read after it is at least as new as the causes, which were committed before their marks.
   const causes = await findPending(tx, attestationId)
   if (causes.length === 0) return undefined
-  const [result, submitted] = await Promise.all([findResult(tx, attestationId), findSubmitted(tx, attestationId)])
-  if (result === undefined || submitted === undefined) return undefined
-  const [policy, { device }, screening] = await Promise.all([
-    currentPolicy(tx),
-    gather(tx, submitted),
-    screeningFactors(tx, scope, submitted.mediaSha256),
-  ])
-  return { causes, result, submitted, known: { device, policy, screening } }
+  const [result, looks] = await Promise.all([findResult(tx, attestationId), lookAt(tx, [attestationId])])
+  const found = looks.get(attestationId)
+  if (result === undefined || found === undefined) return undefined
+  const { submitted, gathered, policy, screening } = found
+  return { causes, result, submitted, known: { device: gathered.device, policy, screening } }
 }
 
 /** Undefined: there is nothing left to judge by. */

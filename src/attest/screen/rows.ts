@@ -202,19 +202,22 @@ function conditions(filter: ScreeningFilter): { where: string[]; values: unknown
 }
 
 /**
- * What the latest screening with a score says about these bytes in this account and environment; nothing when none did.
- * The same rows give the same factors.
+ * What the latest screening with a score says about the bytes of each digest, in order, in this account and environment;
+ * nothing when none did. The same rows give the same factors.
  */
 export async function screeningFactors(
   tx: Tx,
-  _scope: Scope,
-  mediaSha256: Buffer,
-): Promise<{ code: ScreeningCode; evidence: ScreeningFactor['evidence'] & Record<string, Json> }[]> {
-  const [row] = await tx.query<{ factors: ScreeningFactor[] }>(
-    `SELECT factors FROM screenings WHERE media_sha256 = $1 AND status = 'scored' ORDER BY completed_at DESC, id DESC LIMIT 1`,
-    [mediaSha256],
+  digests: readonly Buffer[],
+): Promise<{ code: ScreeningCode; evidence: ScreeningFactor['evidence'] & Record<string, Json> }[][]> {
+  const rows = await tx.query<{ place: number; factors: ScreeningFactor[] }>(
+    // The list behind a SELECT: see settleAll of the backlog.
+    `SELECT place, factors FROM unnest((SELECT $1::bytea[])) WITH ORDINALITY AS wanted (digest, place)
+     CROSS JOIN LATERAL (SELECT factors FROM screenings WHERE media_sha256 = wanted.digest AND status = 'scored'
+       ORDER BY completed_at DESC, id DESC LIMIT 1) AS latest`,
+    [digests],
   )
-  return (row?.factors ?? []).map(({ code, evidence }) => ({ code, evidence }))
+  const found = new Map(rows.map(({ place, factors }) => [place - 1, factors]))
+  return digests.map((_, index) => (found.get(index) ?? []).map(({ code, evidence }) => ({ code, evidence })))
 }
 
 /**

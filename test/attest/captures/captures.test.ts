@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCaptures } from '#src/attest/captures/captures.ts'
-import { type CaptureSession, consumeNonces, findSession } from '#src/attest/captures/rows.ts'
+import { type CaptureSession, consumeNonces, findSessionsOf } from '#src/attest/captures/rows.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
@@ -227,8 +227,9 @@ function consume(uses: { nonce: string; attestationId: string }[], scope: Scope 
   return app.test.db.tenant(scope, (tx) => consumeNonces(tx, uses, LATER))
 }
 
-function find(nonce: string, scope: Scope = caller): Promise<CaptureSession | undefined> {
-  return app.test.db.tenant(scope, (tx) => findSession(tx, nonce))
+async function find(nonce: string, scope: Scope = caller): Promise<CaptureSession | undefined> {
+  const [session] = await app.test.db.tenant(scope, (tx) => findSessionsOf(tx, [nonce]))
+  return session
 }
 
 async function enroll(): Promise<string> {

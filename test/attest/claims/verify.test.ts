@@ -10,7 +10,7 @@ import type { Worker } from '#src/platform/jobs/consume.ts'
 import { QUEUES } from '#src/platform/jobs/queues.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { until } from '../../support/until.ts'
-import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { BARE_PHOTO, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 let service: Service
@@ -111,6 +111,41 @@ describe('one result and one set of events', () => {
     const outcomes = await Promise.allSettled(jobs.map((job) => service.verify.run({ attestationId: id }, job)))
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
     expect(await eventTypes()).toEqual(ALL_EVENTS)
+  })
+
+  it('each its own, of those that are looked at together, one of which is gone', async () => {
+    const other = await makePhone(service, caller, { name: 'Other' })
+    const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
+    const nonce = session?.session_nonce
+    const bodies = [
+      shoot(phone, { sessionNonce: nonce }),
+      shoot(other, { sessionNonce: nonce }),
+      shoot({ device: other.device, id: phone.id }),
+      shoot(phone, { photo: BARE_PHOTO }),
+      { ...shoot(phone), bundle: undefined, signature: undefined, certificate_chain: undefined },
+    ]
+    const ids: string[] = []
+    for (const body of bodies) ids.push(String((await service.attest(caller, body)).json.attestation_id))
+    const job = await service.take((await submit()).jobId)
+    const gone = service.verify.run({ attestationId: newId('att', caller.environment) }, job)
+    const outcomes = await Promise.all([...ids.map((id) => service.run(id)), gone])
+    expect(outcomes.map(({ kind }) => kind)).toEqual([...ids.map(() => 'settled'), 'dead'])
+    const judged = await Promise.all(ids.map(seen))
+    const codesOf = (name: string) => judged.map((json) => json[name].map(({ code }: { code: string }) => code))
+    expect(codesOf('factors')).toEqual([
+      ['hardware_backing_absent'],
+      ['session_nonce_mismatch', 'hardware_backing_absent'],
+      ['hardware_backing_absent', 'device_not_enrolled'],
+      ['hardware_backing_absent'],
+      ['no_manifest'],
+    ])
+    expect(codesOf('advisory_factors').map((codes) => codes.includes('exif_missing'))).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+    ])
   })
 
   it('when the fence moves between reading and settling', async () => {

@@ -345,7 +345,8 @@ describe('the screen queue', () => {
     const image = await service.makeImage(who)
     const claimId = await service.makeClaim(who)
     const digest = Buffer.from(image.sha256, 'hex')
-    const factorsOf = (scope: Caller) => service.test.db.tenant(scope, (tx) => screeningFactors(tx, scope, digest))
+    const factorsOf = async (scope: Caller) =>
+      (await service.test.db.tenant(scope, (tx) => screeningFactors(tx, [digest])))[0]
     expect(await factorsOf(who)).toEqual([])
     const id = await submit(who, { claim_id: claimId }, image.id)
     expect(await factorsOf(who)).toEqual([])
