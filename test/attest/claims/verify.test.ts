@@ -131,7 +131,7 @@ describe('one result and one set of events', () => {
     const outcomes = await Promise.all([...ids.map((id) => service.run(id)), gone])
     expect(outcomes.map(({ kind }) => kind)).toEqual([...ids.map(() => 'settled'), 'dead'])
     const judged = await Promise.all(ids.map(seen))
-    const codesOf = (name: string) => judged.map((json) => json[name].map(({ code }: { code: string }) => code))
+    const codesOf = (name: string) => judged.map((json) => (json[name] as { code: string }[]).map(({ code }) => code))
     expect(codesOf('factors')).toEqual([
       ['hardware_backing_absent'],
       ['session_nonce_mismatch', 'hardware_backing_absent'],
