@@ -11,6 +11,7 @@ import type { C2paReader } from '../media/c2pa.ts'
 import type { C2paFacts } from '../media/c2pa-facts.ts'
 import type { FileFacts } from '../media/exif.ts'
 import type { Inspector } from '../media/inspector.ts'
+import type { InspectionCode } from '../media/threads.ts'
 import type { SubmittedRow } from './rows.ts'
 
 export interface MediaFactsDeps {
@@ -35,19 +36,19 @@ export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps):
       () => store.withLocalFile(job.scope, submitted.mediaSha256.toString('hex'), (path) => read(path, job, submitted)),
     )
 
-  /** @throws {Error} when the media can't be read now. */
+  /** @throws when the media can't be read now: `MEDIA_BUSY`, or an error. */
   async function read(path: string, job: Job, submitted: Submitted): Promise<MediaFacts> {
     const inspection = await inspector.inspect(path)
     if (!inspection.ok) {
       const { code, detail } = inspection
-      if (code !== 'unreadable' && !isOfTheFile(code, job)) throw new Error(`the media can't be read now: ${code}`)
+      if (code !== 'unreadable' && !isOfTheFile(code, job)) throw notNow('the media', code)
       return { exif: { state: 'unreadable', detail: `${code}: ${detail}` } }
     }
     const { exif, declared } = inspection.value
     return { exif, declared, c2pa: await readManifest(path, inspection.value, job, submitted) }
   }
 
-  /** @throws {Error} when the manifest can't be read now. */
+  /** @throws when the manifest can't be read now: `MEDIA_BUSY`, or an error. */
   async function readManifest(path: string, file: FileFacts, job: Job, submitted: Submitted): Promise<C2paFacts> {
     const reading = await c2pa.read(path, {
       scan: file.c2pa,
@@ -58,12 +59,19 @@ export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps):
     })
     if (reading.ok) return reading.value
     const { code, detail } = reading
-    if (!isOfTheFile(code, job)) throw new Error(`the C2PA manifest can't be read now: ${code}`)
+    if (!isOfTheFile(code, job)) throw notNow('the C2PA manifest', code)
     return { state: 'unread', why: code, detail }
   }
 }
 
+/** Too many files wait for their parser: it is no failure of this one's job, which comes again later. */
+export const MEDIA_BUSY = Symbol('too many files wait to be read')
+
+function notNow(what: string, code: InspectionCode): Error | typeof MEDIA_BUSY {
+  return code === 'busy' ? MEDIA_BUSY : new Error(`${what} can't be read now: ${code}`)
+}
+
 // A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.
-function isOfTheFile(code: string, { attempt }: Job): code is 'timeout' | 'crashed' {
+function isOfTheFile(code: InspectionCode, { attempt }: Job): code is 'timeout' | 'crashed' {
   return attempt > 1 && (code === 'timeout' || code === 'crashed')
 }

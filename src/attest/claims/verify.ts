@@ -19,7 +19,7 @@ import { encodeFacts } from '../reevaluate/stored-facts.ts'
 import type { Gathered } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
 import { createLook } from './look.ts'
-import { createReadMedia, type MediaFacts } from './media-facts.ts'
+import { createReadMedia, MEDIA_BUSY, type MediaFacts } from './media-facts.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
@@ -33,11 +33,15 @@ export interface VerifyDeps {
   /** A compact JWS over `payload`, by the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
+  random?: () => number
   /** Vendors' revoked keys; without, none is known to be good. */
   revocations?: ReadRevocations
   /** What a claim that becomes failed gets; nothing when absent. */
   openCase?: OpenCase | undefined
 }
+
+// What is slow takes seconds, and a crowd must not come back as one.
+const BUSY_MS = 2_000
 
 // What went wrong stays with the job, for operators: it may name files, addresses and queries.
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
@@ -50,6 +54,7 @@ export function createVerify({
   c2pa,
   signRecord,
   now,
+  random = Math.random,
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
@@ -60,6 +65,20 @@ export function createVerify({
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
+    try {
+      return await verify(attestationId, job)
+    } catch (error) {
+      if (error !== MEDIA_BUSY) throw error
+      // Counted as a failure, ten of them would end the evaluation of an honest file that met with slow ones.
+      return {
+        kind: 'defer',
+        reason: 'too many files wait to be read',
+        delayMs: Math.round(BUSY_MS * (0.5 + random())),
+      }
+    }
+  }
+
+  async function verify(attestationId: string, job: RunningJob): Promise<Outcome> {
     const found = await look(job.scope, attestationId)
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted, gathered, policy, screening } = found

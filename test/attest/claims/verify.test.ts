@@ -259,6 +259,15 @@ describe('what can’t be known yet', () => {
     await inspector.close()
   })
 
+  it('is put off and costs no attempt: a file that too many others are before', async () => {
+    const { id } = await submit()
+    const inspector = createInspector({ maxWaiting: 0 })
+    const outcome = await service.run(id, service.makeVerify({ inspector }))
+    expect(outcome).toMatchObject({ kind: 'defer', reason: expect.any(String) })
+    expect(await seen(id)).toMatchObject({ status: 'queued' })
+    await inspector.close()
+  })
+
   it('is tried again: a media thread that is closing', async () => {
     const { id } = await submit()
     const inspector = createInspector()
