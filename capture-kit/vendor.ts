@@ -42,6 +42,8 @@ export interface Vendor {
   roots: string
   /** What ATTESTATION_APPS must name. */
   apps: string
+  /** DER: another certificate of the Android root's key, as vendors renew them. */
+  renewedRoot: Buffer
   /** A chain in DER: the key's certificate, what attested it, an intermediate, the root. */
   attestAndroid(request: AndroidRequest): Promise<Buffer[]>
   attestApple(request: AppleRequest): Promise<AppAttestKey>
@@ -64,6 +66,13 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
   const weeks = { notBefore: new Date(at - 7 * DAY_MS), notAfter: new Date(at + 21 * DAY_MS) }
 
   const android = await certify({ ...longLife, subject: serial('5107'), isCa: true })
+  const renewed = await certify({
+    ...longLife,
+    subject: serial('5107'),
+    isCa: true,
+    by: android,
+    publicKey: android.publicKey,
+  })
   const apple = await certify({ ...longLife, subject: common('Simulated App Attestation Root CA'), isCa: true })
   const appleCa = await certify({
     ...longLife,
@@ -99,6 +108,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
   return {
     roots: `android:${spkiOf(android.publicKey)},apple:${spkiOf(apple.publicKey)}`,
     apps: `android:${PACKAGE}:${SIGNING_DIGEST.toString('hex')},apple:${APP_ID}`,
+    renewedRoot: renewed.der,
 
     async attestAndroid({ publicKey, provisioning = 'factory', attesterLevel, description, ...statement }) {
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }

@@ -52,8 +52,12 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
     return index > 1 && (!isCa || isShort || keyUsage?.keyCertSign === false)
   })
   if (weak !== -1) return refuse('issuer_not_ca', `certificate ${weak} may not issue the one before it`)
-  if (!rootDigests.has(root.spkiDigest.toString('hex'))) {
-    return refuse('root_unknown', 'does not end with a root of the vendor')
+  const rootAt = certificates.findIndex(({ spkiDigest }) => rootDigests.has(spkiDigest.toString('hex')))
+  if (rootAt === -1) return refuse('root_unknown', 'does not end with a root of the vendor')
+  // Vendors renew the certificate of a root's key, and each of them signs the other: with one above the other the first would
+  // stand where the factory's certificate does, and what came over the air would never expire.
+  if (rootAt < certificates.length - 1) {
+    return refuse('chain_broken', `certificate ${rootAt} is a root of the vendor: nothing stands above it`)
   }
 
   const extensions = certificates.map(({ der }) => readCertificateExtensions(der).get(KEY_DESCRIPTION_OID)?.value)

@@ -116,6 +116,15 @@ describe('evidence that proves nothing', () => {
     expect(verifyAndroid(remote, { at: hours(24 * 21 - 1) }).tier).toBe('tee')
   })
 
+  test('with another certificate of the root above its root, whatever that makes of its dates', async () => {
+    for (const provisioning of ['factory', 'remote'] as const) {
+      const chain = await attest({ provisioning })
+      expect(verifyAndroid(chain.with(-1, vendor.renewedRoot)).tier).toBe('tee')
+      const longer = [...chain, vendor.renewedRoot]
+      for (const at of [NOW, hours(24 * 365)]) expect(codesOf(verifyAndroid(longer, { at }))).toEqual(['chain_broken'])
+    }
+  })
+
   test('when an attested key vouches for another one', async () => {
     const chain = await attest()
     const forged = await forge(describeKey({ challenge: CHALLENGE, level: 2, ...APP }))

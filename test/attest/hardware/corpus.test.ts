@@ -58,6 +58,18 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     }
   })
 
+  // Google's first root has two certificates: phones bring the one or the other along.
+  test.each(samples)('$name is refused with another certificate of its root on top', ({ chain, expected }) => {
+    const roots = samples.flatMap((sample) => sample.chain.at(-1) ?? [])
+    const others = roots.filter((root) => !root.equals(chain.at(-1) ?? Buffer.alloc(0)))
+    expect(others.length).toBeGreaterThan(0)
+    for (const root of others) {
+      const ders = [...chain, root]
+      expect(verify(ders, expected).facts).toBeNull()
+      expect(checkAndroidChain({ ders, rootDigests: ROOTS.android, at: new Date('2035-01-01') }).ok).toBe(false)
+    }
+  })
+
   test('every bit of one chain, and some of every other, count', () => {
     const accepted: string[] = []
     // The shortest chain whole: 30,000 verifications.
