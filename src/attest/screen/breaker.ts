@@ -34,8 +34,10 @@ export function ask(circuit: Circuit, nowMs: number): { circuit: Circuit; waitMs
   return { circuit: { ...circuit, isProbing: true }, waitMs: 0 }
 }
 
-export function afterSuccess(): Circuit {
-  return CLOSED
+/** A call that was under way before a pause says nothing of the pause: what the detector asked for is kept. */
+export function afterSuccess(circuit: Circuit, nowMs: number): Circuit {
+  const isPaused = !circuit.isProbing && closedForMs(circuit, nowMs) > 0
+  return isPaused ? { ...CLOSED, openUntil: circuit.openUntil } : CLOSED
 }
 
 /** @param isCertain The detector said itself that it takes nothing now: no need to try five times. */

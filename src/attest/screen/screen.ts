@@ -300,7 +300,7 @@ function afterCall(circuit: Circuit, detection: Detection, nowMs: number): Circu
   switch (detection.kind) {
     case 'scored':
     case 'unsupported':
-      return afterSuccess()
+      return afterSuccess(circuit, nowMs)
     case 'limited':
       return pause(circuit, nowMs, detection.retryAfterMs)
     case 'aborted':

@@ -18,7 +18,7 @@ describe('the circuit', () => {
   it('opens with the fifth failure in a row, and not with five that a success interrupts', () => {
     expect(ask(fail(CLOSED, 4), NOW).waitMs).toBe(0)
     expect(ask(fail(CLOSED, 5), NOW).waitMs).toBe(15_000)
-    expect(ask(fail(afterSuccess(), 4), NOW).waitMs).toBe(0)
+    expect(ask(fail(afterSuccess(fail(CLOSED, 4), NOW), 4), NOW).waitMs).toBe(0)
     expect(ask(afterFailure(CLOSED, NOW, true), NOW).waitMs).toBe(15_000)
   })
 
@@ -29,7 +29,7 @@ describe('the circuit', () => {
     expect(first.waitMs).toBe(0)
     expect(ask(first.circuit, NOW + 15_000).waitMs).toBe(2_000)
     expect(ask(afterNothing(first.circuit), NOW + 15_000).waitMs).toBe(0)
-    expect(ask(afterSuccess(), NOW + 15_000)).toEqual({ circuit: CLOSED, waitMs: 0 })
+    expect(ask(afterSuccess(first.circuit, NOW + 15_000), NOW + 15_000)).toEqual({ circuit: CLOSED, waitMs: 0 })
   })
 
   it('doubles its pauses up to five minutes', () => {
@@ -47,6 +47,15 @@ describe('the circuit', () => {
   it('takes failures of calls that were under way for no news', () => {
     const open = fail(CLOSED, 5)
     expect(ask(fail(open, 20, NOW + 1_000), NOW + 1_000).waitMs).toBe(14_000)
+  })
+
+  it('keeps a pause that it was asked for, whatever a call brings that was under way before', () => {
+    const after = afterSuccess(pause(CLOSED, NOW, 60_000), NOW + 1_000)
+    expect(ask(after, NOW + 1_000).waitMs).toBe(59_000)
+    const probe = ask(after, NOW + 60_000)
+    expect(probe.waitMs).toBe(0)
+    expect(afterSuccess(probe.circuit, NOW + 60_500)).toBe(CLOSED)
+    expect(ask(afterSuccess(fail(CLOSED, 5), NOW + 1_000), NOW + 1_000).waitMs).toBe(14_000)
   })
 
   it('pauses as long as it is asked to, and no shorter than it would', () => {
