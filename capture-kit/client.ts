@@ -168,8 +168,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
   return {
     /** `POST /v1/media`. The digest makes the server refuse what was damaged on the way. */
     upload(photo: Uint8Array, contentType: string): Promise<UploadedMedia> {
-      const digest = createHash('sha256').update(photo).digest('base64')
-      const headers = { 'content-type': contentType, 'content-digest': `sha-256=:${digest}:` }
+      const headers = { 'content-type': contentType, 'content-digest': digestOf(photo) }
       return json({ method: 'POST', path: '/v1/media', headers, body: () => photo })
     },
 
@@ -207,6 +206,13 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return opened
     },
 
+    /** `PUT /v1/claims/attest/sessions/{id}/chunks/{index}`, of an MP4. */
+    sendChunk(sessionId: string, index: number, chunk: Uint8Array): Promise<Record<string, unknown>> {
+      const path = `/v1/claims/attest/sessions/${encodeURIComponent(sessionId)}/chunks/${index}`
+      const headers = { 'content-type': 'video/mp4', 'content-digest': digestOf(chunk) }
+      return json({ method: 'PUT', path, headers, body: () => chunk })
+    },
+
     /** `POST /v1/claims/attest`. Answers the result, or the queued attestation when that took longer than the wait. */
     attest(body: AttestBody, waitSeconds = 10): Promise<Attestation> {
       return post('/v1/claims/attest', body, { prefer: `wait=${waitSeconds}` })
@@ -239,11 +245,16 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
 }
 
 interface Call {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PUT'
   path: string
   headers?: Record<string, string>
   /** Made anew for each try: a stream can be read once. */
   body?: () => Uint8Array | string | Readable
+}
+
+// RFC 9530.
+function digestOf(bytes: Uint8Array): string {
+  return `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
 }
 
 function* ndjson(lines: Iterable<AttestBody>): Generator<string> {

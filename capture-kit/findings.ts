@@ -22,6 +22,10 @@ export const TAMPERINGS = [
 export type Tampering = (typeof TAMPERINGS)[number]
 export type CaptureKind = 'honest' | Tampering
 
+/** What becomes of a video's chunks on their way. */
+export const VIDEO_KINDS = ['video', 'dropped_chunk', 'edited_chunk'] as const
+export type VideoKind = (typeof VIDEO_KINDS)[number]
+
 export interface Expectation {
   /** Codes that score, sorted. */
   factors: string[]
@@ -45,10 +49,12 @@ export const POINTS: Readonly<Record<string, number>> = {
   gps_absent: 30,
   biometric_absent: 10,
   timestamp_stale: 25,
+  frame_hash_mismatch: 50,
+  video_manifest_incomplete: 40,
 }
 
 /** `isProven`: the device enrolled with evidence of its hardware. */
-export function expectationOf(kind: CaptureKind, isProven = false): Expectation {
+export function expectationOf(kind: CaptureKind | VideoKind, isProven = false): Expectation {
   const { factors, advisory } = FINDINGS[kind]
   const all = kind === 'no_manifest' || isProven ? factors : [...factors, 'hardware_backing_absent']
   const riskScore = all.reduce((sum, code) => sum + (POINTS[code] ?? 0), 0)
@@ -89,8 +95,15 @@ export interface FleetResult {
 
 const REVIEW_FROM = 25
 const FAILED_FROM = 50
-const BREAKING = ['signature_invalid', 'sensor_hash_mismatch', 'session_nonce_mismatch', 'device_revoked']
-// Simulated phones write no C2PA manifest into their photos.
+const BREAKING = [
+  'signature_invalid',
+  'sensor_hash_mismatch',
+  'frame_hash_mismatch',
+  'video_manifest_incomplete',
+  'session_nonce_mismatch',
+  'device_revoked',
+]
+// Simulated phones write no C2PA manifest into what they capture.
 const ALWAYS = ['c2pa_absent']
 
 interface Finding {
@@ -100,7 +113,7 @@ interface Finding {
 
 // Every capture with a bundle carries hardware_backing_absent where no hardware evidence of its device was verified: it is of
 // tier `none`. A bundle that isn't there says nothing about its device, place or owner, so no_manifest stands alone.
-const FINDINGS: Record<CaptureKind, Finding> = {
+const FINDINGS: Record<CaptureKind | VideoKind, Finding> = {
   honest: { factors: [], advisory: [] },
   wrong_hash: { factors: ['sensor_hash_mismatch'], advisory: [] },
   // Another key signed, but the certificate sent is the enrolled device's: chain and registry have nothing to say.
@@ -117,6 +130,10 @@ const FINDINGS: Record<CaptureKind, Finding> = {
   exif_time: { factors: [], advisory: ['exif_timestamp_mismatch'] },
   far_from_loss: { factors: [], advisory: ['geofence_mismatch'] },
   no_manifest: { factors: ['no_manifest'], advisory: [] },
+  video: { factors: [], advisory: [] },
+  // The device signed a hash of the whole file too.
+  dropped_chunk: { factors: ['sensor_hash_mismatch', 'video_manifest_incomplete'], advisory: [] },
+  edited_chunk: { factors: ['frame_hash_mismatch', 'sensor_hash_mismatch'], advisory: [] },
 }
 
 function codes(factors: readonly { code: string }[] | null | undefined): string | undefined {

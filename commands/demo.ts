@@ -19,7 +19,8 @@ import { oncePer } from './warnings.ts'
 
 const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--json] [--keep]
 
-  --claims N    captures to submit, each with a claim of its own (default 200; from 16 on every kind of tampering occurs)
+  --claims N    photos to submit, each with a claim of its own (default 200; from 16 on every kind of tampering occurs);
+                three videos come on top
   --photos DIR  your own JPEGs as pictures, with the EXIF that the plan gives them
   --seed N      another fleet, other pictures (default 1)
   --json        the last line of stdout is one JSON object; everything else goes to stderr

@@ -1,10 +1,13 @@
 import type { Attestation } from '../../capture-kit/client.ts'
-import { TAMPERINGS } from '../../capture-kit/findings.ts'
+import { TAMPERINGS, VIDEO_KINDS } from '../../capture-kit/findings.ts'
 import type { PlannedCapture } from '../../capture-kit/fleet.ts'
+import type { PlannedVideo } from '../../capture-kit/footage.ts'
 import type { Receiver } from './receiver.ts'
 
+export type Planned = PlannedCapture | PlannedVideo
+
 export interface Finding {
-  capture: PlannedCapture
+  capture: Planned
   result: Attestation | undefined
   isSettled: boolean
   /** How the result differs from the plan, a sentence each. */
@@ -75,7 +78,7 @@ function faultsOf({ findings, refused, receiver, events }: Outcome): string[] {
 
 function rowsByKind(findings: readonly Finding[]): string[][] {
   const isBare = ({ capture }: Finding) => capture.expected.factors.includes('hardware_backing_absent')
-  const kinds = ['honest', ...TAMPERINGS]
+  const kinds = ['honest', ...TAMPERINGS, ...VIDEO_KINDS]
     .flatMap((kind) => {
       const members = findings.filter((finding) => finding.capture.kind === kind)
       if (kind !== 'honest') return [{ kind, members }]

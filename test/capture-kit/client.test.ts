@@ -56,6 +56,18 @@ test('uploads bytes with their type and digest', async () => {
   })
 })
 
+test('sends a chunk to its place in its session, with its digest', async () => {
+  const { client, seen } = await start(() => ({ body: { index: 3 } }))
+  await client.sendChunk('cap_1', 3, Buffer.from('chunk'))
+  const digest = createHash('sha256').update('chunk').digest('base64')
+  expect(seen[0]).toMatchObject({
+    method: 'PUT',
+    url: '/v1/claims/attest/sessions/cap_1/chunks/3',
+    body: Buffer.from('chunk'),
+    headers: { 'content-type': 'video/mp4', 'content-digest': `sha-256=:${digest}:` },
+  })
+})
+
 test('opens as many sessions as asked for, a thousand per call', async () => {
   const { client, seen } = await start(({ body }) => {
     const { count } = JSON.parse(body.toString())

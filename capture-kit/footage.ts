@@ -1,0 +1,82 @@
+// Videos beside a fleet's photos: each is recorded whole and signed, and then something becomes of its chunks on their way.
+import type { AttestBody, Device } from './device.ts'
+import { type Expectation, expectationOf, VIDEO_KINDS, type VideoKind } from './findings.ts'
+import type { FleetPlan } from './fleet.ts'
+import { PLACES } from './stock.ts'
+import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from './video.ts'
+
+export interface PlannedVideo {
+  kind: VideoKind
+  externalId: string
+  /** Index into the plan's `devices`. */
+  device: number
+  /** Of the noise that is filmed. */
+  scene: number
+  capturedAt: Date
+  expected: Expectation
+}
+
+export interface Footage {
+  /** Signed before anything became of the chunks. */
+  body: AttestBody
+  /** What is sent to the session, in this order. */
+  chunks: { index: number; data: Buffer }[]
+}
+
+// A second in all: no longer than the service forgives a recording that is sent as soon as its nonce is there.
+const CHUNKS = 5
+const CHUNK_MS = 200
+const BAD_CHUNK = 2
+
+/** One video of each kind, by the first enrolled phone whose bundles need no assertion. Dated at the plan's `now`. */
+export function planVideos({ seed, now, devices }: FleetPlan): PlannedVideo[] {
+  const enrolled = devices.flatMap(({ standing, hardware }, device) =>
+    standing === 'enrolled' && hardware !== 'secure_enclave' ? [{ device, isProven: hardware !== 'none' }] : [],
+  )
+  const one = enrolled.find(({ isProven }) => isProven) ?? enrolled[0]
+  if (one === undefined) throw new RangeError('the plan has no phone to film with')
+  return VIDEO_KINDS.map((kind, index) => ({
+    kind,
+    externalId: `video-${seed}-${now.getTime().toString(36)}-${kind}`,
+    device: one.device,
+    scene: seed * VIDEO_KINDS.length + index,
+    capturedAt: now,
+    expected: expectationOf(kind, one.isProven),
+  }))
+}
+
+export function film(
+  { kind, externalId, scene, capturedAt }: PlannedVideo,
+  device: Device,
+  { deviceId, session }: { deviceId: string | undefined; session: { session_id: string; session_nonce: string } },
+): Footage {
+  const recorded = recordVideo({ seed: scene, chunks: CHUNKS, chunkMs: CHUNK_MS })
+  const [{ lat, lng }] = PLACES
+  const body = device.capture({
+    photo: joinChunks(recorded),
+    capturedAt,
+    media: { session_id: session.session_id },
+    gps: { lat, lng, accuracy_m: 5, mock: false },
+    biometric: { gated: true, method: 'face' },
+    deviceId,
+    sessionNonce: session.session_nonce,
+    videoManifest: makeVideoManifest(session.session_nonce, recorded),
+    claim: { reference: externalId, loss_location: { lat, lng }, line: 'auto' },
+    externalId,
+  })
+  return { body, chunks: sent(kind, recorded) }
+}
+
+function sent(kind: VideoKind, recorded: readonly VideoChunk[]): Footage['chunks'] {
+  const chunks = recorded.map(({ data }, index) => ({ index, data }))
+  if (kind === 'dropped_chunk') return chunks.toSpliced(BAD_CHUNK, 1)
+  if (kind !== 'edited_chunk') return chunks
+  return chunks.map((chunk) => (chunk.index === BAD_CHUNK ? { ...chunk, data: edited(chunk.data) } : chunk))
+}
+
+// The last byte is a picture's: the file stays one that a player reads.
+function edited(data: Buffer): Buffer {
+  const changed = Buffer.from(data)
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1
+  return changed
+}
