@@ -131,8 +131,9 @@ describe('the routes', () => {
     }
   })
 
-  it('keep webhook endpoints from the publishable keys', () => {
-    for (const route of routes.filter(({ path }) => path.startsWith('/v1/webhook-endpoints'))) {
+  it('keep what belongs to an account from the publishable keys, which share one', () => {
+    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|auth\/sso\/config)(\/|$)/
+    for (const route of routes.filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
     }
   })

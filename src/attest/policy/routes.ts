@@ -17,7 +17,7 @@ const dryRunRequest = z.strictObject({
   cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
 })
 
-const common = { tag: 'Account', scope: 'admin' } as const
+const common = { tag: 'Account', scope: 'admin', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
 
 export function riskPolicyRoutes(risk: RiskPolicy): Route[] {

@@ -50,6 +50,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         tag: 'Account',
         summary: 'What was judged again, and why, newest first',
         scope: 'admin',
+        needsAccountKey: true,
         query: z.object({
           limit: listQuery.limit,
           cursor: listQuery.cursor,
@@ -72,6 +73,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         tag: 'Account',
         summary: 'One re-evaluation, and how far it is',
         scope: 'admin',
+        needsAccountKey: true,
         view: reevaluationView,
         status: [200],
       },
