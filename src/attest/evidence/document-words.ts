@@ -71,6 +71,13 @@ export function detailOf(detail: Record<string, unknown>): string {
   return there.length === 0 ? '' : wordsOf(Object.fromEntries(there))
 }
 
+/** Of an entry of a case: what was changed in it, and how. */
+export function changesOf(changes: readonly { field: string; from: string | null; to: string | null }[]): string {
+  return changes
+    .map(({ field, from, to }) => `${field.replaceAll('_', ' ')}: from ${from ?? 'nothing'} to ${to ?? 'nothing'}`)
+    .join('; ')
+}
+
 /** The header of a JWS in words. */
 export function tableOf(header: string): string {
   try {

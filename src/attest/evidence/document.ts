@@ -2,7 +2,7 @@
 // packet; it judges nothing itself.
 
 import { layOutAttestation } from './document-attestation.ts'
-import { dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
+import { changesOf, dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
 import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 import type { Typeface } from './typeface.ts'
@@ -182,7 +182,8 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
         dateOf(entry.at),
         `${momentOf(`case.${entry.kind}`)}${entry.to === null || entry.kind === 'opened' ? '' : ` to ${entry.to.replaceAll('_', ' ')}`}${entry.reason_code === null ? '' : ` (${entry.reason_code.replaceAll('_', ' ')})`}`,
         entry.actor ?? (entry.via === 'system' ? 'the service' : 'not named'),
-        entry.note ?? (entry.note_withheld ? 'withheld' : entry.note_erased_at === null ? '' : 'erased'),
+        entry.note ??
+          (entry.note_withheld ? 'withheld' : entry.note_erased_at === null ? changesOf(entry.changes) : 'erased'),
       ]),
     )
   }

@@ -87,8 +87,20 @@ function momentsOf(row: Evidence): Moment[] {
   ]
 }
 
-// Of two at the same millisecond the order is that of their kinds and subjects: always the same.
+// What one transaction writes is of one millisecond, and has an order all the same: a result comes before what follows from it.
+const KINDS = [
+  'capture.claimed',
+  'claim.created',
+  'attestation.accepted',
+  'attestation.replaced',
+  'attestation.evaluated',
+  'claim.provenance_updated',
+  'claim.escalated',
+]
+
+// Of equal kinds the order is that of their subjects: always the same.
 function byTime(a: Moment, b: Moment): number {
-  const order = (one: Moment) => `${one.at} ${one.kind} ${one.subject}`
+  const rank = (kind: string) => (KINDS.includes(kind) ? KINDS.indexOf(kind) : KINDS.length)
+  const order = (one: Moment) => `${one.at} ${rank(one.kind)} ${one.kind} ${one.subject}`
   return order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { checkFile } from '#src/attest/evidence/check.ts'
+import { changesOf } from '#src/attest/evidence/document-words.ts'
 import { prefersPdf } from '#src/attest/evidence/negotiate.ts'
 import { readAttachment } from '#src/attest/evidence/pdf-file.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
@@ -99,6 +100,13 @@ describe('a packet', () => {
     for (const kind of ['attestation.accepted', 'attestation.evaluated', 'claim.escalated', 'case.opened']) {
       expect(kinds).toContain(kind)
     }
+    // One transaction writes all three, within one millisecond.
+    const escalated = kinds.indexOf('claim.escalated')
+    expect(kinds.slice(escalated - 1, escalated + 2)).toEqual([
+      'claim.provenance_updated',
+      'claim.escalated',
+      'case.opened',
+    ])
     const times = packet.timeline.moments.map(({ at }) => at)
     expect(times).toEqual(times.toSorted())
     expect(packet.keys.every(({ env, family }) => env === 'sandbox' && family === 'record')).toBe(true)
@@ -204,6 +212,15 @@ describe('a document', () => {
     })
     const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }
     await expect(createRenderer()({ signed: broken, thumbnails: {} })).rejects.toThrow('the document failed')
+  })
+
+  it('says what was changed in a case, where nobody wrote why', () => {
+    const changes = [
+      { field: 'risk_score', from: '240', to: '320' },
+      { field: 'assignee', from: null, to: 'first_adjuster@example.com' },
+    ]
+    expect(changesOf(changes)).toBe('risk score: from 240 to 320; assignee: from nothing to first_adjuster@example.com')
+    expect(changesOf([])).toBe('')
   })
 
   it('shows what it can not draw as code points', () => {
