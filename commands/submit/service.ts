@@ -46,6 +46,7 @@ const LONGEST_PAUSE_MS = 30_000
 const LONGEST_RETRY_AFTER_MS = 10 * 60_000
 // A photo that breaks its connection each time, while others pass, is at fault itself.
 const TRIES_WHILE_OTHERS_PASS = 6
+const GREETING = '/v1/claims/batches?limit=1'
 // Before anything is done, nobody needs to be waited for: it may be a typing error.
 const GREETING_MS = 10_000
 const NDJSON = 'application/x-ndjson'
@@ -68,8 +69,11 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
 
   async function send<Value>(call: Call<Value>): Promise<Answer<Value>> {
     let failingSince: number | undefined
+    let failedAlone = 0
     for (let attempt = 1; ; attempt += 1) {
+      const begunAt = performance.now()
       let pauseMs = 0
+      let isShortage = false
       let reason: string
       try {
         const outcome = await attemptOnce(call)
@@ -79,6 +83,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
         }
         pauseMs = outcome.afterMs
         reason = outcome.again
+        isShortage = outcome.isShortage
         // Too many requests is an answer: it is a matter of waiting, not of patience.
         if (outcome.isThrottle) failingSince = undefined
       } catch (error) {
@@ -89,8 +94,12 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       }
       const now = performance.now()
       failingSince ??= now
-      if (call.isSolitary && attempt >= TRIES_WHILE_OTHERS_PASS && answeredAt > failingSince) {
-        return { refused: { status: 0, code: 'upload_failed', detail: reason, errors: [], rejected: [] } }
+      if (call.isSolitary) {
+        const isAlone = !isShortage && (answeredAt > begunAt || (await isAnswering()))
+        failedAlone = isAlone ? failedAlone + 1 : 0
+        if (failedAlone >= TRIES_WHILE_OTHERS_PASS) {
+          return { refused: { status: 0, code: 'upload_failed', detail: reason, errors: [], rejected: [] } }
+        }
       }
       if (now - failingSince >= Math.min(patienceMs, call.patienceMs ?? patienceMs)) {
         const seconds = Math.round((now - failingSince) / 1_000)
@@ -100,6 +109,14 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       const backoffMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2)
       await sleep(Math.max(pauseMs, backoffMs), undefined, { signal })
     }
+  }
+
+  // A service that is away fails everybody's requests, for as long as it takes: no photo is to blame for that.
+  async function isAnswering(): Promise<boolean> {
+    const outcome = await attemptOnce({ method: 'GET', path: () => GREETING, read: (body) => body.dump() }).catch(
+      () => undefined,
+    )
+    return outcome !== undefined && !('again' in outcome)
   }
 
   async function attemptOnce<Value>(call: Call<Value>): Promise<Answer<Value> | Again> {
@@ -119,7 +136,8 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
     const refused = await readRefusal(response)
     if (status >= 500 || status === 408 || status === 429 || refused.code === 'idempotency_in_progress') {
       const afterMs = retryAfterMs(response.headers['retry-after'])
-      return { again: `${status} ${refused.detail}`, afterMs, isThrottle: status === 429 }
+      const isThrottle = status === 429
+      return { again: `${status} ${refused.detail}`, afterMs, isThrottle, isShortage: isThrottle || status === 503 }
     }
     answeredAt = performance.now()
     if (status === 401 || status === 403) {
@@ -136,7 +154,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
   return {
     /** @throws what `isStopped` tells: the key is no good, or nobody is there. */
     async greet(): Promise<void> {
-      const answer = await get<{ object?: string }>('/v1/claims/batches?limit=1', { patienceMs: GREETING_MS })
+      const answer = await get<{ object?: string }>(GREETING, { patienceMs: GREETING_MS })
       if ('refused' in answer || answer.value?.object !== 'list') {
         const said = 'refused' in answer ? answer.refused.detail : 'its answer is none of ours'
         throw stopped(`${url} does not look like this service: ${said}`)
@@ -213,6 +231,8 @@ interface Again {
   again: string
   afterMs: number
   isThrottle: boolean
+  /** The service says that it is its own doing: too many requests, a full disk, a part that is away. */
+  isShortage: boolean
 }
 
 async function readRefusal({ statusCode: status, body }: Dispatcher.ResponseData): Promise<Refused> {

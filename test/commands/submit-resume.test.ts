@@ -206,6 +206,26 @@ test('a photo that breaks its connection each time costs the others nothing', as
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
+const AWAY: [how: string, isStruck: (call: string) => boolean, fate: Fate][] = [
+  ['gone', () => true, 'cut'],
+  ['out of room for photos', (call) => call === UPLOAD, { status: 503, body: '{"detail":"The media store is full."}' }],
+]
+
+test.each(AWAY)('blames no photo for a service that is %s', async (_, isStruck, fate) => {
+  const first = createHash('sha256').update(maker.photo(0)).digest('base64')
+  let tries = 0
+  // Others are answered after its first failure, as by a service that drains; then nobody is, until it has failed six times.
+  const { url } = await through((call, count, { headers }) => {
+    const isFirst = headers['content-digest'] === `sha-256=:${first}:`
+    if (isFirst) tries += 1
+    if (isFirst && tries <= 6) return fate
+    if (tries === 0 || tries >= 6 || !isStruck(call)) return 'pass'
+    return tries === 1 && count === 2 ? 'pass' : fate
+  })
+  await expectWhole(await begin(url).ended)
+  expect(tries).toBe(7)
+})
+
 test('sends nothing when everything is done', async () => {
   await expectWhole(await begin(system.baseUrl).ended)
   const { url, seen } = await through(() => 'pass')
