@@ -1,6 +1,7 @@
 // What an operator can do, read from the command line before anything is started: a wrong word costs nothing.
 
 import { parseArgs } from 'node:util'
+import type { Account } from '#src/account/keys/accounts.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { type JobSummary, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/platform/jobs/queues.ts'
@@ -16,7 +17,9 @@ const STATES = ['queued', 'dispatched', 'running', 'succeeded', 'dead', 'cancell
 export const USAGE = `Usage: npm run admin -- <command> [--json]
 
   account create --name NAME [--plan ${PLANS.join('|')}]
+  account list
   key create --account ACC --environment ${ENVIRONMENTS.join('|')} --scopes verify,attest,... [--name NAME] [--expires TIME]
+  key list --account ACC --environment ${ENVIRONMENTS.join('|')} [--limit N]
   key revoke KEY_ID [--yes]
   jobs list [--queue QUEUE] [--state STATE] [--limit N]
   jobs redrive (JOB_ID | --queue QUEUE) [--yes]     runs dead jobs again
@@ -78,7 +81,9 @@ const MAX_REDRIVEN = 10_000
 
 const ENTRIES: Record<string, Entry> = {
   'account create': { options: ['name', 'plan'], words: 0, read: readAccountCreate },
+  'account list': { options: [], words: 0, read: () => listAccounts },
   'key create': { options: ['account', 'environment', 'scopes', 'name', 'expires'], words: 0, read: readKeyCreate },
+  'key list': { options: ['account', 'environment', 'limit'], words: 0, read: readKeyList },
   'key revoke': { options: ['yes'], words: 1, read: readKeyRevoke },
   'jobs list': { options: ['queue', 'state', 'limit'], words: 0, read: readJobsList },
   'jobs redrive': { options: ['queue', 'yes'], words: 1, read: readJobsRedrive },
@@ -118,6 +123,12 @@ function readAccountCreate({ name: given, plan: wanted }: Values): Act {
   }
 }
 
+async function listAccounts({ services }: Context): Promise<object[]> {
+  const listed: object[] = []
+  for await (const { id } of services.accounts().walk()) listed.push(await findAccount(services, id))
+  return listed
+}
+
 function readKeyCreate(values: Values): Act {
   const accountId = required('--account', values.account)
   const environment: Environment = oneOf('--environment', required('--environment', values.environment), ENVIRONMENTS)
@@ -127,8 +138,7 @@ function readKeyCreate(values: Values): Act {
   const expiresAt = values.expires === undefined ? undefined : readTime('--expires', values.expires)
   const name = values.name ?? 'made by an operator'
   return async ({ services, log }) => {
-    const account = await services.accounts().find(accountId)
-    if (account === undefined) throw new Error(`There is no account ${accountId}.`)
+    const account = await findAccount(services, accountId)
     const made = await services
       .keys()
       .create(
@@ -138,6 +148,32 @@ function readKeyCreate(values: Values): Act {
     log('key create', { account: account.id, id: made.id })
     return { ...made, note: 'The key is shown this once.' }
   }
+}
+
+function readKeyList({ account, environment: given, limit }: Values): Act {
+  const accountId = required('--account', account)
+  const environment: Environment = oneOf('--environment', required('--environment', given), ENVIRONMENTS)
+  const most = limit === undefined ? MAX_LISTED : readLimit(limit)
+  return async ({ services }) => {
+    await findAccount(services, accountId)
+    const keys = await services.keys().list({ accountId, environment }, { limit: most })
+    return keys.map(({ id, name, prefix, last4, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }) => ({
+      id,
+      name,
+      key: `${prefix}...${last4 ?? ''}`,
+      scopes: scopes.join(','),
+      createdAt,
+      lastUsedAt,
+      expiresAt,
+      revokedAt,
+    }))
+  }
+}
+
+async function findAccount(services: Services, id: string): Promise<Account> {
+  const account = await services.accounts().find(id)
+  if (account === undefined) throw new Error(`There is no account ${id}.`)
+  return account
 }
 
 function readKeyRevoke(_: Values, word: string | undefined): Act {
@@ -175,15 +211,17 @@ function readJobsRedrive({ queue: named }: Values, id: string | undefined): Act 
     if (jobs.length === 0) return { redriven: 0 }
     await confirm(`Run ${jobs.length} dead job${jobs.length === 1 ? '' : 's'} again?`)
     let redriven = 0
-    for (const job of jobs) if (await redriveOne(services, job)) redriven += 1
+    for (const job of jobs) if (await REDRIVES[job.queue](services, job)) redriven += 1
     log('jobs redrive', { id, queue, redriven })
     return { redriven, ...(jobs.length === MAX_REDRIVEN ? { note: 'There may be more: run this again.' } : {}) }
   }
 }
 
-function redriveOne(services: Services, job: JobSummary): Promise<boolean> {
-  if (job.queue === 'attest') return redrive(services.db(), job, services.verify())
-  return redrive(services.db(), job, services.deliver())
+// Each queue's own work takes its subject back: that of another would find none, and leave it ended beside a job that runs.
+const REDRIVES: { [Q in QueueName]: (services: Services, job: JobSummary) => Promise<boolean> } = {
+  attest: (services, job) => redrive(services.db(), job, services.verify()),
+  screen: (services, job) => redrive(services.db(), job, services.screen()),
+  deliver: (services, job) => redrive(services.db(), job, services.deliver()),
 }
 
 function readQueueChange(change: 'pause' | 'resume', word: string | undefined): Act {

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Services } from '#src/services.ts'
+import { readCommand } from '../../commands/admin/acts.ts'
+import { type Caller, type ScreenService, startScreening } from '../attest/screen/service.ts'
+
+describe('admin -- jobs redrive', () => {
+  let service: ScreenService
+  let caller: Caller
+  beforeAll(async () => {
+    service = await startScreening()
+    caller = await service.makeCaller()
+  })
+  afterAll(() => service.close())
+
+  async function buried(): Promise<{ screeningId: string; jobId: string }> {
+    const { id: mediaId } = await service.makeImage(caller)
+    const { json } = await service.screen(caller, { media: { media_id: mediaId } })
+    const screeningId = String(json.screening_id)
+    const { id: jobId } = await service.take(screeningId)
+    await service.test.db.tenant(caller, (tx) => service.makeWork().bury(tx, caller, { screeningId }, 'spent'))
+    await service.test.owner("UPDATE jobs SET state = 'dead', settled_at = now() WHERE id = $1", [jobId])
+    return { screeningId, jobId }
+  }
+
+  const run = (line: string, isAgreed = true) =>
+    readCommand(line.split(' '))?.act({
+      services: { db: () => service.test.db, screen: () => service.makeWork() } as Services,
+      confirm: async () => {
+        if (!isAgreed) throw new Error('Nothing was changed.')
+      },
+      log: () => {},
+    })
+
+  it('takes the subject back with its job, of one and of a whole queue', async () => {
+    const [one, other] = [await buried(), await buried()]
+    expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'unavailable' })
+    await expect(run(`jobs redrive ${one.jobId}`, false)).rejects.toThrow('Nothing was changed.')
+    expect(await run(`jobs redrive ${one.jobId}`)).toEqual({ redriven: 1 })
+    expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'queued', reason: null })
+    expect(await service.find(caller, other.screeningId)).toMatchObject({ status: 'unavailable' })
+    expect(await run('jobs redrive --queue screen')).toEqual({ redriven: 1 })
+    expect(await service.find(caller, other.screeningId)).toMatchObject({ status: 'queued', reason: null })
+    expect(await run('jobs redrive --queue screen')).toEqual({ redriven: 0 })
+    await expect(run(`jobs redrive ${one.jobId}`)).rejects.toThrow('There is no dead job')
+  })
+})
