@@ -53,6 +53,8 @@ const MAX_POLLS = 6
 // The GPS accuracy that phones report outdoors. EXIF doesn't carry it in a form that cameras agree on.
 const ACCURACY_METRES = 5
 
+// `| head` is no error.
+process.stdout.on('error', () => {})
 process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: string[]): Promise<number> {

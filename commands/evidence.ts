@@ -19,6 +19,8 @@ const WORDS: Record<Finding['outcome'], string> = {
   skipped: styleText('dim', 'skipped'.padEnd(9)),
 }
 
+// `| head` is no error.
+process.stdout.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<number> {
