@@ -37,6 +37,10 @@ export const STALE_JOB = Symbol('the job has moved on')
 // A worker renews every 5 s, so a lease of 20 s survives three missed renewals.
 const LEASE = `interval '20 seconds'`
 export const RENEW_EVERY_MS = 5_000
+// In a form that no partial index fits: with nothing but an estimate the planner would read all that is in flight, again and
+// again, and not the few rows that are named by their ids.
+const IS_RUNNING = `CASE jobs.state WHEN 'running' THEN true ELSE false END`
+const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Answers their ids, in order. */
@@ -94,7 +98,7 @@ export async function claimAll(
            lease_until = now() + ${LEASE}
          FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
          WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
-           AND jobs.state IN ('dispatched', 'running')
+           AND ${IS_IN_FLIGHT}
          RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts`,
         [tickets.map(({ id }) => id), tickets.map(({ dispatches }) => dispatches), queue],
       ),
@@ -154,7 +158,7 @@ export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence
     // time, which takes as long as the rest.
     `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL
      FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS ended (id, fence)
-     WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND jobs.state = 'running' RETURNING jobs.id, jobs.fence`,
+     WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND ${IS_RUNNING} RETURNING jobs.id, jobs.fence`,
     [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
   )
   const settled = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
@@ -206,7 +210,7 @@ export async function renew(
       const rows = await tx.query<{ id: string }>(
         `UPDATE jobs SET lease_until = now() + ${LEASE}
          FROM unnest($1::uuid[], $2::int[]) AS mine (id, fence)
-         WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND jobs.state = 'running' RETURNING jobs.id`,
+         WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND ${IS_RUNNING} RETURNING jobs.id`,
         [sorted.map((job) => job.id), sorted.map((job) => job.fence)],
       )
       return new Set(rows.map((row) => row.id))

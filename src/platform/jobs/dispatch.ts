@@ -156,19 +156,22 @@ interface Room {
   free: number
   window: number
   workers: number
+  /** By lane; lanes with none are not here. */
+  inFlight: ReadonlyMap<string, number>
 }
 
-const NO_ROOM: Room = { free: 0, window: 0, workers: 0 }
+const NO_ROOM: Room = { free: 0, window: 0, workers: 0, inFlight: new Map() }
 
 async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; room: Room }> {
   if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return { chosen: [], room: NO_ROOM }
   const room = await findRoom(tx, queue)
-  return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room.free), room }
+  return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room), room }
 }
 
-async function chooseFairly(tx: Tx, queue: QueueName, free: number): Promise<Chosen[]> {
-  const lanes = await tx.query<Lane>(
-    // A loose index scan: one probe per lane, whatever the number of waiting jobs.
+async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room): Promise<Chosen[]> {
+  const due = await tx.query<Pick<Lane, 'lane'>>(
+    // A loose index scan: one probe per lane, whatever the number of waiting jobs. OFFSET 0 keeps it so: as a join, EXISTS
+    // would read all that is due.
     `WITH RECURSIVE lanes AS (
        (SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1)
        UNION ALL
@@ -176,14 +179,13 @@ async function chooseFairly(tx: Tx, queue: QueueName, free: number): Promise<Cho
                ORDER BY j.lane LIMIT 1)
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
-     SELECT lane, (SELECT count(*)::int FROM jobs j WHERE j.queue = $1 AND j.lane = lanes.lane
-                   AND j.state IN ('dispatched', 'running')) AS "inFlight"
-     FROM lanes WHERE lane IS NOT NULL
+     SELECT lane FROM lanes WHERE lane IS NOT NULL
        AND EXISTS (SELECT FROM jobs j, (VALUES (0::smallint), (1::smallint)) AS p (priority)
                    WHERE j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
-                   AND j.run_at <= now())`,
+                   AND j.run_at <= now() OFFSET 0)`,
     [queue],
   )
+  const lanes = due.map(({ lane }): Lane => ({ lane, inFlight: inFlight.get(lane) ?? 0 }))
   const quotas = shareFairly(lanes, free, QUEUES[queue].laneCap)
   if (quotas.length === 0) return []
 
@@ -226,15 +228,25 @@ async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]
 }
 
 async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
-  const [row] = await tx.query<{ isPaused: boolean; workers: number; window: number; inFlight: number }>(
-    `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
-       count(*)::int AS workers, ${WINDOW_FACTOR} * coalesce(sum(concurrency), 0)::int AS window,
-       (SELECT count(*) FROM jobs WHERE queue = $1 AND state IN ('dispatched', 'running'))::int AS "inFlight"
-     FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}`,
-    [queue],
-  )
+  // One pass over what is in flight, which the window bounds: asked per lane it costs as many probes as there are lanes.
+  const [rows, lanes] = await Promise.all([
+    tx.query<{ isPaused: boolean; workers: number; window: number }>(
+      `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
+         count(*)::int AS workers, ${WINDOW_FACTOR} * coalesce(sum(concurrency), 0)::int AS window
+       FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}`,
+      [queue],
+    ),
+    tx.query<Lane>(
+      `SELECT lane, count(*)::int AS "inFlight" FROM jobs
+       WHERE queue = $1 AND state IN ('dispatched', 'running') GROUP BY lane`,
+      [queue],
+    ),
+  ])
+  const [row] = rows
   if (row === undefined || row.isPaused) return NO_ROOM
-  return { free: row.window - row.inFlight, window: row.window, workers: row.workers }
+  const inFlight = new Map(lanes.map((one) => [one.lane, one.inFlight]))
+  const busy = lanes.reduce((sum, one) => sum + one.inFlight, 0)
+  return { free: row.window - busy, window: row.window, workers: row.workers, inFlight }
 }
 
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
