@@ -3,11 +3,13 @@
 // one deadline over everything, bounded answers. Whatever the other side does is an answer, never an exception.
 
 import { setMaxListeners } from 'node:events'
-import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { buildConnector, Pool } from 'undici'
+import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
+import { exchange } from './exchange.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { type ParsedTarget, parseAllowList, parseTarget, type Target } from './url.ts'
 
@@ -80,6 +82,7 @@ const MAX_ADDRESSES_TRIED = 3
 const MAX_HEADER_BYTES = 16 * 1024
 // Idle sockets close by themselves after seconds; this bounds the empty pools that remember them.
 const MAX_POOLS = 256
+const MAX_TARGETS = 1_000
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 
@@ -89,10 +92,21 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   const allows = parseAllowList(allow)
   // The key holds the address: a connection of one address is never offered to a request that was checked for another.
   const pools = new Map<string, Pool>()
+  const targets = createLru<string, ParsedTarget>(MAX_TARGETS)
   const connectErrors = new WeakSet<Error>()
   const closing = new AbortController()
   // Every open socket listens.
   setMaxListeners(0, closing.signal)
+
+  // The text alone decides, so the same text is not read again.
+  function targetOf({ url, environment }: OutboundRequest): ParsedTarget {
+    const key = `${environment} ${url}`
+    const known = targets.get(key)
+    if (known !== undefined) return known
+    const parsed = parseTarget(url, { environment, allows })
+    if (parsed.ok) targets.set(key, parsed)
+    return parsed
+  }
 
   function poolOf(target: Target, address: string): Pool {
     const key = `${target.origin} ${address}`
@@ -129,37 +143,28 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       })
   }
 
-  async function exchange(
+  async function callAt(
     target: Target,
     address: string,
     request: OutboundRequest,
     deadline: Deadline,
   ): Promise<Untimed> {
-    let status: number | undefined
-    try {
-      // undici looks at the signal only once a connection stands, so the race covers connecting.
-      const response = await deadline.race(
-        poolOf(target, address).request({
-          path: target.path,
-          method: request.method,
-          headers: request.headers,
-          body: request.body ?? null,
-          signal: deadline.signal,
-        }),
-      )
-      status = response.statusCode
-      const { body, isTruncated } = await readBody(response.body, request.maxResponseBytes)
-      return { ok: true, status, headers: flatten(response.headers), body, isTruncated, address }
-    } catch (error) {
-      const isUnconnected = error instanceof Error && connectErrors.has(error)
-      const problem =
-        interruption(deadline) ?? (isUnconnected ? judgeConnectError(error.cause, target) : judgeError(error))
-      return { ok: false, ...problem, isUnconnected, address, ...(status === undefined ? {} : { status }) }
-    }
+    const answer = await exchange(
+      poolOf(target, address),
+      { path: target.path, method: request.method, headers: request.headers, body: request.body ?? null },
+      request.maxResponseBytes,
+      deadline,
+    )
+    if ('received' in answer) return { ok: true, ...answer.received, address }
+    const { error, status } = answer
+    const isUnconnected = connectErrors.has(error)
+    const problem =
+      interruption(deadline) ?? (isUnconnected ? judgeConnectError(error.cause, target) : judgeError(error))
+    return { ok: false, ...problem, isUnconnected, address, ...(status === undefined ? {} : { status }) }
   }
 
   async function call(request: OutboundRequest, deadline: Deadline): Promise<Untimed> {
-    const parsed = parseTarget(request.url, { environment: request.environment, allows })
+    const parsed = targetOf(request)
     if (!parsed.ok) {
       const code = parsed.code === 'address_not_public' ? 'refused_address' : 'invalid_url'
       return { ok: false, code, detail: `${parsed.code}: ${parsed.detail}` }
@@ -173,9 +178,9 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     }
     let answer: Untimed = { ok: false, code: 'dns_failed', detail: `${target.hostname} has no address` }
     for (const address of resolved.addresses.slice(0, MAX_ADDRESSES_TRIED)) {
-      answer = await exchange(target, address, request, deadline)
+      answer = await callAt(target, address, request, deadline)
       // Only what never got a connection has surely not been seen by the receiver.
-      if (answer.ok || !answer.isUnconnected || deadline.signal.aborted) break
+      if (answer.ok || !answer.isUnconnected || deadline.ended() !== undefined) break
     }
     return answer
   }
@@ -254,34 +259,6 @@ type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? 
 function interruption(deadline: Deadline): Problem | undefined {
   const code = deadline.ended()
   return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
-}
-
-async function readBody(
-  stream: Dispatcher.ResponseData['body'],
-  maxBytes: number,
-): Promise<{ body: Buffer; isTruncated: boolean }> {
-  // Leaving the loop early destroys the stream, which it reports as an error to whoever still listens.
-  stream.on('error', () => {})
-  const chunks: Buffer[] = []
-  let size = 0
-  let isTruncated = false
-  for await (const chunk of stream) {
-    const bytes: Buffer = chunk
-    const fitting = bytes.subarray(0, maxBytes - size)
-    chunks.push(fitting)
-    size += fitting.length
-    isTruncated = fitting.length < bytes.length
-    if (isTruncated) break
-  }
-  return { body: Buffer.concat(chunks), isTruncated }
-}
-
-function flatten(headers: Dispatcher.ResponseData['headers']): Map<string, string> {
-  const flat = new Map<string, string>()
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat.set(name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value)
-  }
-  return flat
 }
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
