@@ -3,7 +3,6 @@
 // Whoever changes an endpoint and its deliveries changes the endpoint first, so that no two wait for each other.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Environment } from '#src/platform/ids.ts'
 import type { DeliveryStatus, EndpointStatus } from './rows.ts'
 
 export interface Begun {
@@ -15,10 +14,9 @@ export interface Begun {
   sealedSecret: Buffer
   eventId: string
   type: string
-  data: unknown
   createdAt: Date
-  environment: Environment
-  accountId: string
+  /** Of each event's first delivery here; null of the others. */
+  data: unknown
   /** A success has something to tell the endpoint's row: failures to forget, or a time that is a minute old. A healthy
    * row stays untouched, or its deliveries would queue up at its lock. */
   isSuccessNews: boolean
@@ -26,24 +24,30 @@ export interface Begun {
 
 /** Takes the next attempt numbers and writes their rows, of those that are due and whose endpoint takes deliveries. */
 export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxAttempts: number): Promise<Begun[]> {
+  // OFFSET 0 keeps what is looked up by its id from becoming a join: of a table without statistics that reads all that the
+  // account has, for each delivery. An event goes to many endpoints, and its data travels once.
   return tx.query<Begun>(
     `WITH begun AS (
        UPDATE deliveries delivery SET attempts = delivery.attempts + 1
-       FROM webhook_endpoints endpoint
        WHERE delivery.id = ANY($1::text[]) AND delivery.status = 'pending' AND delivery.attempts < $2
          AND delivery.next_attempt_at <= now()
-         AND endpoint.id = delivery.endpoint_id AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
-       RETURNING delivery.*, endpoint.url, endpoint.sealed_secret, endpoint.consecutive_failures > 0
-         OR endpoint.last_success_at IS NULL OR endpoint.last_success_at < now() - interval '1 minute' AS is_success_news
+         AND EXISTS (SELECT FROM webhook_endpoints endpoint WHERE endpoint.id = delivery.endpoint_id
+           AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
+       RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
+         delivery.event_id
      ), attempt AS (
        INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt)
        SELECT account_id, environment, id, attempts FROM begun
      )
-     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.endpoint_id AS "endpointId", begun.url,
-       begun.sealed_secret AS "sealedSecret", begun.environment, begun.account_id AS "accountId",
-       begun.is_success_news AS "isSuccessNews",
-       event.id AS "eventId", event.type, event.data, event.created_at AS "createdAt"
-     FROM begun JOIN events event ON event.id = begun.event_id`,
+     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.endpoint_id AS "endpointId", endpoint.url,
+       endpoint.sealed_secret AS "sealedSecret", endpoint.is_success_news AS "isSuccessNews",
+       begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data
+     FROM (SELECT *, row_number() OVER (PARTITION BY event_id) = 1 AS is_first FROM begun) AS begun
+     CROSS JOIN LATERAL (SELECT url, sealed_secret, consecutive_failures > 0 OR last_success_at IS NULL
+         OR last_success_at < now() - interval '1 minute' AS is_success_news
+       FROM webhook_endpoints WHERE id = begun.endpoint_id OFFSET 0) AS endpoint
+     CROSS JOIN LATERAL (SELECT type, created_at, CASE WHEN begun.is_first THEN data END AS data
+       FROM events WHERE id = begun.event_id OFFSET 0) AS event`,
     [deliveryIds, maxAttempts],
   )
 }

@@ -4,6 +4,7 @@
 
 import { note } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
+import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
@@ -45,6 +46,8 @@ export interface DeliverDeps {
 // Nothing of an answer's body is used. Reading a short one to its end keeps the connection for the next delivery.
 const MAX_RESPONSE_BYTES = 16 * 1024
 const GONE = 410
+// Opening one costs more than using it, and a busy endpoint's is used again at once.
+const MAX_SECRETS = 1_000
 
 export function createDeliver({
   db,
@@ -55,6 +58,18 @@ export function createDeliver({
   timeDivisor = 1,
   onDisabled = () => {},
 }: DeliverDeps): Work<'deliver'> {
+  const secrets = createLru<string, string>(MAX_SECRETS)
+
+  // Found by what is sealed: one that was rotated away is never found again.
+  function secretOf({ endpointId, sealedSecret }: Begun): string {
+    const key = `${endpointId} ${sealedSecret.toString('latin1')}`
+    const known = secrets.get(key)
+    if (known !== undefined) return known
+    const secret = openSecret(sealer, endpointId, sealedSecret)
+    secrets.set(key, secret)
+    return secret
+  }
+
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
     if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
@@ -84,11 +99,16 @@ export function createDeliver({
       const begun = await db.tenant(scope, async (tx) => {
         const rows = await beginAttempts(tx, ids, MAX_ATTEMPTS)
         // Opened before the commit: a master key that is missing must cost the deliveries no attempt.
-        return rows.map((row) => ({ ...row, secret: openSecret(sealer, row.endpointId, row.sealedSecret) }))
+        return rows.map((row) => ({ ...row, secret: secretOf(row) }))
       })
-      const byId = new Map(begun.map((one) => [one.deliveryId, one]))
+      const bodyOf = bodiesOf(scope, begun)
+      const byId = new Map(begun.map((one) => [one.deliveryId, { ...one, scope, rawBody: bodyOf(one.eventId) }]))
       // An attempt is one caller's: where two hold the same delivery, the second finds it begun.
-      return ids.map((id, index) => (ids.indexOf(id) === index ? byId.get(id) : undefined))
+      return ids.map((id) => {
+        const one = byId.get(id)
+        byId.delete(id)
+        return one
+      })
     },
   })
 
@@ -126,11 +146,11 @@ export function createDeliver({
   }
 
   function send(begun: Ready, signal: AbortSignal): Promise<OutboundAnswer> {
-    const rawBody = Buffer.from(JSON.stringify(envelopeOf(begun)))
+    const { rawBody } = begun
     const nowSeconds = Math.floor(now().getTime() / 1_000)
     return outbound.send({
       url: begun.url,
-      environment: begun.environment,
+      environment: begun.scope.environment,
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -186,7 +206,7 @@ export function createDeliver({
   }
 }
 
-type Ready = Begun & { secret: string }
+type Ready = Begun & { scope: Scope; secret: string; rawBody: Buffer }
 
 interface Success {
   job: RunningJob
@@ -197,7 +217,18 @@ interface Success {
 
 const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
 
-// The bytes are the same for every attempt: all of it comes from the event's row, in this order.
-function envelopeOf({ eventId, type, createdAt, environment, accountId, data }: Begun) {
-  return { event_id: eventId, type, created_at: createdAt.toISOString(), environment, account_id: accountId, data }
+// The bytes are the same for every attempt and every endpoint: all of them come from the event's row, in this order.
+function bodiesOf({ environment, accountId }: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
+  const bodies = new Map<string, Buffer>()
+  for (const { eventId, type, createdAt, data } of begun) {
+    if (data === null) continue
+    const created_at = createdAt.toISOString()
+    const envelope = { event_id: eventId, type, created_at, environment, account_id: accountId, data }
+    bodies.set(eventId, Buffer.from(JSON.stringify(envelope)))
+  }
+  return (eventId) => {
+    const body = bodies.get(eventId)
+    if (body === undefined) throw new Error(`event ${eventId} came without its data`)
+    return body
+  }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { WAITS_MS } from '#src/account/webhooks/schedule.ts'
+import { newSecret, sealSecret } from '#src/account/webhooks/secret.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
@@ -119,6 +120,46 @@ describe('a delivery', () => {
         response_status: id === overtaken ? null : id === failing ? 500 : 200,
       })
     }
+  })
+
+  it('of one event to several endpoints is the same bytes, signed by the secret of each', async () => {
+    const scope = await fixture.makeAccount()
+    const { received, url } = await fixture.receiver()
+    const ends = await Promise.all(Array.from({ length: 4 }, () => fixture.makeEndpoint(url, ['*'], scope)))
+    const emitted = await fixture.emit([escalated('clm_test_a'), escalated('clm_test_b')], scope)
+    // Together, as a packet brings them: those of both events begin in one transaction.
+    await Promise.all(emitted.flatMap(({ deliveryIds }) => deliveryIds).map((id) => fixture.runOnce(id)))
+
+    expect(received).toHaveLength(8)
+    for (const [index, { eventId }] of emitted.entries()) {
+      const calls = received.filter(({ headers }) => headers['service-event-id'] === eventId)
+      expect(new Set(calls.map(({ body }) => body.toString())).size).toBe(1)
+      expect(calls[0]?.json).toMatchObject({ event_id: eventId, data: { claim_id: `clm_test_${'ab'[index]}` } })
+      for (const { secret } of ends) {
+        const verdicts = calls.map(({ body, headers }) =>
+          verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000),
+        )
+        expect(verdicts.filter(({ valid }) => valid)).toHaveLength(1)
+      }
+    }
+  })
+
+  it('is signed with the secret that its endpoint has now', async () => {
+    const { endpointId, secret, received, deliveryId } = await makeDelivery(status(500))
+    await fixture.runOnce(deliveryId)
+    const next = newSecret()
+    await fixture.owner('UPDATE webhook_endpoints SET sealed_secret = $2 WHERE id = $1', [
+      endpointId,
+      sealSecret(fixture.sealer, endpointId, next),
+    ])
+    await fixture.runOnce(deliveryId)
+    const verdicts = received.map(({ body, headers }) =>
+      [secret, next].map((one) => verifyWebhookSignature(body, headers, [one], Date.now() / 1_000).valid),
+    )
+    expect(verdicts).toEqual([
+      [true, false],
+      [false, true],
+    ])
   })
 
   it('settles the job of a delivery that is not there any more', async () => {
