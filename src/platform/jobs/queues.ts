@@ -48,7 +48,7 @@ export const QUEUES = {
     maxAttempts: 40,
     // A delivery waits for its receiver most of its time.
     concurrency: 128,
-    packet: 16,
+    packet: 32,
     // A receiver that hangs may hold this many of our connections and no more.
     laneCap: 8,
     retryBaseMs: 5_000,
