@@ -1,45 +1,27 @@
 // The read that stands before every request. No cache, so that a revoked key is refused on the very next one; instead,
-// look-ups that wait for a connection anyway travel together in one transaction. Nobody waits longer for it, and nobody
-// joins a read that has begun.
+// look-ups that wait for a connection travel together.
 
 import type { Database, Statement } from '#src/platform/db/database.ts'
+import { createFerries } from '#src/platform/db/ferries.ts'
 import type { LookupRow } from './rows.ts'
 
-interface Batch {
-  hashes: Map<string, Buffer>
-  rows: Promise<Map<string, LookupRow>>
-}
+// Of this process. More would carry fewer look-ups each, at the price of a transaction.
+const MAX_UNDER_WAY = 2
 
 /** @param select Reads the rows of some hashes. */
 export function createLookup(db: Pick<Database, 'readSystem'>, select: (hashes: readonly Buffer[]) => Statement) {
-  let boarding: Batch | undefined
-
-  function depart(): Batch {
-    const hashes = new Map<string, Buffer>()
-    // Not before `boarding` is set: a read that failed at once would else stay the one that everybody joins.
-    return { hashes, rows: Promise.resolve().then(read) }
-
-    async function read() {
-      try {
-        const rows = await db.readSystem<LookupRow>('key look-up', () => {
-          close()
-          return select([...hashes.values()])
-        })
-        return new Map(rows.map((row) => [row.hash.toString('hex'), row]))
-      } finally {
-        close()
-      }
-    }
-    function close() {
-      if (boarding?.hashes === hashes) boarding = undefined
-    }
-  }
-
-  return async (hash: Buffer): Promise<LookupRow | undefined> => {
-    boarding ??= depart()
-    const { hashes, rows } = boarding
-    const name = hash.toString('hex')
-    hashes.set(name, hash)
-    return (await rows).get(name)
-  }
+  const lookUp = createFerries<{ name: string; hash: Buffer }, LookupRow | undefined>({
+    maxUnderWay: MAX_UNDER_WAY,
+    async run(depart) {
+      let names: string[] = []
+      const rows = await db.readSystem<LookupRow>('key look-up', () => {
+        const asked = depart()
+        names = asked.map(({ name }) => name)
+        return select([...new Map(asked.map(({ name, hash }) => [name, hash])).values()])
+      })
+      const found = new Map(rows.map((row) => [row.hash.toString('hex'), row]))
+      return names.map((name) => found.get(name))
+    },
+  })
+  return (hash: Buffer): Promise<LookupRow | undefined> => lookUp({ name: hash.toString('hex'), hash })
 }

@@ -6,6 +6,10 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
+import { createFerries } from './ferries.ts'
+import { createPackets, type Packets, type Statement } from './packet.ts'
+
+export type { Statement } from './packet.ts'
 
 export const APP_ROLE = 'countersign_app'
 export const SYSTEM_ROLE = 'countersign_system'
@@ -26,6 +30,12 @@ export interface Database {
   /** One reading statement through the system door, in one round trip: a third of what `system` takes for it. It is asked
    * for when a connection is free, so that what came meanwhile can be part of it. */
   readSystem<Row>(reason: string, statement: () => Statement): Promise<Row[]>
+  /** Short reading statements through the tenant door, in one round trip; answers the rows of each. Those of one scope that
+   * wait for a connection share it: a slow one would hold up the others. */
+  readTenant<Rows extends readonly unknown[]>(
+    scope: Scope,
+    statements: { [Index in keyof Rows]: Statement },
+  ): Promise<{ [Index in keyof Rows]: Rows[Index][] }>
   close(): Promise<void>
 }
 
@@ -35,12 +45,6 @@ export interface PoolState {
   idle: number
   /** Transactions that wait for a connection. */
   waiting: number
-}
-
-export interface Statement {
-  /** Fixed: it is prepared. */
-  text: string
-  values: readonly unknown[]
 }
 
 interface DatabaseOptions {
@@ -61,6 +65,11 @@ const TIMEOUTS = {
   lock_timeout: 8_000,
   statement_timeout: 60_000,
 }
+
+// Of readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last of them.
+const MAX_READERS = 32
+// One is answered here while Postgres works on the other. More of them would carry fewer each, at the price of a transaction.
+const MAX_READS_UNDER_WAY = 2
 
 const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
@@ -90,19 +99,20 @@ export function createDatabase({
       () => ({ name: `transaction ${door}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
       work,
     )
-  const run = <R>(door: string, begin: string, work: (tx: Tx) => Promise<R>): Promise<R> =>
-    spanned(door, () => transact(begin, work))
+  const run = <R>(door: string, settings: Statement, work: (tx: Tx) => Promise<R>): Promise<R> =>
+    spanned(door, () => transact(settings, work))
+  const packets = createPackets(types)
 
-  async function transact<R>(begin: string, work: (tx: Tx) => Promise<R>): Promise<R> {
+  async function transact<R>(settings: Statement, work: (tx: Tx) => Promise<R>): Promise<R> {
     const client = await pool.connect()
     let broken: Error | boolean = false
     try {
       holdPacket(client)
       // Sent, not waited for: the first statement travels right behind it. Should it fail, whatever follows runs as the
       // login role, which may do nothing, and the failure surfaces before the commit.
-      const begun = client.query(begin)
+      const begun = packets.ask(client, [BEGIN, settings])
       begun.catch(() => {})
-      const result = await work(transaction(client))
+      const result = await work(transaction(client, packets))
       await begun
       await client.query('COMMIT')
       return result
@@ -117,15 +127,16 @@ export function createDatabase({
     }
   }
 
-  async function read<Row>(begin: string, statement: () => Statement): Promise<Row[]> {
+  async function read(settings: Statement, statements: () => readonly Statement[]): Promise<unknown[][]> {
     const client = await pool.connect()
     let broken: Error | boolean = false
     try {
       holdPacket(client)
-      const { text, values } = statement()
+      const wanted = [settings, ...statements()]
+      if (packets.areKnown(client, wanted)) return (await packets.ask(client, wanted)).slice(1)
       const [begun, answered, ended] = await Promise.allSettled([
-        client.query(begin),
-        transaction(client).query<Row>(text, values),
+        client.query('BEGIN'),
+        packets.ask(client, wanted),
         client.query('COMMIT'),
       ])
       // Of a transaction that failed, COMMIT is a rollback: only a connection that can't do that serves nobody any more.
@@ -133,40 +144,69 @@ export function createDatabase({
       if (begun.status === 'rejected') throw begun.reason
       if (answered.status === 'rejected') throw answered.reason
       if (ended.status === 'rejected') throw ended.reason
-      return answered.value
+      return answered.value.slice(1)
     } finally {
       client.release(broken)
     }
   }
 
+  const readShared = createFerries<{ scope: Scope; statements: readonly Statement[] }, unknown[][]>({
+    keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
+    maxSize: MAX_READERS,
+    maxUnderWay: MAX_READS_UNDER_WAY,
+    async run(depart, { scope }) {
+      const sizes: number[] = []
+      const answers = await read(tenantSettings(scope, { isReading: true }), () =>
+        depart().flatMap(({ statements }) => {
+          sizes.push(statements.length)
+          return statements
+        }),
+      )
+      return sizes.map((size) => answers.splice(0, size))
+    },
+  })
+
   return {
-    tenant: (scope, work) => run('tenant', beginTenant(scope), work),
-    system: (reason, work, { isDurable = true } = {}) => run(`system: ${reason}`, beginSystem(reason, isDurable), work),
-    readSystem: (reason, statement) =>
-      spanned(`system: ${reason}`, () => read(beginSystem(reason, true, 'BEGIN READ ONLY'), statement)),
+    tenant: (scope, work) => run('tenant', tenantSettings(scope), work),
+    system: (reason, work, options) => run(`system: ${reason}`, systemSettings(reason, options), work),
+    readSystem: <Row>(reason: string, statement: () => Statement) =>
+      spanned(`system: ${reason}`, async () => {
+        const [rows = []] = await read(systemSettings(reason, { isReading: true }), () => [statement()])
+        return rows as Row[]
+      }),
+    readTenant: <Rows extends readonly unknown[]>(scope: Scope, statements: { [Index in keyof Rows]: Statement }) =>
+      spanned('tenant', async () => {
+        const answers = await readShared({ scope, statements })
+        return answers as { [Index in keyof Rows]: Rows[Index][] }
+      }),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }
 
-// One round trip: BEGIN and the scope travel together. set_config(..., true) ends with the transaction; a plain SET
-// would leak the scope to whoever gets the connection next.
-function beginTenant({ accountId, environment }: Scope): string {
-  if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')
-  return (
-    `BEGIN; SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', '${accountId}', true), ` +
-    `set_config('app.environment', '${checkEnvironment(environment)}', true)`
-  )
+const BEGIN: Statement = { text: 'BEGIN', values: [] }
+
+// They travel with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to whoever gets
+// the connection next.
+function tenantSettings({ accountId, environment }: Scope, { isReading = false } = {}): Statement {
+  return {
+    text: `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
+       set_config('app.environment', $2, true)${isReading ? READ_ONLY : ''}`,
+    values: [checkAccount(accountId), checkEnvironment(environment)],
+  }
 }
 
-function beginSystem(reason: string, isDurable: boolean, begin = 'BEGIN'): string {
-  const settings = [`set_config('role', '${SYSTEM_ROLE}', true)`]
-  settings.push(`set_config('application_name', 'countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}', true)`)
-  // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
-  settings.push(`set_config('enable_seqscan', 'off', true)`)
-  if (!isDurable) settings.push(`set_config('synchronous_commit', 'off', true)`)
-  return `${begin}; SELECT ${settings.join(', ')}`
+function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
+  return {
+    // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
+    text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
+       set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
+    values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],
+  }
 }
+
+const READ_ONLY = `, set_config('transaction_read_only', 'on', true)`
+const NOT_DURABLE = `, set_config('synchronous_commit', 'off', true)`
 
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
@@ -180,24 +220,22 @@ function holdPacket(client: pg.PoolClient): void {
   process.nextTick(() => stream.uncork())
 }
 
+function checkAccount(accountId: string): string {
+  if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')
+  return accountId
+}
+
 function checkEnvironment(environment: Environment): Environment {
   if (environment !== 'sandbox' && environment !== 'live') throw new Error('unknown environment')
   return environment
 }
 
-const statementNames = new Map<string, string>()
-
-function transaction(client: pg.PoolClient): Tx {
+function transaction(client: pg.PoolClient, packets: Packets): Tx {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      let name = statementNames.get(text)
-      if (name === undefined) {
-        name = `s${statementNames.size + 1}`
-        statementNames.set(text, name)
-      }
       holdPacket(client)
-      const result = await client.query({ name, text, values: [...values] })
-      return result.rows as Row[]
+      const [rows = []] = await packets.ask(client, [{ text, values }])
+      return rows as Row[]
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
       holdPacket(client)

@@ -1,0 +1,138 @@
+// Prepared statements without what the driver repeats for each of them: it asks for the names of the columns every time, and
+// puts a Sync behind every statement, which makes an answer of its own of each. Here statements that are sent together have
+// one Sync, and what a connection has told of a statement once is known.
+
+import pg from 'pg'
+
+export interface Statement {
+  /** Fixed: it is prepared. */
+  text: string
+  values: readonly unknown[]
+}
+
+export interface Packets {
+  /** Runs statements one after the other and answers the rows of each. After the first that fails none is run. */
+  ask(client: pg.PoolClient, statements: readonly Statement[]): Promise<Row[][]>
+  /**
+   * Whether this connection has run all of them before. They are sent with one Sync then, and outside of a transaction they
+   * are one by themselves (PostgreSQL manual, "Pipelining" of the extended query protocol): what fails takes all of it back.
+   */
+  areKnown(client: pg.PoolClient, statements: readonly Statement[]): boolean
+}
+
+type Row = Record<string, unknown>
+type Columns = readonly { name: string; parse: (text: string) => unknown }[]
+
+/** What we use of the driver beneath its interface. */
+interface Wire {
+  bind(config: { statement: string; values: readonly unknown[]; valueMapper: (value: unknown) => unknown }): void
+  execute(): void
+  sync(): void
+}
+
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
+
+/** @param types How values of each type are read. */
+export function createPackets(types: pg.CustomTypesConfig): Packets {
+  // By the names of the statements. One whose columns change under a connection fails there for good ("cached plan must not
+  // change result type"), so this is never wrong.
+  const known = new WeakMap<pg.PoolClient, Map<string, Columns>>()
+  const columnsOf = (client: pg.PoolClient, statements: readonly Statement[]) =>
+    statements.map(({ text }) => known.get(client)?.get(nameOf(text)))
+
+  // The driver's own way: it prepares what is new here, and tells the columns.
+  async function learn(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
+    const name = nameOf(text)
+    const { fields, rows } = await client.query<Row>({ name, text, values: [...values] })
+    const columns = fields.map((field) => ({
+      name: field.name,
+      parse: types.getTypeParser(field.dataTypeID, 'text') as (text: string) => unknown,
+    }))
+    const here = known.get(client) ?? new Map<string, Columns>()
+    known.set(client, here.set(name, columns))
+    return rows
+  }
+
+  return {
+    areKnown: (client, statements) => columnsOf(client, statements).every((columns) => columns !== undefined),
+    async ask(client, statements) {
+      const columns = columnsOf(client, statements)
+      if (columns.every((one) => one !== undefined)) return send(client, statements, columns)
+      const settled = await Promise.allSettled(statements.map((statement) => learn(client, statement)))
+      return settled.map((one) => {
+        if (one.status === 'rejected') throw one.reason
+        return one.value
+      })
+    },
+  }
+}
+
+const names = new Map<string, string>()
+
+// A fixed text has one name on every connection.
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (name === undefined) {
+    name = `s${names.size + 1}`
+    names.set(text, name)
+  }
+  return name
+}
+
+async function send(
+  client: pg.PoolClient,
+  statements: readonly Statement[],
+  columns: readonly Columns[],
+): Promise<Row[][]> {
+  const answers: Row[][] = []
+  let rows: Row[] = []
+  let failure: unknown
+  // The driver calls this from its socket, where an exception would end the process.
+  const guarded = (work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  await new Promise<void>((resolve, reject) => {
+    const query = Object.assign(new pg.Query(''), {
+      submit(wire: Wire) {
+        guarded(() => {
+          for (const { text, values } of statements) {
+            wire.bind({ statement: nameOf(text), values, valueMapper: prepareValue })
+            wire.execute()
+          }
+        })
+        wire.sync()
+        return null
+      },
+      handleDataRow({ fields }: { fields: readonly (string | null)[] }) {
+        guarded(() => void rows.push(toRow(columns[answers.length] ?? [], fields)))
+      },
+      handleCommandComplete() {
+        answers.push(rows)
+        rows = []
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve(),
+    })
+    client.query(query as unknown as pg.Submittable)
+  }).catch((error: unknown) => {
+    // Made where the socket is read: it should say who asked.
+    if (error instanceof Error) Error.captureStackTrace(error)
+    throw error
+  })
+  if (failure !== undefined) throw failure
+  return answers
+}
+
+function toRow(columns: Columns, fields: readonly (string | null)[]): Row {
+  const row: Row = {}
+  for (let index = 0; index < columns.length; index += 1) {
+    const column = columns[index]
+    const text = fields[index]
+    if (column !== undefined) row[column.name] = text == null ? null : column.parse(text)
+  }
+  return row
+}
