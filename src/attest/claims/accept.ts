@@ -36,6 +36,7 @@ export type Verdict = { accepted: Accepted } | { errors: FieldError[] }
 interface Source {
   /** The batch, and the line of its first submission, from 1. */
   batch?: { id: string; lines: readonly number[] }
+  /** Interactive ones are as a rule new: it is only looked whether they are when one finds that its name was taken. */
   priority: 'interactive' | 'bulk'
   now: Date
 }
@@ -59,10 +60,11 @@ export async function acceptSubmissions(
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
   const held = holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
   const verdicts: Verdicts = prepared.map(() => undefined)
-  if (bodies.length === 1) await insertFresh(tx, scope, prepared, verdicts, source, held)
-  else {
-    // Asked together: the connection sends one after the other without waiting for answers. One submission alone is as a
-    // rule new: it looks only when it finds that its name was taken.
+  if (source.priority === 'interactive') {
+    settleKnown(prepared, new Map(), verdicts)
+    await insertFresh(tx, scope, prepared, verdicts, source, held)
+  } else {
+    // Asked together: the connection sends one after the other without waiting for answers.
     const [media, known] = await Promise.all([held, knownSubmissions(tx, prepared)])
     refuseWrongMedia(prepared, media, verdicts)
     settleKnown(prepared, known, verdicts)
@@ -83,18 +85,21 @@ async function insertFresh(
   source: Source,
   held?: Promise<Media[]>,
 ): Promise<void> {
-  for (;;) {
+  for (let unchecked = held; ; unchecked = undefined) {
     const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
     if (fresh.length === 0) return
     const canGoBack = held !== undefined || fresh.some(({ body }) => body.external_id !== undefined)
     const [media] = await Promise.all([
-      held,
+      unchecked,
       canGoBack && tx.adhoc('SAVEPOINT unplaced'),
       placeInClaims(tx, scope, fresh),
     ])
     if (media !== undefined) {
       refuseWrongMedia(prepared, media, verdicts)
-      if (verdicts[0] !== undefined) return void (await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced'))
+      if (verdicts.filter((verdict) => verdict === undefined).length < fresh.length) {
+        await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
+        continue
+      }
     }
     prepared.forEach(({ attestation }, index) => {
       if (verdicts[index] === undefined && attestation.claimId === '') verdicts[index] = refuseClosed()

@@ -1,4 +1,4 @@
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
@@ -54,7 +54,9 @@ export async function upsertClaims(
   scope: Scope,
   claims: readonly NewClaim[],
 ): Promise<{ id: string; reference: string | null }[]> {
-  return tx.query(
+  const references = claims.flatMap(({ reference }) => reference ?? [])
+  const locked = references.length < 2 ? undefined : lockReferences(tx, references)
+  const written = tx.query<{ id: string; reference: string | null }>(
     `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng, loss_at)
      SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::timestamptz[])
      ON CONFLICT (account_id, environment, reference) DO UPDATE SET
@@ -72,6 +74,20 @@ export async function upsertClaims(
       claims.map((claim) => claim.lossLng),
       claims.map((claim) => claim.lossAt),
     ],
+  )
+  await Promise.all([locked, written])
+  return written
+}
+
+// The order of `lockClaims`, or what settles several of them meets what adds to them in a deadlock.
+function lockReferences(tx: Tx, references: readonly string[]): Promise<unknown> {
+  return tx.query(
+    // One look into the index of the references each, whatever the planner knows of the table.
+    `SELECT id FROM claims WHERE id = ANY(ARRAY(
+       SELECT known.id FROM unnest($1::text[]) AS stated (reference)
+       CROSS JOIN LATERAL (SELECT id FROM claims WHERE reference = stated.reference LIMIT 1) AS known))
+     ORDER BY id FOR NO KEY UPDATE`,
+    [references],
   )
 }
 
@@ -108,8 +124,14 @@ export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, Cla
 }
 
 export async function findClaim(tx: Tx, id: string): Promise<ListedClaim | undefined> {
-  const [row] = await tx.query<ListedClaim>(`SELECT ${LISTED} FROM claims WHERE id = $1`, [id])
+  const { text, values } = selectClaim(id)
+  const [row] = await tx.query<ListedClaim>(text, values)
   return row
+}
+
+/** Answers a `ListedClaim`, if there is one. */
+export function selectClaim(id: string): Statement {
+  return { text: `SELECT ${LISTED} FROM claims WHERE id = $1`, values: [id] }
 }
 
 export interface ClaimFilter {

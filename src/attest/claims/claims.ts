@@ -3,6 +3,7 @@
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { createFerries } from '#src/platform/db/ferries.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -11,12 +12,22 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
 import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
+import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
 import { type StoreInline, storeIfInline } from '../media/inline.ts'
-import { acceptSubmissions } from './accept.ts'
-import { type ClaimFilter, countClaims, findClaim, findClaims, type ListedClaim } from './claim-rows.ts'
-import { type AttestationRow, findAttestation, findAttestationsOfClaim, markQueued } from './rows.ts'
+import { type Accepted, acceptSubmissions, type Verdict } from './accept.ts'
+import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
+import {
+  type AttestationRow,
+  findAttestation,
+  markQueued,
+  selectAttestation,
+  selectAttestationsOfClaim,
+} from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
+
+// Submissions that share a transaction. The longest, with the manifest of a video, has 2.5 MB.
+const MAX_TOGETHER = 16
 
 export interface ClaimsDeps {
   db: Database
@@ -36,9 +47,43 @@ export type Evidence = AttestationRow & { submission: Submission }
 export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
   const { inCrowd, hasten } = createHaste(dispatchSoon)
 
+  const acceptTogether = createFerries<{ scope: Scope; body: BatchLine }, Verdict>({
+    keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
+    maxSize: MAX_TOGETHER,
+    run: (depart, { scope }) =>
+      retryDeadlocks(() =>
+        db.tenant(scope, (tx) =>
+          acceptSubmissions(
+            tx,
+            scope,
+            depart().map(({ body }) => body),
+            { priority: 'interactive', now: now() },
+          ),
+        ),
+      ),
+  })
+
+  function acceptAlone(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
+    const accept = async (tx: Tx) =>
+      acceptedOf(...(await acceptSubmissions(tx, scope, [body], { priority: 'interactive', now: now() })))
+    return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)))
+  }
+
+  // A trace shows its own transaction, and an Idempotency-Key is kept in the transaction of its effect.
+  async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
+    if (key !== undefined || traceparentOf() !== undefined) return acceptAlone(scope, body, key)
+    const verdict = await acceptTogether({ scope, body })
+    return isAboutName(verdict) ? acceptAlone(scope, body) : acceptedOf(verdict)
+  }
+
+  async function readAttestation(scope: Scope, id: string): Promise<AttestationRow> {
+    const [[row]] = await db.readTenant<[AttestationRow]>(scope, [selectAttestation(id)])
+    return row ?? refuseUnknown(id)
+  }
+
   async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
     await waiters.settled(jobId, waitSeconds * 1_000, signal)
-    return db.tenant(scope, (tx) => getAttestation(tx, id))
+    return readAttestation(scope, id)
   }
 
   /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
@@ -49,7 +94,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     signal: AbortSignal,
   ): Promise<AttestationRow> {
     checkId(id, 'att', scope.environment)
-    const row = await db.tenant(scope, (tx) => getAttestation(tx, id))
+    const row = await readAttestation(scope, id)
     if (row.status !== 'queued' || waitSeconds === 0) return row
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
@@ -77,14 +122,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request)
-      const accept = async (tx: Tx) => {
-        const [verdict] = await acceptSubmissions(tx, caller, [body], { priority: 'interactive', now: now() })
-        if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
-        return verdict.accepted
-      }
-      const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() =>
-        retryDeadlocks(() => db.tenant(caller, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId))),
-      )
+      const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
@@ -124,14 +162,12 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       checkId(id, 'clm', scope.environment)
       const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const [claim, rows] = await Promise.all([
-          findClaim(tx, id),
-          findAttestationsOfClaim(tx, id, { before, limit: query.limit + 1 }),
-        ])
-        if (claim === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
-        return { claim, attestations: pager.page(rows, query.limit, (row) => row.id, binding) }
-      })
+      const [[claim], rows] = await db.readTenant<[ListedClaim, Evidence]>(scope, [
+        selectClaim(id),
+        selectAttestationsOfClaim(id, { before, limit: query.limit + 1 }),
+      ])
+      if (claim === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
+      return { claim, attestations: pager.page(rows, query.limit, (row) => row.id, binding) }
     },
 
     async list(
@@ -155,9 +191,22 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 export type Claims = ReturnType<typeof createClaims>
 
 async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
-  const row = await findAttestation(tx, id)
-  if (row === undefined) throw new Failure('not_found', `There is no attestation ${id}.`)
-  return row
+  return (await findAttestation(tx, id)) ?? refuseUnknown(id)
+}
+
+/** @throws {Failure} the refusal. */
+function acceptedOf(verdict?: Verdict): Accepted {
+  if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
+  return verdict.accepted
+}
+
+// Of submissions with one name only the first was tried. What became of it is known by now.
+function isAboutName(verdict: Verdict): boolean {
+  return 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'conflict')
+}
+
+function refuseUnknown(id: string): never {
+  throw new Failure('not_found', `There is no attestation ${id}.`)
 }
 
 function notFailed({ status }: AttestationRow): Failure {

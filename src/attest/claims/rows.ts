@@ -1,4 +1,4 @@
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
@@ -136,10 +136,14 @@ export async function findByExternalIds(tx: Tx, externalIds: readonly string[]):
 }
 
 export async function findAttestation(tx: Tx, id: string): Promise<AttestationRow | undefined> {
-  const [row] = await tx.query<AttestationRow>(`SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, [
-    id,
-  ])
+  const { text, values } = selectAttestation(id)
+  const [row] = await tx.query<AttestationRow>(text, values)
   return row
+}
+
+/** Answers an `AttestationRow`, if there is one. */
+export function selectAttestation(id: string): Statement {
+  return { text: `SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, values: [id] }
 }
 
 /** Everything that a judgement reads of the submission itself. */
@@ -242,16 +246,28 @@ const SHOWN_SUBMISSION = `CASE
   WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${SHOWN_CHUNKS}
   THEN submission #- '{bundle,video_manifest,chunks}' ELSE submission END`
 
+interface EvidencePage {
+  before: string | undefined
+  limit: number
+  isWhole?: boolean
+}
+
 /** The attestations of a claim, newest first; unless they are asked for whole, without the list of a video's chunks where
  * that is long. */
 export async function findAttestationsOfClaim(
   tx: Tx,
   claimId: string,
-  page: { before: string | undefined; limit: number; isWhole?: boolean },
+  page: EvidencePage,
 ): Promise<(AttestationRow & { submission: Submission })[]> {
-  return tx.query(
-    `SELECT ${ATTESTATION}, ${FINDINGS}, ${page.isWhole === true ? 'submission' : `${SHOWN_SUBMISSION} AS submission`} FROM attestations
+  const { text, values } = selectAttestationsOfClaim(claimId, page)
+  return tx.query(text, values)
+}
+
+/** Answers `AttestationRow`s with their submissions, as `findAttestationsOfClaim`. */
+export function selectAttestationsOfClaim(claimId: string, page: EvidencePage): Statement {
+  return {
+    text: `SELECT ${ATTESTATION}, ${FINDINGS}, ${page.isWhole === true ? 'submission' : `${SHOWN_SUBMISSION} AS submission`} FROM attestations
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [claimId, page.before ?? null, page.limit],
-  )
+    values: [claimId, page.before ?? null, page.limit],
+  }
 }

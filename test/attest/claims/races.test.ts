@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { acceptSubmissions, type Verdict } from '#src/attest/claims/accept.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
+import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
+import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
 import { codesOf, evidenceOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
@@ -195,6 +197,73 @@ describe('one claim reference', () => {
         expect(verdicts.map((verdict) => 'accepted' in verdict || verdict.errors[0]?.code)).not.toContain('conflict')
       expect(await grownBy(before)).toEqual({ attestations: 40, claims: 7, jobs: 40 })
     }
+  })
+})
+
+describe('submissions that come at once', () => {
+  it('share transactions, and each has its own answer', async () => {
+    const references = Array.from({ length: CROWD }, nameOf)
+    const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
+    const answers = await crowd((index) =>
+      service.claims.attest(
+        asked,
+        bare({ external_id: nameOf(), claim: { reference: references[index] } }),
+        0,
+        new AbortController().signal,
+      ),
+    )
+    const rows = await service.test.owner<{ id: string; reference: string; transaction: string }>(
+      `SELECT a.id, c.reference, a.xmin::text AS transaction FROM attestations a JOIN claims c ON c.id = a.claim_id
+       WHERE c.reference = ANY($1)`,
+      [references],
+    )
+    const byId = new Map(rows.map(({ id, reference }) => [id, reference]))
+    expect(answers.map(({ id }) => byId.get(id))).toEqual(references)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CROWD)
+  })
+
+  it('cost one that is refused nothing but itself', async () => {
+    const before = await counts()
+    const reference = nameOf()
+    const unknown = { media_id: newId('med', caller.environment) }
+    const answers = await crowd((index) => {
+      const claim = { reference: `${reference} ${index}` }
+      if (index === 3) return service.attest(caller, bare({ claim, media: unknown }))
+      if (index === 7) return service.attest(caller, bare({ claim, media_type: 'video' }))
+      return service.attest(caller, bare({ claim }))
+    })
+    expect(answers.map(({ status }) => status)).toEqual(
+      answers.map((_, index) => (index === 3 ? 404 : index === 7 ? 400 : 202)),
+    )
+    expect(await grownBy(before)).toEqual({ attestations: CROWD - 2, claims: CROWD - 2, jobs: CROWD - 2 })
+  })
+
+  it('have a name that a refused one had', async () => {
+    const external_id = nameOf()
+    const wrong = bare({ external_id, media: { media_id: newId('med', caller.environment) } })
+    const answers = await crowd((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index === 0 ? 404 : 202)))
+    expect(new Set(answers.slice(1).map(({ json }) => json.attestation_id)).size).toBe(1)
+  })
+
+  it('lock claims as whoever settles them does, and never meet in a deadlock', async () => {
+    const [early, late] = [`z ${nameOf()}`, `a ${nameOf()}`]
+    const ids: string[] = []
+    for (const reference of [early, late])
+      ids.push(String((await service.attest(caller, bare({ claim: { reference } }))).json.claim_id))
+    let accepted: Promise<Verdict[]> | undefined
+    await service.test.db.tenant(caller, async (tx) => {
+      await tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [ids[0]])
+      accepted = accept([early, late].map((reference) => bare({ claim: { reference } })))
+      await until(async () => {
+        const [row] = await service.test.owner<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        )
+        return row?.count === 1
+      })
+      await tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [ids[1]])
+    })
+    expect(await accepted).toMatchObject(ids.map((claimId) => ({ accepted: { claimId } })))
   })
 })
 
