@@ -2,7 +2,8 @@
 // for one submission must touch a few pages all the same.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import { acceptSubmissions } from '#src/attest/claims/accept.ts'
+import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
@@ -40,6 +41,21 @@ it('accepting a capture, and accepting it again', async () => {
   expect((await service.attest(caller, body)).status).toBe(202)
   expect((await service.attest(caller, body)).status).toBe(202)
   expectFewPages(7)
+})
+
+it('accepting some that come at once', async () => {
+  const bodies = [11, 12, 13].map((n) => ({
+    media_type: 'image' as const,
+    media: { media_id: mediaId },
+    external_id: `new ${n}`,
+    claim: { reference: `reference ${n}` },
+  }))
+  await service.test.db.tenant(caller, (tx) =>
+    explainedTx(tx, (watched) =>
+      acceptSubmissions(watched, caller, bodies, { priority: 'interactive', now: new Date() }),
+    ),
+  )
+  expectFewPages(5)
 })
 
 it('judging one', async () => {
@@ -92,24 +108,31 @@ async function fill({ accountId, environment }: Scope): Promise<void> {
 
 /** Each statement is run twice: once to be explained, and taken back. Notes how many pages it touched at the most. */
 function explained(db: Database): Database {
-  return {
+  const asked: Database = {
     ...db,
-    tenant: (scope, work) =>
-      db.tenant(scope, (tx) => {
-        let turn: Promise<unknown> = Promise.resolve()
-        const wrap =
-          (run: Tx['query']): Tx['query'] =>
-          (text, values) => {
-            const next = turn.then(async () => {
-              if (/^\s*(?:SELECT|INSERT|UPDATE|WITH)/.test(text)) await explain(tx, text, values)
-              return run<never>(text, values)
-            })
-            turn = next.catch(() => {})
-            return next
-          }
-        return work({ query: wrap(tx.query), adhoc: wrap(tx.adhoc) })
+    readTenant: <Rows extends readonly unknown[]>(scope: Scope, statements: { [Index in keyof Rows]: Statement }) =>
+      asked.tenant(scope, async (tx) => {
+        const answers = statements.map(({ text, values }) => tx.query(text, values))
+        return (await Promise.all(answers)) as { [Index in keyof Rows]: Rows[Index][] }
       }),
+    tenant: (scope, work) => db.tenant(scope, (tx) => explainedTx(tx, work)),
   }
+  return asked
+}
+
+function explainedTx<R>(tx: Tx, work: (tx: Tx) => Promise<R>): Promise<R> {
+  let turn: Promise<unknown> = Promise.resolve()
+  const wrap =
+    (run: Tx['query']): Tx['query'] =>
+    (text, values) => {
+      const next = turn.then(async () => {
+        if (/^\s*(?:SELECT|INSERT|UPDATE|WITH)/.test(text)) await explain(tx, text, values)
+        return run<never>(text, values)
+      })
+      turn = next.catch(() => {})
+      return next
+    }
+  return work({ query: wrap(tx.query), adhoc: wrap(tx.adhoc) })
 }
 
 async function explain(tx: Tx, text: string, values: readonly unknown[] | undefined): Promise<void> {
