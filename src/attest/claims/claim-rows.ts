@@ -54,9 +54,7 @@ export async function upsertClaims(
   scope: Scope,
   claims: readonly NewClaim[],
 ): Promise<{ id: string; reference: string | null }[]> {
-  const references = claims.flatMap(({ reference }) => reference ?? [])
-  const locked = references.length < 2 ? undefined : lockReferences(tx, references)
-  const written = tx.query<{ id: string; reference: string | null }>(
+  return tx.query(
     `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng, loss_at)
      SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::timestamptz[])
      ON CONFLICT (account_id, environment, reference) DO UPDATE SET
@@ -75,27 +73,14 @@ export async function upsertClaims(
       claims.map((claim) => claim.lossAt),
     ],
   )
-  await Promise.all([locked, written])
-  return written
 }
 
-// The order of `lockClaims`, or what settles several of them meets what adds to them in a deadlock.
-function lockReferences(tx: Tx, references: readonly string[]): Promise<unknown> {
-  return tx.query(
-    // One look into the index of the references each, whatever the planner knows of the table.
-    `SELECT id FROM claims WHERE id = ANY(ARRAY(
-       SELECT known.id FROM unnest($1::text[]) AS stated (reference)
-       CROSS JOIN LATERAL (SELECT id FROM claims WHERE reference = stated.reference LIMIT 1) AS known))
-     ORDER BY id FOR NO KEY UPDATE`,
-    [references],
-  )
-}
-
-/** Locks claims until the transaction ends, in the order of their ids: whoever locks several does it so. */
+/** Locks claims until the transaction ends, in the order of their references: whoever locks several does it so. One without
+ * a reference is nobody else's. */
 export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimRow[]> {
   // The list behind a SELECT: see settleAll of the backlog.
   return tx.query<ClaimRow>(
-    `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE`,
+    `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY reference, id FOR UPDATE`,
     [ids],
   )
 }

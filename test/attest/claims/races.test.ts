@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { acceptSubmissions, type Verdict } from '#src/attest/claims/accept.ts'
+import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -246,24 +247,25 @@ describe('submissions that come at once', () => {
     expect(new Set(answers.slice(1).map(({ json }) => json.attestation_id)).size).toBe(1)
   })
 
-  it('lock claims as whoever settles them does, and never meet in a deadlock', async () => {
-    const [early, late] = [`z ${nameOf()}`, `a ${nameOf()}`]
+  it('lock claims in the order in which whoever settles them does', async () => {
     const ids: string[] = []
-    for (const reference of [early, late])
+    for (const reference of [`z ${nameOf()}`, `a ${nameOf()}`])
       ids.push(String((await service.attest(caller, bare({ claim: { reference } }))).json.claim_id))
-    let accepted: Promise<Verdict[]> | undefined
+    let settling: Promise<ClaimRow[]> | undefined
     await service.test.db.tenant(caller, async (tx) => {
-      await tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [ids[0]])
-      accepted = accept([early, late].map((reference) => bare({ claim: { reference } })))
+      const lock = (id: string | undefined) => tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [id])
+      // As submissions do: by their references.
+      await lock(ids[1])
+      settling = service.test.db.tenant(caller, (other) => lockClaims(other, ids))
       await until(async () => {
         const [row] = await service.test.owner<{ count: number }>(
           `SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
         )
         return row?.count === 1
       })
-      await tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [ids[1]])
+      await lock(ids[0])
     })
-    expect(await accepted).toMatchObject(ids.map((claimId) => ({ accepted: { claimId } })))
+    expect((await settling)?.map(({ id }) => id)).toEqual(ids.toReversed())
   })
 })
 
