@@ -30,7 +30,7 @@ const MAX_CAUSES = 5
  */
 export function createLog(
   { process, level }: { process: string; level: string },
-  destination?: DestinationStream,
+  destination: DestinationStream = standardOutput(),
 ): Log {
   const options = {
     level,
@@ -46,7 +46,13 @@ export function createLog(
     serializers: { err: describeError, error: describeError, cause: describeError },
     hooks: { streamWrite: (line: string) => line.replaceAll(SECRET_LOOKS, '$1$2[redacted]') },
   }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino(options, destination)
+}
+
+// Every line is written when it is logged. pino would flush once more after a fatal one, and that tries for ever, on the main
+// thread, when nobody reads the log any more: a process that must end would not (sonic-boom 4.2.1, `flushSync`, any error).
+function standardOutput(): DestinationStream {
+  return Object.assign(pino.destination({ fd: 1, sync: true }), { flushSync() {} })
 }
 
 // Chosen fields only: drivers hang rows, parameters and whole connections on their errors.

@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
 import { detached, note, within } from '#src/platform/context.ts'
@@ -82,4 +85,15 @@ describe('the log', () => {
     expect(lines).toHaveLength(6)
     expect(JSON.stringify(lines[5])).toContain('inner')
   })
+})
+
+it('holds up no process whose output nobody reads any more', async () => {
+  const child = fork(fileURLToPath(new URL('./nobody-reads.ts', import.meta.url)), { silent: true })
+  await once(child, 'message')
+  child.stdout?.destroy()
+  const ended = once(child, 'exit')
+  child.send('go')
+  const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  expect(await ended).toEqual([3, null])
+  clearTimeout(late)
 })
