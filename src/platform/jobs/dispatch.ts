@@ -9,23 +9,18 @@ import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, Packet, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
+import type { Round } from './pace.ts'
 import { QUEUES, type QueueName } from './queues.ts'
 import { type Lane, shareFairly } from './share.ts'
 
 export interface Dispatcher {
-  /** Moves as much as the window has room for; answers how many jobs went to the engine, and which part of the window they are. */
-  dispatch(queue: QueueName): Promise<Dispatched>
+  /** Moves as much as the window has room for. */
+  dispatch(queue: QueueName): Promise<Round>
   /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
   /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
   reconcile(queue: QueueName): Promise<number>
   close(): Promise<void>
-}
-
-export interface Dispatched {
-  count: number
-  /** 0 to 1: with 1 the workers had nothing left. */
-  share: number
 }
 
 // Twice the concurrency keeps every worker fed while the next round is chosen, and the engine small whatever the backlog.
@@ -91,7 +86,7 @@ export function createDispatcher({
     async dispatch(queue) {
       const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
       const count = await hand(queue, chosen, inPackets(chosen, room.workers, QUEUES[queue].packet))
-      return { count, share: room.window === 0 ? 0 : Math.min(1, count / room.window) }
+      return { count, free: room.free, window: room.window }
     },
     async dispatchOne(queue, id) {
       const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })

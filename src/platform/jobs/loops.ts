@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Dispatcher } from './dispatch.ts'
+import { nextPauseMs, PAUSE_MS } from './pace.ts'
 import { QUEUE_NAMES } from './queues.ts'
 
 export interface Loop {
@@ -7,27 +8,15 @@ export interface Loop {
   close(): Promise<void>
 }
 
-// A round costs the same for one job and for a hundred. The more of the window it filled, the sooner workers would run dry
-// and the next one follows. A trickle is asked for every 25 ms, and an idle system 4 times a second.
-const CROWDED = 0.5
-const FLOWING = 0.2
-const PAUSE_IN_CROWD_MS = 2
-const PAUSE_IN_FLOW_MS = 8
-const PAUSE_MIN_MS = 25
-const PAUSE_MAX_MS = 250
 // A lapsed lease is found within 22.5 s of the worker's death.
 const RECONCILE_EVERY_MS = 2_500
 
 /** Dispatches every queue by itself, so that a slow queue does not hold another. */
 export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
   const loops = QUEUE_NAMES.flatMap((queue) => {
-    let pauseMs = PAUSE_MIN_MS
+    let pauseMs = PAUSE_MS
     const dispatching = repeat(async () => {
-      const { count, share } = await dispatcher.dispatch(queue)
-      if (share >= CROWDED) pauseMs = PAUSE_IN_CROWD_MS
-      else if (share >= FLOWING) pauseMs = PAUSE_IN_FLOW_MS
-      else if (count > 0) pauseMs = PAUSE_MIN_MS
-      else pauseMs = Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs * 1.5))
+      pauseMs = nextPauseMs(pauseMs, await dispatcher.dispatch(queue))
       return pauseMs
     }, log)
     return [dispatching, every(RECONCILE_EVERY_MS, () => dispatcher.reconcile(queue), log)]
