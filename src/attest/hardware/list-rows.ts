@@ -25,15 +25,15 @@ export async function findList(tx: Tx, name: string, known: Buffer | undefined):
 }
 
 /**
- * Takes the list to fetch it, when that is due; false when it is not, or somebody else has it. What was fetched from another
- * address is let go.
+ * Takes the list to fetch it, when that is due; undefined when it is not, or somebody else has it. What was fetched from
+ * another address is let go. Answers how many keys it names so far.
  */
 export async function takeList(
   tx: Tx,
   { name, url }: { name: string; url: string },
   { everySeconds, retrySeconds }: { everySeconds: number; retrySeconds: number },
-): Promise<boolean> {
-  const taken = await tx.query(
+): Promise<{ count: number } | undefined> {
+  const [taken] = await tx.query<{ count: number }>(
     `INSERT INTO revocation_lists AS known (name, url, attempted_at) VALUES ($1, $2, now())
      ON CONFLICT ON CONSTRAINT revocation_lists_pkey DO UPDATE SET
        url = excluded.url,
@@ -48,10 +48,10 @@ export async function takeList(
      WHERE known.url <> excluded.url
        OR (known.attempted_at < now() - make_interval(secs => $4)
          AND (known.failure IS NOT NULL OR known.fetched_at IS NULL OR known.fetched_at < now() - make_interval(secs => $3)))
-     RETURNING 1`,
+     RETURNING (SELECT count(*) FROM jsonb_object_keys(entries)) AS count`,
     [name, url, everySeconds, retrySeconds],
   )
-  return taken.length === 1
+  return taken
 }
 
 export async function storeList(

@@ -79,7 +79,7 @@ export interface ListFetcherDeps {
 export function createListFetcher({ db, outbound, url, log, fetches }: ListFetcherDeps): () => Promise<boolean> {
   const list = { name: NAME, url }
 
-  async function fetchList(): Promise<{ entries: Map<string, string>; digest: Buffer } | string> {
+  async function fetchList(known: number): Promise<{ entries: Map<string, string>; digest: Buffer } | string> {
     const answer = await outbound.send({
       url,
       // The rules of live: https, and public addresses, unless the operator allows a loopback one.
@@ -93,15 +93,18 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
     if (answer.status !== 200) return `answered ${answer.status}`
     if (answer.isTruncated) return `has more than ${MAX_BYTES} bytes`
     const parsed = parseRevocationList(parse(answer.body))
-    return parsed.ok ? { entries: parsed.entries, digest: sha256(answer.body) } : parsed.detail
+    if (!parsed.ok) return parsed.detail
+    // Keys are not pardoned all at once: a source that lost its data must not make every revoked key good again.
+    if (parsed.entries.size === 0 && known > 0) return `it names nothing, and named ${known} keys before`
+    return { entries: parsed.entries, digest: sha256(answer.body) }
   }
 
   return async () => {
-    const isMine = await db.system('revocation list', (tx) =>
+    const taken = await db.system('revocation list', (tx) =>
       takeList(tx, list, { everySeconds: EVERY_SECONDS, retrySeconds: RETRY_SECONDS }),
     )
-    if (!isMine) return false
-    const fetched = await fetchList()
+    if (taken === undefined) return false
+    const fetched = await fetchList(taken.count)
     if (typeof fetched === 'string') {
       fetches?.inc({ outcome: 'failed' })
       log.warn({ url, reason: fetched }, 'the list of revoked attestation keys could not be had')

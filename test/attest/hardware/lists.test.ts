@@ -75,6 +75,7 @@ describe('the list of revoked keys', () => {
     ['an error', 500, ''],
     ['a page', 200, '<html>'],
     ['no entries', 200, '{}'],
+    ['a list that names nothing any more', 200, '{"entries":{}}'],
     ['an array', 200, '{"entries":[]}'],
     ['an entry without a status', 200, '{"entries":{"2a":{}}}'],
     ['an entry that is no serial', 200, '{"entries":{"zz":{"status":"REVOKED"}}}'],
@@ -90,10 +91,10 @@ describe('the list of revoked keys', () => {
     expect(row?.failure).toBeTruthy()
     expect(await fetcher()()).toBe(false)
     await age(61)
-    answer = { status: 200, body: '{"entries":{}}' }
+    answer = { status: 200, body: '{"entries":{"2a":{"status":"REVOKED"}}}' }
     expect(await fetcher()()).toBe(true)
     const after = await reader()()
-    expect(typeof after === 'object' && after.entries.size).toBe(0)
+    expect(typeof after === 'object' && after.entries.size).toBe(1)
   })
 
   test('of another address is not this one', async () => {
