@@ -56,9 +56,14 @@ function runTests(): Promise<number> {
   const command = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'test/hostile/hostile.test.ts']
   return new Promise((done) => {
     const child = spawn(process.execPath, command, { cwd: ROOT, env, stdio: ['ignore', 2, 2] })
-    process.once('disconnect', () => child.kill('SIGTERM'))
+    const end = () => void child.kill('SIGTERM')
+    process.once('disconnect', end)
     child.on('error', () => done(1))
-    child.on('exit', (code) => done(code ?? 1))
+    child.on('exit', (code) => {
+      // Whoever listens to the channel holds it open, and itself alive.
+      process.off('disconnect', end)
+      done(code ?? 1)
+    })
   })
 }
 
