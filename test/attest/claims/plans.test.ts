@@ -9,9 +9,8 @@ import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 const ROWS = 4_000
-// An insert looks at each index of its table, three or four pages deep, and at more where it splits one. The whole of
-// `attestations` has over a thousand.
-const FEW_PAGES = 180
+// An insert looks at each index of its table, three or four pages deep.
+const FEW_PAGES = 120
 
 let service: Service
 let caller: Caller
@@ -60,9 +59,16 @@ it('accepting some that come at once', async () => {
 })
 
 it('judging one', async () => {
-  const { json } = await service.attest(caller, shoot(phone, { claim: { reference: 'reference 8' } }))
-  pages.clear()
-  await service.run(String(json.attestation_id))
+  const judge = async (reference: string) => {
+    const { json } = await service.attest(caller, shoot(phone, { claim: { reference } }))
+    pages.clear()
+    await service.run(String(json.attestation_id))
+    return new Map(pages)
+  }
+  const before = await judge('reference 8')
+  await judge('reference 10')
+  // When autovacuum comes by, a connection reads the catalogue of a table and its indexes anew: a hundred pages, but once.
+  for (const [text, count] of pages) pages.set(text, Math.min(count, before.get(text) ?? count))
   expectFewPages(6)
 })
 
