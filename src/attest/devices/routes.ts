@@ -11,7 +11,7 @@ import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
 import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
-import type { RootCas } from './roots.ts'
+import type { RootCas } from '#src/attest/trust/root-cas.ts'
 import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootCaView } from './views.ts'
 
 const JSON_TYPE = 'application/json'

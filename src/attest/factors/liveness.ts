@@ -11,7 +11,7 @@ import {
   RATE_FACTOR,
 } from '../video/limits.ts'
 import type { CapturedFacts } from './facts.ts'
-import { quote } from './quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 type Check =

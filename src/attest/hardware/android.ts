@@ -1,7 +1,7 @@
 // Android Key Attestation: that a key was made in hardware, for an app of ours, on a phone whose system is its maker's.
 
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { type AndroidChain, checkAndroidChain } from './android-chain.ts'
 import { type Authorizations, type KeyDescription, parseKeyDescription } from './key-description.ts'
 import { findRevocation, isStanding, type RevocationSnapshot } from './revocations.ts'

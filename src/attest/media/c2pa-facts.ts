@@ -1,7 +1,7 @@
 // What a C2PA manifest store says, made small: the reader's JSON is built from a stranger's bytes, so what is kept of it is
 // counted, quoted and sorted. The reader keeps manifests in no order, and the same bytes must give the same facts.
 
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 
 export type C2paFacts =
   /** No manifest in the file. `manifestReference`: what XMP says of where one is, or was. It is never fetched. */

@@ -2,7 +2,7 @@
 // a bounded part of each and parses nothing: no XML, no JSON.
 
 import type { Metadata } from 'sharp'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import type { DeclaredFacts, GeneratorTrace } from './declared.ts'
 import type { ExifFacts } from './exif.ts'
 

@@ -1,8 +1,8 @@
 // What media declare about how they were made, as observations: who says what, and where it stands. Never a score: whoever
 // makes a picture writes these words, and whoever passes it on can take them out.
 
-import { quote } from '../factors/quote.ts'
-import { kindOfSource, nameOfType, type SourceKind } from '../factors/source-type.ts'
+import { quote } from '#src/platform/sanitize.ts'
+import { kindOfSource, nameOfType, type SourceKind } from './source-type.ts'
 import type { Evidence } from '../factors/table.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ClaimChange, DryRun } from './dry-run.ts'
+import type { ClaimChange, DryRun } from '#src/attest/reevaluate/dry-run.ts'
 import type { CurrentPolicy } from './risk-policy.ts'
 
 export const policyView = z.object({

@@ -3,7 +3,7 @@
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { requestReevaluation } from './request.ts'
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 
 export interface ListDeps {
   db: Database

@@ -7,7 +7,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findAttestation } from '../claims/rows.ts'
 import { type Counts, countMarks } from './mark-rows.ts'
 import { findPastResults, type PastResult } from './result-rows.ts'
-import { findReevaluation, findReevaluations, type ReevaluationRow } from './rows.ts'
+import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
 

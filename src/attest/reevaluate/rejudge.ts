@@ -22,7 +22,7 @@ import { noteChange } from './case-note.ts'
 import { findPending, settleMarks } from './mark-rows.ts'
 import { type Known, refresh } from './refresh.ts'
 import { findResult, findStandings, replaceResult, type StandingResult } from './result-rows.ts'
-import { decodeFacts, encodeFacts } from './stored-facts.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 
 export interface RejudgeDeps {
   db: Database

@@ -7,8 +7,8 @@ import { RULES_VERSION } from '../factors/table.ts'
 import { DEFAULT_POLICY, toPolicy } from '../policy/policy.ts'
 import { findPolicy } from '../policy/rows.ts'
 import { isSame } from './rejudge.ts'
-import type { ReevaluationRow } from './rows.ts'
-import { decodeFacts } from './stored-facts.ts'
+import type { ReevaluationRow } from '#src/attest/causes/rows.ts'
+import { decodeFacts } from '#src/attest/factors/stored-facts.ts'
 
 export interface Chunk {
   ids: string[]

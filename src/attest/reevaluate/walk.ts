@@ -8,7 +8,7 @@ import type { Log } from '#src/platform/log.ts'
 import { READ_EVERY_MS } from '../hardware/lists.ts'
 import { createListApplier, type ListDeps } from './list.ts'
 import { countMarks, hasPending, insertMarks } from './mark-rows.ts'
-import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from './rows.ts'
+import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 import { findTouched } from './touched.ts'
 
 export interface WalkDeps {

@@ -2,7 +2,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { requestReevaluation } from '../reevaluate/request.ts'
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { ScreeningRow } from './rows.ts'
 
 export async function rejudgeAttested(

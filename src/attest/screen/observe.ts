@@ -1,4 +1,4 @@
-import { createReadMedia, type MediaFactsDeps } from '../claims/media-facts.ts'
+import { createReadMedia, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
 import { declaredProvenance } from '../media/declared.ts'
 import type { ScreenDeps } from './screen.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_C2PA_ANCHORS } from '#src/attest/c2pa/anchors.ts'
+import { MAX_C2PA_ANCHORS } from '#src/attest/trust/c2pa-anchors.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type C2paSigner, makeC2paSigner } from '../media/c2pa-signing.ts'
 import { structure, withBlock } from '../media/structure.ts'

@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { forgetChunks, releaseStreams } from '#src/attest/captures/retention.ts'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
 import { newId } from '#src/platform/ids.ts'
 import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ROOT_CAS } from '#src/attest/devices/roots.ts'
+import { MAX_ROOT_CAS } from '#src/attest/trust/root-cas.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, ED25519, type Issued, make, makeChain, P384, rsa } from '../../platform/crypto/pki.ts'

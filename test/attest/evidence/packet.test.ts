@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { checkFile } from '#src/attest/evidence/check.ts'
 import { changesOf } from '#src/attest/evidence/document-words.ts'
 import { prefersPdf } from '#src/attest/evidence/negotiate.ts'

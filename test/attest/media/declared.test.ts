@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { kindOfSource } from '#src/attest/factors/source-type.ts'
+import { kindOfSource } from '#src/attest/media/source-type.ts'
 import type { C2paFacts } from '#src/attest/media/c2pa-facts.ts'
 import { readStore } from '#src/attest/media/c2pa-facts.ts'
 import { type DeclaredFacts, declaredProvenance } from '#src/attest/media/declared.ts'

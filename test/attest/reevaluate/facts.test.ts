@@ -4,7 +4,7 @@ import { judge } from '#src/attest/factors/judge.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { refresh } from '#src/attest/reevaluate/refresh.ts'
 import { isSame } from '#src/attest/reevaluate/rejudge.ts'
-import { decodeFacts, encodeFacts } from '#src/attest/reevaluate/stored-facts.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { factsOf, vectors } from '../factors/vectors.ts'
 
 const stored = (facts: Facts) => decodeFacts(JSON.parse(encodeFacts(facts)))

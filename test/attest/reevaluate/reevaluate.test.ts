@@ -3,7 +3,7 @@
 import { decodeJwt } from 'jose'
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
 import { takeList } from '#src/attest/hardware/list-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'

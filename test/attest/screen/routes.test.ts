@@ -1,7 +1,7 @@
 // Screenings over HTTP: what is accepted, what is refused, lists, batches, and what an erasure takes.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { forgetScreeningBatches, forgetScreenings } from '#src/attest/screen/retention.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type Caller, type ScreenService, startScreening } from './service.ts'

@@ -6,7 +6,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { type RootCaQuery as AnchorQuery, readCaCertificate } from '../devices/roots.ts'
+import { type RootCaQuery as AnchorQuery, readCaCertificate } from './root-cas.ts'
 import {
   type C2paAnchorRow,
   deleteC2paAnchor,

@@ -8,8 +8,8 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { decodeBase64 } from './enrollment.ts'
-import { deleteRootCa, findAnchors, findRootCa, insertRootCa, lockRootCas, type RootCaRow } from './rows.ts'
+import { decodeBase64 } from '#src/attest/devices/enrollment.ts'
+import { deleteRootCa, findAnchors, findRootCa, insertRootCa, lockRootCas, type RootCaRow } from '#src/attest/devices/rows.ts'
 
 /** Every judgement of a capture reads all of them. */
 export const MAX_ROOT_CAS = 100

@@ -8,14 +8,14 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
-import { takeChunksOf } from '../captures/stream-rows.ts'
-import { eraseNotes } from '../cases/rows.ts'
-import { eraseFingerprints } from '../duplicates/rows.ts'
-import type { Eraser } from '../media/erase.ts'
-import { type Doomed, isErasing, takeUnfinished } from '../media/erase-rows.ts'
-import { eraseScreenings } from '../screen/erase.ts'
-import { findClaim, type ListedClaim } from './claim-rows.ts'
-import { withoutCoordinates } from './coordinates.ts'
+import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
+import { eraseNotes } from '#src/attest/cases/rows.ts'
+import { eraseFingerprints } from '#src/attest/duplicates/rows.ts'
+import type { Eraser } from '#src/attest/media/erase.ts'
+import { type Doomed, isErasing, takeUnfinished } from '#src/attest/media/erase-rows.ts'
+import { eraseScreenings } from '#src/attest/screen/erase.ts'
+import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
+import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
 import {
   closeClaim,
   type Erasable,
@@ -26,7 +26,7 @@ import {
   markErased,
   takeMediaOfClaim,
   updateErased,
-} from './erase-rows.ts'
+} from './rows.ts'
 
 // Attestations of one transaction.
 const STEP = 200

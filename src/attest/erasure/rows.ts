@@ -2,8 +2,8 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { type Doomed, takeMedia } from '../media/erase-rows.ts'
-import type { AttestationStatus } from './rows.ts'
+import { type Doomed, takeMedia } from '#src/attest/media/erase-rows.ts'
+import type { AttestationStatus } from '#src/attest/claims/rows.ts'
 
 /** What of an attestation can hold a position. */
 export interface Erasable {

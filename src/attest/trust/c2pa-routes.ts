@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { rootCaView, toRootCaView } from '../devices/views.ts'
-import type { C2paAnchors } from './anchors.ts'
+import { rootCaView, toRootCaView } from '#src/attest/devices/views.ts'
+import type { C2paAnchors } from './c2pa-anchors.ts'
 import type { C2paAnchorRow } from './rows.ts'
 
 const { root_ca_id: anchorId, ...certificateFields } = rootCaView.shape

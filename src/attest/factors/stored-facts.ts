@@ -1,7 +1,7 @@
 // The facts of a judgement as a row keeps them: JSON, in which a time is told from a text. Whatever judges come to ask for is
 // stored as it is; nothing here knows the facts by name.
 
-import type { Facts } from '../factors/facts.ts'
+import type { Facts } from './facts.ts'
 
 const TIME = '$time'
 
