@@ -1,7 +1,7 @@
 // Webhooks per worker process, and what a receiver that never answers costs the others.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { compare, judgeRatio, note, type Options, percentile, type Verdict } from './harness.ts'
 import { once, requestOf } from './load.ts'
 import { type Process, startProcess } from './processes.ts'

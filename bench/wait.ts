@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { QueueName } from '#src/platform/jobs/queues.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Stage } from './stage.ts'
 
 // What asks is on the machine that is measured.

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { detectorProblems } from './attest/screen/detectors/open.ts'
-import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from './catalogue/queues.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
 const number = z.coerce.number('must be a number').int('must be a whole number')

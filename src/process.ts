@@ -2,6 +2,7 @@
 // with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import type { QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -10,7 +11,6 @@ import { createBoard } from './platform/jobs/board.ts'
 import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
-import type { QueueName } from './platform/jobs/queues.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPool, createMetrics, type Metrics } from './platform/metrics.ts'
 import { startTelemetry } from './platform/telemetry.ts'

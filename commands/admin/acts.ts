@@ -2,16 +2,15 @@
 
 import { parseArgs } from 'node:util'
 import type { Account } from '#src/account/keys/accounts.ts'
+import { PLANS, GRANTABLE_SCOPES as SCOPES } from '#src/catalogue/access.ts'
+import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { type JobSummary, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
-import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/platform/jobs/queues.ts'
 import type { Services } from '#src/services.ts'
 import { usageError } from '../sentence.ts'
 import { FAMILIES, listSigningKeys, rotateSigningKey } from './signing-keys.ts'
 
-const PLANS = ['developer', 'growth', 'enterprise'] as const
 const ENVIRONMENTS = ['sandbox', 'live'] as const
-const SCOPES = ['verify', 'attest', 'escalate', 'admin', 'intent', 'screen', 'all'] as const
 const STATES = ['queued', 'dispatched', 'running', 'succeeded', 'dead', 'cancelled'] as const
 
 export const USAGE = `Usage: npm run admin -- <command> [--json]

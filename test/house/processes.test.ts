@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { QUEUE_NAMES } from '#src/platform/jobs/queues.ts'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EVENT_DATA, EVENT_TYPES, emit, type NewEvent } from '#src/platform/events.ts'
+import { emit, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import { createFixture, escalated, type Fixture } from '../account/webhooks/fixture.ts'
 
 const URL = 'http://127.0.0.1:4000/'

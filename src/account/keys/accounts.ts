@@ -1,10 +1,8 @@
+import { PLANS, type Plan, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Plan } from '#src/platform/http/endpoint.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { type AccountRow, findAccount, insertAccount, listAccounts } from './rows.ts'
-
-export type Product = 'attest' | 'authorize' | 'trace'
 
 export interface Account {
   id: string
@@ -27,8 +25,6 @@ interface NewAccount {
   isPublic?: boolean
 }
 
-const PRODUCTS: Product[] = ['attest', 'authorize', 'trace']
-const PLANS: Plan[] = ['developer', 'growth', 'enterprise']
 const WALK_ROWS = 500
 const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
 
@@ -39,7 +35,7 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   async function create({
     name,
     plan,
-    products = PRODUCTS,
+    products = [...PRODUCTS],
     id = newAccountId('acc'),
     isPublic = false,
   }: NewAccount): Promise<Account> {

@@ -1,10 +1,10 @@
 // API keys: made once, kept as a hash, looked up on every request.
 
+import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { makeKey, parseKey } from './format.ts'
@@ -31,7 +31,7 @@ interface KeysDeps {
 
 export interface NewKey {
   name: string
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   expiresAt?: Date
   /** True when absent. The publishable sandbox keys are not. */
   isAccountBearing?: boolean
@@ -46,7 +46,7 @@ export interface Key {
   prefix: string
   /** Null for keys from before last-4 display. */
   last4: string | null
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   createdAt: Date
   expiresAt: Date | null
@@ -54,7 +54,6 @@ export interface Key {
   lastUsedAt: Date | null
 }
 
-const SCOPES: (KeyScope | 'all')[] = ['verify', 'attest', 'escalate', 'admin', 'intent', 'screen', 'all']
 const TOUCH_AFTER_MS = 60_000
 
 export type Keys = ReturnType<typeof createKeys>
@@ -157,7 +156,8 @@ function checkNewKey(scope: Scope, wanted: NewKey, at: Date): void {
   }
   if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
   wanted.scopes.forEach((name, index) => {
-    if (!SCOPES.includes(name)) refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${SCOPES.join(', ')}`)
+    if (!GRANTABLE_SCOPES.includes(name))
+      refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${GRANTABLE_SCOPES.join(', ')}`)
     if (name === 'all' && scope.environment !== 'sandbox') {
       refuse(`/scopes/${index}`, 'invalid_value', 'only a sandbox key may carry "all"')
     }

@@ -1,5 +1,5 @@
+import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import type { KeyScope, Plan } from '#src/platform/http/endpoint.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export interface AccountRow {
@@ -17,7 +17,7 @@ export interface LookupRow {
   id: string
   account_id: string
   environment: Environment
-  scopes: (KeyScope | 'all')[]
+  scopes: GrantableScope[]
   is_account_bearing: boolean
   plan: Plan
   expires_at: Date | null
@@ -30,7 +30,7 @@ export interface KeyListRow {
   name: string
   prefix: string
   last4: string | null
-  scopes: (KeyScope | 'all')[]
+  scopes: GrantableScope[]
   is_account_bearing: boolean
   created_at: Date
   expires_at: Date | null

@@ -1,14 +1,15 @@
 // Where an account wants its events. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
+import { isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, isEventType } from '#src/platform/events.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { emitMany } from './emit.ts'
 import {
   type AttemptRow,
   type CreatedRange,

@@ -1,10 +1,10 @@
 // Cases as adjusters work on them. What may become of one is in machine.ts, by when in sla.ts; here each change is one
 // transaction: the case, the entry of its history that says who and why, and the event.
 
+import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emit } from '#src/platform/events.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'

@@ -1,6 +1,6 @@
+import type { Counts } from '#src/attest/reevaluate/mark-rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Counts } from '#src/attest/reevaluate/mark-rows.ts'
 import type { Cause } from './request.ts'
 
 export type CauseName = Cause['cause']

@@ -1,9 +1,9 @@
 // Results of one account that are ready together are written together: rows, standings, events and the ends of the jobs
 // in one transaction, which waits for the disk once.
 
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'

@@ -1,6 +1,8 @@
 // What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
 // job in one transaction. Run twice, the second does nothing.
 
+import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
+import { createReadMedia, MEDIA_BUSY, type MediaFacts } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -15,11 +17,9 @@ import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
-import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import type { Gathered } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
 import { createLook } from './look.ts'
-import { createReadMedia, MEDIA_BUSY, type MediaFacts } from '#src/attest/media/media-facts.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'

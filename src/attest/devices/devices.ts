@@ -1,6 +1,7 @@
 // The registry of signing devices. A device is enrolled, expired (its certificate lapsed; the same key with a certificate
 // that is valid now renews it) or revoked, which is the end: the key stays refused.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
@@ -11,7 +12,6 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
-import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'

@@ -1,6 +1,14 @@
 // Erasing a claim: photos and positions go, hashes, results and their signatures stay. The first step closes the claim; all
 // others can be done again by whoever comes next, be it the same request sent once more or clock.
 
+import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
+import { eraseNotes } from '#src/attest/cases/rows.ts'
+import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
+import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
+import { eraseFingerprints } from '#src/attest/duplicates/rows.ts'
+import type { Eraser } from '#src/attest/media/erase.ts'
+import { type Doomed, isErasing, takeUnfinished } from '#src/attest/media/erase-rows.ts'
+import { eraseScreenings } from '#src/attest/screen/erase.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -8,14 +16,6 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
-import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
-import { eraseNotes } from '#src/attest/cases/rows.ts'
-import { eraseFingerprints } from '#src/attest/duplicates/rows.ts'
-import type { Eraser } from '#src/attest/media/erase.ts'
-import { type Doomed, isErasing, takeUnfinished } from '#src/attest/media/erase-rows.ts'
-import { eraseScreenings } from '#src/attest/screen/erase.ts'
-import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
-import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
 import {
   closeClaim,
   type Erasable,

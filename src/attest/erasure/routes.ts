@@ -1,6 +1,6 @@
+import { claimView, toClaimView } from '#src/attest/claims/views.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import type { ClaimErasure } from './erase.ts'
-import { claimView, toClaimView } from '#src/attest/claims/views.ts'
 
 export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
   return [

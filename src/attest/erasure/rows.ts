@@ -1,9 +1,9 @@
 // Jobs before attestations before media, each in the order of their ids, as everybody locks them.
 
+import type { AttestationStatus } from '#src/attest/claims/rows.ts'
+import { type Doomed, takeMedia } from '#src/attest/media/erase-rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { type Doomed, takeMedia } from '#src/attest/media/erase-rows.ts'
-import type { AttestationStatus } from '#src/attest/claims/rows.ts'
 
 /** What of an attestation can hold a position. */
 export interface Erasable {

@@ -1,8 +1,8 @@
+import { isGenerated, kindOfSource, nameOfType } from '#src/attest/media/source-type.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import type { C2paFacts, C2paManifest } from '../media/c2pa-facts.ts'
 import type { Facts } from './facts.ts'
-import { quote } from '#src/platform/sanitize.ts'
-import { isGenerated, kindOfSource, nameOfType } from '#src/attest/media/source-type.ts'
 import { type AdvisoryFactor, advisory, type Evidence } from './table.ts'
 
 const COMPARED = 'C2PA manifest of the media'

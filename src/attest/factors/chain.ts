@@ -1,5 +1,5 @@
-import type { CapturedFacts } from './facts.ts'
 import { quote } from '#src/platform/sanitize.ts'
+import type { CapturedFacts } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 /** `cert_unknown_ca`: the chain does not lead to a known root at the time of capture, whatever the reason. */

@@ -1,6 +1,6 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import type { Facts } from './facts.ts'
-import { quote } from '#src/platform/sanitize.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
 const TOLERANCE_MS = 300 * 1000

@@ -1,3 +1,4 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { TimingFacts, VideoFacts } from '../video/facts.ts'
 import {
   ARRIVAL_TOLERANCE_MS,
@@ -11,7 +12,6 @@ import {
   RATE_FACTOR,
 } from '../video/limits.ts'
 import type { CapturedFacts } from './facts.ts'
-import { quote } from '#src/platform/sanitize.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 type Check =

@@ -1,5 +1,5 @@
-import type { CapturedFacts } from './facts.ts'
 import { quote } from '#src/platform/sanitize.ts'
+import type { CapturedFacts } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 // The device's clock may be this far off the server's, which timed the nonce.

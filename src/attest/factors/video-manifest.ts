@@ -1,6 +1,6 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { VideoFacts } from '../video/facts.ts'
 import type { CapturedFacts } from './facts.ts'
-import { quote } from '#src/platform/sanitize.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 type Problem =

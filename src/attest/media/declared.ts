@@ -2,9 +2,9 @@
 // makes a picture writes these words, and whoever passes it on can take them out.
 
 import { quote } from '#src/platform/sanitize.ts'
-import { kindOfSource, nameOfType, type SourceKind } from './source-type.ts'
 import type { Evidence } from '../factors/table.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
+import { kindOfSource, nameOfType, type SourceKind } from './source-type.ts'
 
 /** What an image says outside of C2PA. Found in the inspector's thread; all texts are quoted there. */
 export interface DeclaredFacts {

@@ -1,18 +1,18 @@
 // The facts about the bytes of a submission: what EXIF, XMP and texts say, and what a C2PA manifest says. Each parser has its
 // own thread; a file that stops one becomes a finding, a machine that has no time for it a retry.
 
+import type { SubmittedRow } from '#src/attest/claims/rows.ts'
+import type { Facts } from '#src/attest/factors/facts.ts'
+import { findC2paAnchors } from '#src/attest/trust/rows.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
-import { findC2paAnchors } from '#src/attest/trust/rows.ts'
-import type { Facts } from '#src/attest/factors/facts.ts'
 import type { C2paReader } from './c2pa.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
 import type { FileFacts } from './exif.ts'
 import type { Inspector } from './inspector.ts'
 import type { InspectionCode } from './threads.ts'
-import type { SubmittedRow } from '#src/attest/claims/rows.ts'
 
 export interface MediaFactsDeps {
   db: Pick<Database, 'tenant'>

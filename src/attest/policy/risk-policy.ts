@@ -1,13 +1,13 @@
 // The risk policy of an account and environment: versions that only grow, who made each, and what another one would change.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
+import { type DryRun, type DryRunRequest, dryRun } from '#src/attest/reevaluate/dry-run.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { requestReevaluation } from '#src/attest/causes/request.ts'
-import { type DryRun, type DryRunRequest, dryRun } from '#src/attest/reevaluate/dry-run.ts'
 import { DEFAULT_POLICY, type PolicyBody } from './policy.ts'
 import { findPolicies, findPolicy, findPolicyVersion, insertPolicy, lockPolicy, type PolicyRow } from './rows.ts'
 

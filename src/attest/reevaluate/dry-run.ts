@@ -2,16 +2,16 @@
 // results, by the same judges, and written nowhere.
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Pager } from '#src/platform/http/page.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import { CLAIM, type ClaimRow } from '#src/attest/claims/claim-rows.ts'
 import { differs, sameCodes } from '#src/attest/claims/settle.ts'
 import type { Policy } from '#src/attest/factors/facts.ts'
 import { aggregate, type ClaimStanding, type Standing } from '#src/attest/factors/judge.ts'
 import { ADVISORIES, type AdvisoryCode } from '#src/attest/factors/table.ts'
-import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
 import { type PolicyBody, toPolicy } from '#src/attest/policy/policy.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Pager } from '#src/platform/http/page.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
 
 /** What one call looks at, at most: the rest is for the next page. */
 export const MAX_CLAIMS_LOOKED = 2_000

@@ -1,9 +1,9 @@
 // A new list of revoked attestation keys: whoever has devices whose evidence it names otherwise than the one before gets their
 // captures judged again.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { requestReevaluation } from '#src/attest/causes/request.ts'
 
 export interface ListDeps {
   db: Database

@@ -1,5 +1,6 @@
 // What callers see of re-evaluations: what caused them, how far they are, and the results that they replaced.
 
+import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
@@ -7,7 +8,6 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findAttestation } from '../claims/rows.ts'
 import { type Counts, countMarks } from './mark-rows.ts'
 import { findPastResults, type PastResult } from './result-rows.ts'
-import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
 

@@ -1,9 +1,10 @@
 // Judges an attestation again that has a result: from the facts that were stored with it, and what became known since. A
 // verdict that stays the same changes nothing. Another one replaces the result, which is kept, and moves its claim on.
 
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
@@ -22,7 +23,6 @@ import { noteChange } from './case-note.ts'
 import { findPending, settleMarks } from './mark-rows.ts'
 import { type Known, refresh } from './refresh.ts'
 import { findResult, findStandings, replaceResult, type StandingResult } from './result-rows.ts'
-import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 
 export interface RejudgeDeps {
   db: Database

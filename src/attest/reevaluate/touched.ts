@@ -1,14 +1,14 @@
 // Which attestations a cause touches, a chunk at a time. Only what has a result and is not erased: what waits for its first
 // result will know the cause, and of what is erased nothing is left to judge.
 
+import type { ReevaluationRow } from '#src/attest/causes/rows.ts'
+import { decodeFacts } from '#src/attest/factors/stored-facts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { type Judgement, judge } from '../factors/judge.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import { DEFAULT_POLICY, toPolicy } from '../policy/policy.ts'
 import { findPolicy } from '../policy/rows.ts'
 import { isSame } from './rejudge.ts'
-import type { ReevaluationRow } from '#src/attest/causes/rows.ts'
-import { decodeFacts } from '#src/attest/factors/stored-facts.ts'
 
 export interface Chunk {
   ids: string[]

@@ -1,5 +1,14 @@
 // Clock's part: from a cause to jobs of the attest queue, in small transactions that any clock may go on with.
 
+import {
+  findOpen,
+  isSettled,
+  lockOpen,
+  markFinished,
+  markSeen,
+  moveOn,
+  type ReevaluationRow,
+} from '#src/attest/causes/rows.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -8,7 +17,6 @@ import type { Log } from '#src/platform/log.ts'
 import { READ_EVERY_MS } from '../hardware/lists.ts'
 import { createListApplier, type ListDeps } from './list.ts'
 import { countMarks, hasPending, insertMarks } from './mark-rows.ts'
-import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 import { findTouched } from './touched.ts'
 
 export interface WalkDeps {

@@ -1,8 +1,8 @@
 // A score that comes after a capture of the same bytes was judged: the attestation is judged again.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { ScreeningRow } from './rows.ts'
 
 export async function rejudgeAttested(

@@ -1,10 +1,10 @@
 // What the screen queue does: ask the detector about the bytes of one screening and write down what it said. A call costs
 // money, so it is recorded before it is made, and bytes that this account had scored before are not asked about again.
 
+import { emit } from '#src/account/webhooks/emit.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
-import { emit } from '#src/platform/events.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { Log } from '#src/platform/log.ts'

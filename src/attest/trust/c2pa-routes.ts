@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { rootCaView, toRootCaView } from '#src/attest/devices/views.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { rootCaView, toRootCaView } from '#src/attest/devices/views.ts'
 import type { C2paAnchors } from './c2pa-anchors.ts'
 import type { C2paAnchorRow } from './rows.ts'
 

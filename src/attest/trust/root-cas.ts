@@ -1,6 +1,15 @@
 // The trust anchors of an account and environment. A root that is deleted is gone: devices stay, but captures that lead to
 // it raise cert_unknown_ca from then on.
 
+import { decodeBase64 } from '#src/attest/devices/enrollment.ts'
+import {
+  deleteRootCa,
+  findAnchors,
+  findRootCa,
+  insertRootCa,
+  lockRootCas,
+  type RootCaRow,
+} from '#src/attest/devices/rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
@@ -8,8 +17,6 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { decodeBase64 } from '#src/attest/devices/enrollment.ts'
-import { deleteRootCa, findAnchors, findRootCa, insertRootCa, lockRootCas, type RootCaRow } from '#src/attest/devices/rows.ts'
 
 /** Every judgement of a capture reads all of them. */
 export const MAX_ROOT_CAS = 100

@@ -1,7 +1,7 @@
 // The webhooks of the OpenAPI document, from the catalogue of events: those that are sent today.
 
 import { z } from 'zod'
-import { EVENT_DATA, EVENT_TYPES } from '#src/platform/events.ts'
+import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { WebhookNote } from '#src/platform/http/openapi.ts'
 import { IDS } from './attest.ts'
 

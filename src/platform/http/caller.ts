@@ -2,16 +2,17 @@
 // Order (each step reveals nothing of the next): key -> environment of the path's ids -> scope -> account-bearing.
 
 import type { IncomingMessage } from 'node:http'
+import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import type { Caller, KeyScope, Plan, Route } from './endpoint.ts'
+import type { Caller, Route } from './endpoint.ts'
 
 /** What the store knows of a key, alive or not. */
 export interface KeyRow {
   keyId: string
   accountId: string
   environment: Environment
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   plan: Plan
   expiresAt: Date | undefined

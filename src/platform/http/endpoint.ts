@@ -4,20 +4,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
+import type { GrantableScope, KeyScope, Plan } from '#src/catalogue/access.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
 import type { FindEffect, IdempotencyKey } from './idempotency.ts'
 import { runRoute } from './run.ts'
 
-export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
-export type Plan = 'developer' | 'growth' | 'enterprise'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Who calls: the scope of the key's own row, never anything the request says. */
 export interface Caller extends Scope {
   keyId: string
   /** `all` (sandbox keys only) satisfies every scope. */
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   plan: Plan
 }

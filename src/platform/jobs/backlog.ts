@@ -2,11 +2,11 @@
 // the transaction of the result, and the fence decides between two that both think the job is theirs.
 
 import { randomUUID } from 'node:crypto'
+import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
-import { type Payload, QUEUES, type QueueName } from './queues.ts'
 
 export interface NewJob<Q extends QueueName> {
   id?: string

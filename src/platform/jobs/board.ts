@@ -4,13 +4,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppControllerRoute, BullBoardQueues, IServerAdapter, UIConfig } from '@bull-board/api/typings/app'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { type BoardFiles, openBoardFiles } from './board-files.ts'
 import type { Engine } from './bull.ts'
 import { isPaused, pauseQueue, resumeQueue } from './operate.ts'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export const BOARD_PATH = '/queues'
 

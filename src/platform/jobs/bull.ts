@@ -11,7 +11,7 @@ import {
 } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
-import type { QueueName } from './queues.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 
 export interface Ticket {
   id: string

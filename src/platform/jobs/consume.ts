@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import { note, type Subject, within } from '#src/platform/context.ts'
 import { createCrowds } from '#src/platform/crowds.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -24,7 +25,6 @@ import {
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
-import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
 
 export interface RunningJob {
   id: string

@@ -4,13 +4,13 @@
 import type { Span } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import { QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, Packet, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './pace.ts'
-import { QUEUES, type QueueName } from './queues.ts'
 import { type Lane, shareFairly } from './share.ts'
 
 export interface Dispatcher {

@@ -1,9 +1,9 @@
 // What dispatch measures of the parts that everything waits for, when it is scraped: the engine, and Postgres.
 
 import { Gauge, type Registry } from 'prom-client'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Engine } from './bull.ts'
-import { QUEUE_NAMES } from './queues.ts'
 
 // Less than what Prometheus waits for a scrape by default.
 const ANSWER_WITHIN_MS = 2_000

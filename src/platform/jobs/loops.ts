@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import type { Dispatcher } from './dispatch.ts'
 import { nextPauseMs, PAUSE_MS } from './pace.ts'
-import { QUEUE_NAMES } from './queues.ts'
 
 export interface Loop {
   /** Ends after the round that runs. */

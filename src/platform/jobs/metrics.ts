@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export interface JobMetrics {
   outcomes: Counter<'queue' | 'outcome'>

@@ -1,11 +1,11 @@
 // What operators do to queues. Every act names its subject and answers what it changed.
 
+import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { revive } from './backlog.ts'
 import type { Work } from './consume.ts'
-import { type Payload, QUEUES, type QueueName } from './queues.ts'
 
 export interface JobSummary {
   id: string

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allowedFrom } from '#src/attest/cases/machine.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import type { KeyScope } from '#src/catalogue/access.ts'
 import { newId } from '#src/platform/ids.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
 import { A, B, type Caller, type CaseService, startCases } from './service.ts'

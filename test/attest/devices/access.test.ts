@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import type { KeyScope } from '#src/catalogue/access.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { haversineMetres } from '#src/attest/factors/geofence.ts'
 import { aggregate, judge, type Standing, scoreOf } from '#src/attest/factors/judge.ts'
-import { quote } from '#src/platform/sanitize.ts'
 import { withScreening } from '#src/attest/factors/screening.ts'
 import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } from '#src/attest/factors/table.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { factsOf, vectors } from './vectors.ts'
 
 describe('vectors', () => {

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { kindOfSource } from '#src/attest/media/source-type.ts'
 import type { C2paFacts } from '#src/attest/media/c2pa-facts.ts'
 import { readStore } from '#src/attest/media/c2pa-facts.ts'
 import { type DeclaredFacts, declaredProvenance } from '#src/attest/media/declared.ts'
 import { readImageFacts } from '#src/attest/media/exif.ts'
+import { kindOfSource } from '#src/attest/media/source-type.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { MAKE, MODEL, SOFTWARE, structure, text, withBlock } from './structure.ts'
 

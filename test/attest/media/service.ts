@@ -9,8 +9,8 @@ import { createApp } from '#src/app.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
+import type { GrantableScope } from '#src/catalogue/access.ts'
 import type { Pace } from '#src/platform/http/body.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
@@ -53,7 +53,7 @@ export async function startService(options: { pace?: Pace } = {}): Promise<Servi
   const inspector = createInspector()
   const media = createMedia({ db: database.db, store, inspector })
 
-  const keyOf = (accountId: string, environment: Environment, scopes: (KeyScope | 'all')[]) => ({
+  const keyOf = (accountId: string, environment: Environment, scopes: GrantableScope[]) => ({
     keyId: `key_${accountId}`,
     accountId,
     environment,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '#src/attest/factors/facts.ts'
 import { judge } from '#src/attest/factors/judge.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { refresh } from '#src/attest/reevaluate/refresh.ts'
 import { isSame } from '#src/attest/reevaluate/rejudge.ts'
-import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { factsOf, vectors } from '../factors/vectors.ts'
 
 const stored = (facts: Facts) => decodeFacts(JSON.parse(encodeFacts(facts)))
