@@ -93,11 +93,13 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       signal: end,
     })
     const { services, baseUrl, config } = deployment
-    const account = await services
-      .accounts()
-      .create({ id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' })
+    const account = await services.account.accounts.create({
+      id: newAccountId('acc'),
+      name: 'Demo insurer',
+      plan: 'enterprise',
+    })
     const scope = { accountId: account.id, environment: 'sandbox' } as const
-    const { key } = await services.keys().create(scope, { name: 'demo', scopes: ['all'] })
+    const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
     await deployment.stop()

@@ -83,7 +83,7 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
       isClosing = true
       await services.close()
     })
-    await requireMigrated(services.db())
+    await requireMigrated(services.platform.db)
     if (state !== undefined) await seed(services, state, config)
     return { directory, config, state, environment, postgres, services, release: () => stack.disposeAsync() }
   } catch (error) {
@@ -149,7 +149,7 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
   let running: Supervisor | undefined
   try {
     const { config, services, directory } = prepared
-    if (config.REDIS_URL !== undefined) await reachRedis(services.engine(), config.REDIS_URL)
+    if (config.REDIS_URL !== undefined) await reachRedis(services.platform.engine, config.REDIS_URL)
     const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
     const { supervisor, baseUrl, takenPorts } = await startOnFreePort(prepared, logs, options)

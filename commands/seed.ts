@@ -30,19 +30,25 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
 /** Nothing is made twice: a second start finds the same accounts and keys. */
 export async function seed(services: Services, state: DeploymentState, config: Config): Promise<void> {
   const keys = publishableKeys(state, config)
-  const sandbox = await services
-    .accounts()
-    .create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer', isPublic: true })
+  const sandbox = await services.account.accounts.create({
+    id: SANDBOX_ACCOUNT,
+    name: 'Sandbox',
+    plan: 'developer',
+    isPublic: true,
+  })
   const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
   for (const name of ['all', 'verify', 'attest'] as const) {
-    await services
-      .keys()
-      .create(scope, { name: `publishable ${name}`, scopes: [name], isAccountBearing: false, raw: keys[name] })
+    await services.account.keys.create(scope, {
+      name: `publishable ${name}`,
+      scopes: [name],
+      isAccountBearing: false,
+      raw: keys[name],
+    })
   }
-  const own = await services.accounts().create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
+  const own = await services.account.accounts.create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
   const ownScope = { accountId: own.id, environment: 'sandbox' } as const
-  await services.keys().create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
-  await services.signingKeys().ensure()
+  await services.account.keys.create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
+  await services.platform.signingKeys.ensure()
 }
 
 export function publishableKeys({ sandboxKeys }: DeploymentState, config: Config): DeploymentState['sandboxKeys'] {

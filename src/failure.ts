@@ -73,3 +73,24 @@ export class Failure extends Error {
 export function invalidField(pointer: string, code: string, detail: string): Failure {
   return new Failure('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, code, detail }] })
 }
+
+// Of several findings about one request the first of these names the failure: the body comes before the rows that it names.
+const OUTWEIGHING = [
+  'environment_mismatch',
+  'invalid_request',
+  'not_found',
+  'conflict',
+] as const satisfies FailureCode[]
+
+function failureOf(code: string): (typeof OUTWEIGHING)[number] {
+  if (code === 'claim_erased') return 'conflict'
+  return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
+}
+
+/** One failure for several findings about one request: its code is the first of `OUTWEIGHING` among theirs. */
+export function refusalOf(errors: readonly FieldError[]): Failure {
+  const codes = new Set(errors.map(({ code }) => failureOf(code)))
+  const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
+  return new Failure(code, { detail, errors: [...errors] })
+}

@@ -2,7 +2,7 @@
 // with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { QueueName } from './catalogue/queues.ts'
+import type { ProcessName, QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -37,7 +37,10 @@ interface Running {
 const FLUSH_MS = 3_000
 
 /** Runs one process of the Procfile until a signal, or the end of whoever started it. */
-export async function runProcess(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
+export async function runProcess(
+  name: ProcessName,
+  start: (context: ProcessContext) => Promise<Running>,
+): Promise<void> {
   const config = readConfigOrExit()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
@@ -49,9 +52,10 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   })
   const metrics = createMetrics({ process: name })
   const services = createServices({ config, log, registry: metrics.registry })
-  collectPool(metrics.registry, () => services.db().pool())
+  for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
+  collectPool(metrics.registry, () => services.platform.db.pool())
   const checks: Record<string, Check> = {
-    postgres: () => services.db().system('ready', (tx) => tx.query('SELECT 1')),
+    postgres: () => services.platform.db.system('ready', (tx) => tx.query('SELECT 1')),
   }
   let running: Running | undefined
   let internal: Listening | undefined
@@ -82,9 +86,9 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
-    await requireMigrated(services.db())
-    await services.clock().sync()
-    services.clock().keep()
+    await requireMigrated(services.platform.db)
+    await services.platform.clock.sync()
+    services.platform.clock.keep()
     running = await start({
       config,
       services,
@@ -104,8 +108,8 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
         checks,
         registry: metrics.registry,
         board: createBoard({
-          db: services.db(),
-          engine: () => services.engine(),
+          db: services.platform.db,
+          engine: () => services.platform.engine,
           password: config.BULL_BOARD_PASSWORD,
           log,
         }),
@@ -123,14 +127,14 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
 }
 
 /** A worker process: one queue, one kind of work. */
-export function runWorker<Q extends QueueName>(queue: Q, workOf: (services: Services) => Work<Q>): Promise<void> {
+export function runWorker<Q extends QueueName>(queue: Q): Promise<void> {
   return runProcess(queue, async ({ config, services, log, metrics, check, fail }) => {
-    await services.engine().check()
+    await services.platform.engine.check()
     const worker = await startWorker({
       queue,
-      work: workOf(services),
-      db: services.db(),
-      engine: services.engine(),
+      work: workOf(services, queue),
+      db: services.platform.db,
+      engine: services.platform.engine,
       log,
       metrics: createJobMetrics(metrics.registry),
       concurrency: config.concurrency(queue),
@@ -144,6 +148,15 @@ export function runWorker<Q extends QueueName>(queue: Q, workOf: (services: Serv
     })
     return { stop: (deadlineMs) => worker.close(deadlineMs) }
   })
+}
+
+/** What a queue's jobs do, by the feature that declares it. */
+export function workOf<Q extends QueueName>({ features }: Pick<Services, 'features'>, queue: Q): Work<Q> {
+  for (const { work } of features) {
+    const create = work?.[queue]
+    if (create !== undefined) return create()
+  }
+  throw new Error(`no feature declares the work of the queue ${queue}`)
 }
 
 function readConfigOrExit(): Config {

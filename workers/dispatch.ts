@@ -3,11 +3,12 @@ import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { collectQueues } from '#src/platform/jobs/metrics.ts'
 import { runProcess } from '#src/process.ts'
 
-await runProcess('dispatch', async ({ services, log, metrics }) => {
-  await services.engine().check()
-  collectQueues(metrics.registry, services.db())
-  collectPostgres(metrics.registry, services.db())
-  collectEngine(metrics.registry, services.engine())
-  const loops = runDispatchLoops(services.dispatcher(), log)
+await runProcess('dispatch', async ({ services: { platform }, log, metrics }) => {
+  const { db, engine, dispatcher } = platform
+  await engine.check()
+  collectQueues(metrics.registry, db)
+  collectPostgres(metrics.registry, db)
+  collectEngine(metrics.registry, engine)
+  const loops = runDispatchLoops(dispatcher, log)
   return { stop: () => loops.close() }
 })

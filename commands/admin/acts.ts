@@ -5,7 +5,8 @@ import type { Account } from '#src/account/keys/accounts.ts'
 import { PLANS, GRANTABLE_SCOPES as SCOPES } from '#src/catalogue/access.ts'
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { type JobSummary, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
+import { listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
+import { workOf } from '#src/process.ts'
 import type { Services } from '#src/services.ts'
 import { usageError } from '../sentence.ts'
 import { FAMILIES, listSigningKeys, rotateSigningKey } from './signing-keys.ts'
@@ -116,7 +117,7 @@ function readAccountCreate({ name: given, plan: wanted }: Values): Act {
   const name = required('--name', given)
   const plan = wanted === undefined ? 'developer' : oneOf('--plan', wanted, PLANS)
   return async ({ services, log }) => {
-    const account = await services.accounts().create({ name, plan })
+    const account = await services.account.accounts.create({ name, plan })
     log('account create', { account: account.id })
     return account
   }
@@ -124,7 +125,7 @@ function readAccountCreate({ name: given, plan: wanted }: Values): Act {
 
 async function listAccounts({ services }: Context): Promise<object[]> {
   const listed: object[] = []
-  for await (const { id } of services.accounts().walk()) listed.push(await findAccount(services, id))
+  for await (const { id } of services.account.accounts.walk()) listed.push(await findAccount(services, id))
   return listed
 }
 
@@ -138,12 +139,10 @@ function readKeyCreate(values: Values): Act {
   const name = values.name ?? 'made by an operator'
   return async ({ services, log }) => {
     const account = await findAccount(services, accountId)
-    const made = await services
-      .keys()
-      .create(
-        { accountId: account.id, environment },
-        { name, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) },
-      )
+    const made = await services.account.keys.create(
+      { accountId: account.id, environment },
+      { name, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) },
+    )
     log('key create', { account: account.id, id: made.id })
     return { ...made, note: 'The key is shown this once.' }
   }
@@ -155,7 +154,7 @@ function readKeyList({ account, environment: given, limit }: Values): Act {
   const most = limit === undefined ? MAX_LISTED : readLimit(limit)
   return async ({ services }) => {
     await findAccount(services, accountId)
-    const keys = await services.keys().list({ accountId, environment }, { limit: most })
+    const keys = await services.account.keys.list({ accountId, environment }, { limit: most })
     return keys.map(({ id, name, prefix, last4, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }) => ({
       id,
       name,
@@ -170,7 +169,7 @@ function readKeyList({ account, environment: given, limit }: Values): Act {
 }
 
 async function findAccount(services: Services, id: string): Promise<Account> {
-  const account = await services.accounts().find(id)
+  const account = await services.account.accounts.find(id)
   if (account === undefined) throw new Error(`There is no account ${id}.`)
   return account
 }
@@ -178,12 +177,12 @@ async function findAccount(services: Services, id: string): Promise<Account> {
 function readKeyRevoke(_: Values, word: string | undefined): Act {
   const id = required('KEY_ID', word)
   return async ({ services, confirm, log }) => {
-    const scope = await services.keys().findScope(id)
+    const scope = await services.account.keys.findScope(id)
     if (scope === undefined) throw new Error(`There is no key ${id}.`)
-    const { name, revokedAt } = await services.keys().get(scope, id)
+    const { name, revokedAt } = await services.account.keys.get(scope, id)
     if (revokedAt !== null) throw new Error(`${id} was revoked at ${revokedAt.toISOString()} already.`)
     await confirm(`Revoke ${id} ("${name}") of ${scope.accountId}? Requests with it fail from now on, for ever.`)
-    const revoked = await services.keys().revoke(scope, id)
+    const revoked = await services.account.keys.revoke(scope, id)
     log('key revoke', { account: scope.accountId, id })
     return revoked
   }
@@ -195,7 +194,7 @@ function readJobsList({ queue, state, limit }: Values): Act {
     state: state === undefined ? undefined : oneOf('--state', state, STATES),
     limit: limit === undefined ? 50 : readLimit(limit),
   }
-  return async ({ services }) => listJobs(services.db(), filter)
+  return async ({ services }) => listJobs(services.platform.db, filter)
 }
 
 function readJobsRedrive({ queue: named }: Values, id: string | undefined): Act {
@@ -205,22 +204,15 @@ function readJobsRedrive({ queue: named }: Values, id: string | undefined): Act 
   }
   const queue = named === undefined ? undefined : queueOf(named)
   return async ({ services, confirm, log }) => {
-    const jobs = await listJobs(services.db(), { id, queue, state: 'dead', limit: MAX_REDRIVEN })
+    const jobs = await listJobs(services.platform.db, { id, queue, state: 'dead', limit: MAX_REDRIVEN })
     if (jobs.length === 0 && id !== undefined) throw new Error(`There is no dead job ${id}.`)
     if (jobs.length === 0) return { redriven: 0 }
     await confirm(`Run ${jobs.length} dead job${jobs.length === 1 ? '' : 's'} again?`)
     let redriven = 0
-    for (const job of jobs) if (await REDRIVES[job.queue](services, job)) redriven += 1
+    for (const job of jobs) if (await redrive(services.platform.db, job, workOf(services, job.queue))) redriven += 1
     log('jobs redrive', { id, queue, redriven })
     return { redriven, ...(jobs.length === MAX_REDRIVEN ? { note: 'There may be more: run this again.' } : {}) }
   }
-}
-
-// Each queue's own work takes its subject back: that of another would find none, and leave it ended beside a job that runs.
-const REDRIVES: { [Q in QueueName]: (services: Services, job: JobSummary) => Promise<boolean> } = {
-  attest: (services, job) => redrive(services.db(), job, services.verify()),
-  screen: (services, job) => redrive(services.db(), job, services.screen()),
-  deliver: (services, job) => redrive(services.db(), job, services.deliver()),
 }
 
 function readQueueChange(change: 'pause' | 'resume', word: string | undefined): Act {
@@ -228,9 +220,9 @@ function readQueueChange(change: 'pause' | 'resume', word: string | undefined): 
   return async ({ services, confirm, log }) => {
     if (change === 'pause') {
       await confirm(`Pause ${queue}? Nothing new of it starts until it is resumed.`)
-      await pauseQueue(services.db(), queue)
+      await pauseQueue(services.platform.db, queue)
     } else {
-      await resumeQueue(services.db(), queue)
+      await resumeQueue(services.platform.db, queue)
     }
     log(`queue ${change}`, { queue })
     return { queue, state: change === 'pause' ? 'paused' : 'running' }

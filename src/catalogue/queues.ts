@@ -61,6 +61,10 @@ export type Payload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]['payload']
 
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 
+/** The processes of the Procfile: one per queue, and those that have none. */
+export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'clock'] as const
+export type ProcessName = (typeof PROCESS_NAMES)[number]
+
 export function isQueueName(name: string): name is QueueName {
   return Object.hasOwn(QUEUES, name)
 }

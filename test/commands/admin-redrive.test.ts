@@ -24,7 +24,10 @@ describe('admin -- jobs redrive', () => {
 
   const run = (line: string, isAgreed = true) =>
     readCommand(line.split(' '))?.act({
-      services: { db: () => service.test.db, screen: () => service.makeWork() } as Services,
+      services: {
+        platform: { db: service.test.db },
+        features: [{ name: 'screen', work: { screen: () => service.makeWork() } }],
+      } as unknown as Services,
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },

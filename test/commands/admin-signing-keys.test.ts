@@ -19,7 +19,7 @@ describe('admin -- signing-keys', () => {
     const command = readCommand(line.split(' '))
     if (command === undefined) throw new Error('no command')
     return command.act({
-      services: { signingKeys: () => keys } as Services,
+      services: { platform: { signingKeys: keys } } as Services,
       confirm: async (question) => {
         asked.push(question)
         if (!isAgreed) throw new Error('Nothing was changed.')

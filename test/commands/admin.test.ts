@@ -16,7 +16,7 @@ describe('admin', () => {
     const command = readCommand(words)
     if (command === undefined) throw new Error('no command')
     return command.act({
-      services: { db: () => db, keys: () => keys, accounts: () => createAccounts({ db }) } as Services,
+      services: { platform: { db }, account: { keys, accounts: createAccounts({ db }) } } as Services,
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },

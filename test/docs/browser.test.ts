@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#src/config.ts'
 import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
 import { createServices, type Services } from '#src/services.ts'
 import { type Browser, hasBrowser, startBrowser } from '../support/browser.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
 import { call, startApp, type TestApp } from '../support/http.ts'
+import { routesOf } from '../support/services.ts'
 
 // The service sits behind a proxy under a path, and its public address is another one still: what a browser finds must
 // work from where it is.
@@ -36,8 +36,8 @@ describe.skipIf(!hasBrowser)(
       })
       services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
       const scope = await makeAccount(database)
-      key = (await services.keys().create(scope, { name: 'browser', scopes: ['all'] })).key
-      app = await startApp(featureRoutes(services), { findKey: services.keys().find })
+      key = (await services.account.keys.create(scope, { name: 'browser', scopes: ['all'] })).key
+      app = await startApp(routesOf(services), { findKey: services.account.keys.find })
       proxy = await startProxy('/countersign', app.port)
       url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/countersign/docs`
       browser = await startBrowser()

@@ -2,22 +2,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
-import { readConfig } from '#src/config.ts'
 import { NOTES } from '#src/docs/notes/notes.ts'
 import { describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
 const baseUrl = 'https://api.example.test'
-const config = readConfig({
-  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
-  BLOB_STORE: 'disk:none',
-})
 // Parts connect when they are used, and describing routes uses none.
-const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
-const routes = allRoutes({ routes: featureRoutes(services), jwks: async () => ({ keys: [] }), baseUrl })
+const services = makeServices()
+const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
 const document = describeRoutes(routes, { baseUrl, notes: NOTES })
 afterAll(() => services.close())
 

@@ -1,10 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { allRoutes, inOrder } from '#src/app.ts'
-import { readConfig } from '#src/config.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
 // The whole table of who may call what, written out: a scope changes in one line here and one line there.
 const SCOPES: Record<string, string> = {
@@ -83,15 +80,10 @@ const PUBLIC = [
 ]
 
 describe('the routes', () => {
-  const config = readConfig({
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-    MASTER_KEY: Buffer.alloc(32).toString('base64'),
-    BLOB_STORE: 'disk:none',
-  })
   // Parts connect when they are used, and describing routes uses none.
-  const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
+  const services = makeServices()
   const routes = allRoutes({
-    routes: featureRoutes(services),
+    routes: routesOf(services),
     jwks: async () => ({ keys: [] }),
     baseUrl: 'http://localhost',
   })

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { createDatabase, type Database } from '#src/platform/db/database.ts'
+import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId, type Scope } from '#src/platform/ids.ts'
 
 export const TEMPLATE = 'countersign_template'
 export const LOGIN = 'countersign_test'
 
 export interface TestDatabase {
-  db: Database
+  db: ReturnType<typeof createDatabase>
   /** The service's own login, for processes that a test starts. */
   url: string
   /** The superuser, for what a test must see or break behind the service's back. */

@@ -9,7 +9,7 @@ import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metric
 import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPool, createMetrics } from '#src/platform/metrics.ts'
-import { createRetentionMetrics } from '#src/retention-run.ts'
+import { createRetentionMetrics } from '#src/platform/retention-run.ts'
 
 export interface KnownMetric {
   name: string

@@ -3,6 +3,8 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -187,4 +189,14 @@ function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?:
   if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
+}
+
+/** Old deliveries that have ended, with the log of their attempts. */
+export const purgeDeliveries: Step = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string }>(
+    `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
+    [idsBefore('whd', environment, before), before, limit],
+  )
+  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [old.map(({ id }) => id)])
+  return deleteRows(tx, 'deliveries', old)
 }

@@ -1,8 +1,8 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttestationRow, AttestationStatus } from '../claims/rows.ts'
 import type { RiskStatus } from '../factors/judge.ts'
-import type { Rejection } from './lines.ts'
 
 export interface BatchSummary {
   id: string

@@ -3,6 +3,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { Step } from '#src/platform/retention.ts'
 import { type Doomed, takeMedia } from '../media/erase-rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
@@ -154,4 +155,18 @@ export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Prom
 function nonceOf(submission: unknown): string | undefined {
   const { bundle } = submission as { bundle?: { session_nonce?: unknown } }
   return typeof bundle?.session_nonce === 'string' ? bundle.session_nonce : undefined
+}
+
+/** Old chunks of streams that were never put together. Their bytes are media without a reference. */
+export const purgeChunks: Step = async (tx, _scope, { before, limit }) => {
+  const gone = await tx.query(
+    `DELETE FROM capture_chunks WHERE (session_id, chunk_index) IN (
+       SELECT session_id, chunk_index FROM capture_chunks WHERE arrived_at < $1
+         AND EXISTS (SELECT FROM capture_sessions WHERE capture_sessions.id = capture_chunks.session_id
+           AND stream_media_id IS NULL OFFSET 0)
+       ORDER BY arrived_at LIMIT $2)
+     RETURNING 1`,
+    [before, limit],
+  )
+  return gone.length
 }

@@ -8,6 +8,7 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { parseContentDigest } from '../media/digest-header.ts'
+import type { Eraser } from '../media/erase.ts'
 import { MAX_VIDEO_BYTES } from '../media/media.ts'
 import { findMedia, insertMedia, type Media } from '../media/rows.ts'
 import { isMediaType, type MediaType, SNIFF_BYTES, sniffType } from '../media/sniff.ts'
@@ -18,8 +19,10 @@ import {
   findChunk,
   findChunks,
   findStream,
+  findUnreleased,
   insertChunk,
   lockStream,
+  releaseChunks,
   type StreamRow,
 } from './stream-rows.ts'
 
@@ -242,4 +245,23 @@ const nothingArrived = (): Failure =>
 const gone = (): Failure => {
   const detail = 'The chunks of this session were erased.'
   return new Failure('not_found', { detail, errors: [{ pointer: '/media/session_id', code: 'not_found', detail }] })
+}
+
+// Of one pass of retention.
+const STREAMS_OF_A_PASS = 100
+
+/** Erases the bytes of chunks that were put together to one file. Answers the number of streams. */
+export async function releaseStreams(
+  { db, eraser }: { db: Pick<Database, 'tenant'>; eraser: Pick<Eraser, 'eraseTaken'> },
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<number> {
+  const ids = await db.tenant(scope, (tx) => findUnreleased(tx, STREAMS_OF_A_PASS))
+  let released = 0
+  for (const id of ids) {
+    if (signal.aborted) break
+    await eraser.eraseTaken(scope, await db.tenant(scope, (tx) => releaseChunks(tx, [id])))
+    released += 1
+  }
+  return released
 }

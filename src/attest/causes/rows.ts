@@ -1,6 +1,8 @@
-import type { Counts } from '#src/attest/reevaluate/mark-rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
+import type { Counts } from './mark-rows.ts'
 import type { Cause } from './request.ts'
 
 export type CauseName = Cause['cause']
@@ -104,4 +106,25 @@ export async function findReevaluations(
      ORDER BY id DESC LIMIT $5`,
     [filter.cause ?? null, filter.createdFrom ?? null, filter.createdBefore ?? null, before ?? null, limit],
   )
+}
+
+/** Old re-evaluations with their marks, which are as many as the attestations that they touched: those go first. */
+export const purgeReevaluations: Step = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string }>(
+    `SELECT id FROM reevaluations WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    [idsBefore('ree', environment, before), before, limit],
+  )
+  let left = limit
+  const empty: { id: string }[] = []
+  for (const { id } of old) {
+    const gone = await tx.query(
+      `DELETE FROM reevaluation_marks WHERE reevaluation_id = $1 AND attestation_id = ANY(ARRAY(
+         SELECT attestation_id FROM reevaluation_marks WHERE reevaluation_id = $1 LIMIT $2)) RETURNING 1`,
+      [id, left],
+    )
+    left -= gone.length
+    if (left <= 0) return limit
+    empty.push({ id })
+  }
+  return (await deleteRows(tx, 'reevaluations', empty)) + limit - left
 }

@@ -1,6 +1,6 @@
 // Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFerries } from '#src/platform/db/ferries.ts'
@@ -24,7 +24,7 @@ import {
   selectAttestation,
   selectAttestationsOfClaim,
 } from './rows.ts'
-import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
+import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
 
 // Submissions that share a transaction. The longest, with the manifest of a video, has 2.5 MB.
 const MAX_TOGETHER = 16

@@ -5,8 +5,9 @@ import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { type CaptureSession, findSessionsOf } from '../captures/rows.ts'
-import { type DeviceRow, findAnchors, findDeviceBySpki, findDevicesByIds } from '../devices/rows.ts'
+import { type DeviceRow, findDeviceBySpki, findDevicesByIds } from '../devices/rows.ts'
 import type { Facts } from '../factors/facts.ts'
+import { findCas } from '../trust/rows.ts'
 import { canonicalBundle } from './canonical-bundle.ts'
 import { type HardwareContext, hardwareFacts } from './hardware-facts.ts'
 import type { SubmittedRow } from './rows.ts'
@@ -30,7 +31,7 @@ export async function gather(tx: Tx, submitted: readonly SubmittedRow[]): Promis
   // Asked together: the connection sends one after the other without waiting for answers.
   const [devices, roots, sessions] = await Promise.all([
     named.length === 0 ? [] : findDevicesByIds(tx, [...new Set(named)]),
-    findAnchors(tx),
+    findCas(tx, 'root_cas'),
     findSessionsOf(tx, nonces),
   ])
   const known: Known = {

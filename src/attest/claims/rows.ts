@@ -1,5 +1,7 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type Step } from '#src/platform/retention.ts'
 import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
 import type { Submission } from './submission.ts'
@@ -270,4 +272,16 @@ export function selectAttestationsOfClaim(claimId: string, page: EvidencePage): 
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     values: [claimId, page.before ?? null, page.limit],
   }
+}
+
+/** Old attestations. Their media are noted as unreferenced, so that retention looks at them again. */
+export const purgeAttestations: Step = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string; mediaId: string }>(
+    `SELECT id, media_id AS "mediaId" FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3`,
+    [idsBefore('att', environment, before), before, limit],
+  )
+  await tx.query('UPDATE media SET is_referenced = false WHERE id = ANY($1) AND is_referenced', [
+    [...new Set(old.map(({ mediaId }) => mediaId))],
+  ])
+  return deleteRows(tx, 'attestations', old)
 }

@@ -1,7 +1,7 @@
 // The attest body (specification, POST /v1/claims/attest) and what can be said of it without looking anything up.
 
 import { z } from 'zod'
-import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { manifest } from './video-manifest.ts'
@@ -208,25 +208,4 @@ function checkWord(
     if (type === 'dev' && error.code === 'not_found') return
     errors.push({ pointer, code: error.code, detail: error.message })
   }
-}
-
-// What outweighs what, where one submission has several findings: nothing is said of rows before the body is right.
-const OUTWEIGHING = [
-  'environment_mismatch',
-  'invalid_request',
-  'not_found',
-  'conflict',
-] as const satisfies FailureCode[]
-
-function failureOf(code: string): (typeof OUTWEIGHING)[number] {
-  if (code === 'claim_erased') return 'conflict'
-  return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
-}
-
-/** The failure of a single submission, with all of its findings. */
-export function refusalOf(errors: readonly FieldError[]): Failure {
-  const codes = new Set(errors.map(({ code }) => failureOf(code)))
-  const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
-  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
-  return new Failure(code, { detail, errors: [...errors] })
 }

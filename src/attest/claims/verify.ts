@@ -1,8 +1,9 @@
 // What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
 // job in one transaction. Run twice, the second does nothing.
 
+import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
-import { createReadMedia, MEDIA_BUSY, type MediaFacts } from '#src/attest/media/media-facts.ts'
+import { createReadMedia, MEDIA_BUSY, type MediaFacts, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -15,7 +16,6 @@ import { judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
-import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
 import type { Gathered } from './gather.ts'
 import { type HardwareContext, takeCounter } from './hardware-facts.ts'
@@ -30,6 +30,7 @@ export interface VerifyDeps {
   store: BlobStore
   inspector: Inspector
   c2pa: Pick<C2paReader, 'read'>
+  c2paAnchorsOf: MediaFactsDeps['c2paAnchorsOf']
   /** A compact JWS over `payload`, by the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
@@ -52,6 +53,7 @@ export function createVerify({
   store,
   inspector,
   c2pa,
+  c2paAnchorsOf,
   signRecord,
   now,
   random = Math.random,
@@ -59,7 +61,7 @@ export function createVerify({
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
   const look = createLook(db)
-  const readMedia = createReadMedia({ db, store, inspector, c2pa })
+  const readMedia = createReadMedia({ c2paAnchorsOf, store, inspector, c2pa })
   const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })

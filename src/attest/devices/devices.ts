@@ -2,6 +2,7 @@
 // that is valid now renews it) or revoked, which is the end: the key stays refused.
 
 import { requestReevaluation } from '#src/attest/causes/request.ts'
+import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
@@ -12,9 +13,10 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
+import { findCas } from '../trust/rows.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
-import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import { replaceVerdict, type Standing, standingOf } from './hardware-rows.ts'
 import { type Acting, countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
@@ -23,7 +25,6 @@ import {
   countDevices,
   type DeviceRow,
   type DeviceState,
-  findAnchors,
   findDeviceById,
   findDeviceBySpki,
   listDevices,
@@ -80,7 +81,7 @@ export function createDevices({
      */
     async enroll(scope: Acting, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
-      const anchors = anchorsOf(await db.tenant(scope, findAnchors))
+      const anchors = anchorsOf(await db.tenant(scope, (tx) => findCas(tx, 'root_cas')))
       const hardware = { trust, revocations: await trust.revocations() }
       const enrollment = judgeEnrollment(request, { scope, anchors, now: at, hardware })
       if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)

@@ -2,7 +2,7 @@
 // wrong with it. No I/O; the clock and the trust anchors are arguments.
 
 import type { FieldError } from '#src/failure.ts'
-import { type Certificate, CHAIN_LIMITS, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
+import { type Certificate, CHAIN_LIMITS, checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import {
   type EvidenceContext,
@@ -11,7 +11,8 @@ import {
   type NewEvidence,
   NO_TRUST,
 } from '../hardware/evidence.ts'
-import type { NewDevice, RootCaRow } from './rows.ts'
+import { decodeBase64 } from '../trust/certificates.ts'
+import type { NewDevice } from './rows.ts'
 
 export interface EnrollRequest {
   name?: string | undefined
@@ -90,26 +91,6 @@ export function judgeEnrollment(request: EnrollRequest, context: EnrollmentConte
 export function revokedKey(deviceId: string): FieldError {
   const detail = `the key belongs to ${deviceId}, which is revoked: a device comes back with a new key`
   return { pointer: '/certificate_chain/0', code: 'device_revoked', detail }
-}
-
-/** Strict: Node's own decoder skips what it doesn't know, and takes the URL alphabet too. */
-export function decodeBase64(text: string): Buffer | undefined {
-  if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
-  const bytes = Buffer.from(text, 'base64')
-  // RFC 4648 3.5: padding bits that are not zero would give one certificate several spellings.
-  return bytes.toString('base64') === text ? bytes : undefined
-}
-
-/** Root CAs as they are needed to judge: as a rule from the cache of certificates. */
-export function anchorsOf(roots: readonly RootCaRow[]): Certificate[] {
-  return roots.map(({ certificate }) => readStored(certificate))
-}
-
-/** What was read before it was stored can be read again; if not, the code that reads has changed, and someone must look. */
-export function readStored(der: Buffer | undefined): Certificate {
-  const parsed = parseCertificate(der ?? Buffer.alloc(0))
-  if (!parsed.ok) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
-  return parsed.certificate
 }
 
 const BASE64 =

@@ -2,15 +2,17 @@
 // that breaks leaves nothing.
 
 import { setImmediate } from 'node:timers/promises'
+import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
+import { findCas } from '../trust/rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
-import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import type { Acting } from './history-rows.ts'
-import { type EnrolledKey, findAnchors, type NewDevice } from './rows.ts'
+import type { EnrolledKey, NewDevice } from './rows.ts'
 
 /** A line as far as its shape goes; `line` counts from 1. */
 export type ImportLine = { line: number } & ({ request: EnrollRequest } | { errors: FieldError[] })
@@ -41,7 +43,12 @@ export async function importDevices(
 ): Promise<ImportResult> {
   const at = now()
   const hardware = { trust, revocations: await trust.revocations() }
-  const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at, hardware }
+  const context = {
+    scope,
+    anchors: anchorsOf(await db.tenant(scope, (tx) => findCas(tx, 'root_cas'))),
+    now: at,
+    hardware,
+  }
   const rejected: ImportResult['rejected'] = []
   const keys: { line: number; key: string }[] = []
   const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()

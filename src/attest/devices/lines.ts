@@ -2,11 +2,11 @@
 
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
-import { Failure, type FieldError } from '#src/failure.ts'
-import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
+import type { FieldError } from '#src/failure.ts'
+import type { JsonBodyLimits } from '#src/platform/http/body.ts'
+import { parseLine } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
-import { parseWith } from '#src/platform/http/validate.ts'
 
 export const LINES_TYPE = 'application/x-ndjson'
 
@@ -33,23 +33,17 @@ export async function* readJsonLines<S extends z.ZodType>(
   schema: S,
 ): AsyncGenerator<Line<z.output<S>>> {
   for await (const { line, bytes } of readLines(stream, { maxLines, maxLineBytes: LINE_LIMITS.maxBytes })) {
-    yield { line, ...parseLine(bytes, schema) }
+    yield { line, ...readLine(bytes, schema) }
   }
 }
 
-function parseLine<S extends z.ZodType>(
+function readLine<S extends z.ZodType>(
   bytes: Buffer | undefined,
   schema: S,
 ): { request: z.output<S> } | { errors: FieldError[] } {
   if (bytes === undefined) {
     return { errors: [{ pointer: '', code: 'too_large', detail: `has more than ${LINE_LIMITS.maxBytes} bytes` }] }
   }
-  try {
-    const parsed = parseWith(schema, parseJsonBody(bytes, LINE_LIMITS), 'body')
-    if (!parsed.ok) return { errors: parsed.errors.slice(0, MAX_ERRORS_PER_LINE) }
-    return { request: parsed.value as z.output<S> } // What the schema has just said.
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
-  }
+  const parsed = parseLine(bytes, schema, LINE_LIMITS)
+  return 'errors' in parsed ? { errors: parsed.errors.slice(0, MAX_ERRORS_PER_LINE) } : { request: parsed.value }
 }

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
-import type { RootCas } from '#src/attest/trust/root-cas.ts'
 import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
@@ -12,7 +11,7 @@ import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
 import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
-import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootCaView } from './views.ts'
+import { deviceView, importView, toDeviceView, toImportView } from './views.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -35,14 +34,9 @@ const challengesView = z.object({
   challenges: z.array(z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() })),
 })
 
-export function deviceRoutes(devices: Devices, challenges: Challenges, rootCas: RootCas): Route[] {
+export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
   // Before the registry's own: a word of theirs must not pass for an id.
-  return [
-    ...deviceLifeRoutes(devices),
-    ...registryRoutes(devices),
-    ...evidenceRoutes(devices, challenges),
-    ...rootCaRoutes(rootCas),
-  ]
+  return [...deviceLifeRoutes(devices), ...registryRoutes(devices), ...evidenceRoutes(devices, challenges)]
 }
 
 function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
@@ -155,75 +149,6 @@ function registryRoutes(devices: Devices): Route[] {
       async ({ caller, params, body, idempotencyKey }) =>
         toDeviceView(await devices.revoke(caller, params.id, body, idempotencyKey)),
       async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
-    ),
-  ]
-}
-
-function rootCaRoutes(rootCas: RootCas): Route[] {
-  return [
-    endpoint(
-      {
-        method: 'POST',
-        path: '/v1/admin/root-cas',
-        tag: 'Devices',
-        summary: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
-        scope: 'admin',
-        body: z.strictObject({
-          name: z.string().min(1).max(200),
-          certificate: z
-            .string()
-            .min(1)
-            .max(64 * 1024),
-        }),
-        view: rootCaView,
-        status: [200],
-      },
-      async ({ caller, body, idempotencyKey }) => toRootCaView(await rootCas.register(caller, body, idempotencyKey)),
-      async ({ caller }, id) => toRootCaView(await rootCas.get(caller, id)),
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/v1/admin/root-cas',
-        tag: 'Devices',
-        summary: 'Root CAs, newest first',
-        scope: 'admin',
-        query: z.strictObject(listQuery),
-        view: listOf(rootCaView),
-        status: [200],
-      },
-      async ({ caller, query }) => {
-        const { data, ...page } = await rootCas.list(caller, query)
-        return { ...page, data: data.map(toRootCaView) }
-      },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/v1/admin/root-cas/:id',
-        tag: 'Devices',
-        summary: 'One root CA',
-        scope: 'admin',
-        view: rootCaView,
-        status: [200],
-      },
-      async ({ caller, params }) => toRootCaView(await rootCas.get(caller, params.id)),
-    ),
-    endpoint(
-      {
-        method: 'DELETE',
-        path: '/v1/admin/root-cas/:id',
-        tag: 'Devices',
-        summary: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
-        scope: 'admin',
-        view: z.object({ id: z.string(), deleted: z.literal(true) }),
-        status: [200],
-      },
-      async ({ caller, params, idempotencyKey }) => {
-        await rootCas.remove(caller, params.id, idempotencyKey)
-        return { id: params.id, deleted: true as const }
-      },
-      async (_, id) => ({ id, deleted: true as const }),
     ),
   ]
 }

@@ -2,7 +2,6 @@
 // once end with one row, and a revoked key can't come back.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
@@ -184,66 +183,6 @@ export async function revokeDevice(
   )
   return device
 }
-
-export interface RootCaRow {
-  id: string
-  name: string
-  /** DER. */
-  certificate: Buffer
-  /** SHA-256 of `certificate`. */
-  fingerprint: Buffer
-  notBefore: Date
-  notAfter: Date
-  createdAt: Date
-}
-
-export type NewRootCa = RootCaRow & { subject: string }
-
-/** Every trust anchor of the account and environment: at most `MAX_ROOT_CAS`. */
-export async function findAnchors(tx: Tx): Promise<RootCaRow[]> {
-  return tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas ORDER BY id`)
-}
-
-/** Serialises the registrations of one account and environment, so that counting before inserting holds. */
-export async function lockRootCas(tx: Tx, scope: Scope): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `root_cas ${scope.accountId} ${scope.environment}`,
-  ])
-}
-
-export async function insertRootCa(tx: Tx, scope: Scope, root: NewRootCa): Promise<void> {
-  await tx.query(
-    `INSERT INTO root_cas (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after,
-       created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      scope.accountId,
-      scope.environment,
-      root.id,
-      root.name,
-      root.certificate,
-      root.fingerprint,
-      root.subject,
-      root.notBefore,
-      root.notAfter,
-      root.createdAt,
-    ],
-  )
-}
-
-export async function findRootCa(tx: Tx, id: string): Promise<RootCaRow | undefined> {
-  const [root] = await tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas WHERE id = $1`, [id])
-  return root
-}
-
-/** False when there is no such root. */
-export async function deleteRootCa(tx: Tx, id: string): Promise<boolean> {
-  const gone = await tx.query('DELETE FROM root_cas WHERE id = $1 RETURNING id', [id])
-  return gone.length === 1
-}
-
-const ROOT_CA = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
-  created_at AS "createdAt"`
 
 const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain AS "certificateChain",
   not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",

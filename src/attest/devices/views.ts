@@ -1,17 +1,8 @@
 import { z } from 'zod'
+import { certificateView, toCertificateView } from '../trust/certificates.ts'
 import type { Device } from './devices.ts'
-import { readStored } from './enrollment.ts'
 import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
-import type { RootCaRow } from './rows.ts'
-
-const certificateView = z.object({
-  subject: z.string(),
-  serial: z.string(),
-  not_before: z.string(),
-  not_after: z.string(),
-  fingerprint: z.string(),
-})
 
 export const deviceView = z.object({
   device_id: z.string(),
@@ -39,13 +30,6 @@ export const importView = z.object({
   devices: z.array(z.object({ line: z.number().int(), device_id: z.string() })),
 })
 
-export const rootCaView = z.object({
-  root_ca_id: z.string(),
-  name: z.string(),
-  certificate: certificateView.extend({ pem: z.string() }),
-  created_at: z.string(),
-})
-
 export function toDeviceView(device: Device): z.input<typeof deviceView> {
   return {
     device_id: device.id,
@@ -62,33 +46,11 @@ export function toDeviceView(device: Device): z.input<typeof deviceView> {
   }
 }
 
-export function toRootCaView(root: RootCaRow): z.input<typeof rootCaView> {
-  const lines = root.certificate.toString('base64').match(/.{1,64}/g) ?? []
-  const pem = ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
-  return {
-    root_ca_id: root.id,
-    name: root.name,
-    certificate: { ...toCertificateView(root.certificate), pem },
-    created_at: root.createdAt.toISOString(),
-  }
-}
-
 export function toImportView({ rejected, devices }: ImportResult): z.input<typeof importView> {
   return {
     object: 'device_import',
     accepted: devices.length,
     rejected,
     devices: devices.map(({ line, deviceId }) => ({ line, device_id: deviceId })),
-  }
-}
-
-function toCertificateView(der: Buffer | undefined): z.input<typeof certificateView> {
-  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = readStored(der)
-  return {
-    subject,
-    serial: serialNumberHex,
-    not_before: notBefore.toISOString(),
-    not_after: notAfter.toISOString(),
-    fingerprint,
   }
 }

@@ -1,9 +1,10 @@
+import type { Evidence } from '#src/attest/media/declared.ts'
 import { isGenerated, kindOfSource, nameOfType } from '#src/attest/media/source-type.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { quote } from '#src/platform/sanitize.ts'
 import type { C2paFacts, C2paManifest } from '../media/c2pa-facts.ts'
 import type { Facts } from './facts.ts'
-import { type AdvisoryFactor, advisory, type Evidence } from './table.ts'
+import { type AdvisoryFactor, advisory } from './table.ts'
 
 const COMPARED = 'C2PA manifest of the media'
 

@@ -1,11 +1,9 @@
 import type { AssertionCode } from '../hardware/apple.ts'
 import type { Revocation } from '../hardware/revocations.ts'
 import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
-import type { C2paFacts } from '../media/c2pa-facts.ts'
-import type { DeclaredFacts } from '../media/declared.ts'
-import type { ExifFacts } from '../media/exif.ts'
+import type { Evidence } from '../media/declared.ts'
+import type { MediaFacts } from '../media/media-facts.ts'
 import type { VideoFacts } from '../video/facts.ts'
-import type { Evidence } from './table.ts'
 
 export type { HardwareTier }
 
@@ -53,7 +51,7 @@ export interface Bundle {
  * Everything that a judgement of an image attestation depends on, and nothing that changes by itself: the same facts
  * give the same judgement whenever and however often they are judged.
  */
-export interface Facts {
+export interface Facts extends MediaFacts {
   /** When the submission was stored: staleness and revocation are measured from it, never from the evaluation. */
   acceptedAt: Date
   bundle: Bundle | null
@@ -95,13 +93,8 @@ export interface Facts {
     /** The device that the nonce was issued for, if for one. */
     deviceId: string | null
   } | null
-  exif: ExifFacts
   /** Null, or left out: the media is no video. */
   video?: VideoFacts | null
-  /** Left out: nobody looked for a manifest. */
-  c2pa?: C2paFacts
-  /** What the media say of themselves outside of C2PA; left out: nobody looked. */
-  declared?: DeclaredFacts
   /** What the latest screening with a score says of these bytes; left out: none has one. */
   screening?: readonly { code: 'ai_generated_likely' | 'deepfake_likely'; evidence: Evidence }[]
   /** Where the claim says the loss happened. */

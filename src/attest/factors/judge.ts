@@ -1,6 +1,7 @@
 // What decides over an attestation: pure functions over plain facts. A factor counts at most once by construction
 // (one judge per code) and an advisory code can't count at all (it has no points).
 
+import type { Evidence } from '#src/attest/media/declared.ts'
 import { declaredProvenance } from '../media/declared.ts'
 import { judgeBiometric } from './biometric.ts'
 import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from './c2pa.ts'
@@ -24,7 +25,6 @@ import {
   ADVISORIES,
   type AdvisoryCode,
   type AdvisoryFactor,
-  type Evidence,
   FACTOR_CODES,
   type FactorCode,
   RULES_VERSION,

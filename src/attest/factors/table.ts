@@ -1,4 +1,4 @@
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Evidence } from '../media/declared.ts'
 
 /** Part of every result: raise it with any change of a code, a point, a tolerance or a comparison. */
 export const RULES_VERSION = 'attest-rules/3'
@@ -48,18 +48,6 @@ export type AdvisoryCode = (typeof ADVISORIES)[number]
 
 // Object.keys of a literal with string keys keeps the order of writing (ECMA-262 OrdinaryOwnPropertyKeys).
 export const FACTOR_CODES = Object.keys(FACTORS) as readonly FactorCode[]
-
-/**
- * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to
- * agree or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
- * erasure of its claim.
- */
-export interface Evidence {
-  compared: string
-  expected: Json
-  found: Json
-  [detail: string]: Json
-}
 
 /** A finding that counts. Only `scored` makes one, so its points are the table's. */
 export interface ScoredFactor<C extends FactorCode = FactorCode> {

@@ -4,7 +4,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { every, type Loop } from '#src/platform/jobs/loops.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { findList, noteListFailure, storeList, takeList } from './list-rows.ts'
@@ -18,7 +17,8 @@ const NAME = 'android'
 export const READ_EVERY_MS = 15_000
 const EVERY_SECONDS = 3_600
 const RETRY_SECONDS = 60
-const LOOK_EVERY_MS = 10_000
+/** How often `clock` looks whether the list is due. */
+export const LOOK_EVERY_MS = 10_000
 const TIMEOUT_MS = 30_000
 // The list has some 300 KB.
 const MAX_BYTES = 16 * 1024 * 1024
@@ -115,18 +115,6 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
     }
     return true
   }
-}
-
-interface RunDeps extends Omit<ListFetcherDeps, 'url' | 'fetches'> {
-  url: string | undefined
-  registry: Registry
-}
-
-/** Looks every ten seconds whether the list is due, until closed. Does nothing where none is asked for. */
-export function runListFetcher({ url, registry, ...deps }: RunDeps): Loop {
-  if (url === undefined) return { close: async () => {} }
-  const fetches = collectList(registry, { db: deps.db, url })
-  return every(LOOK_EVERY_MS, createListFetcher({ ...deps, url, fetches }), deps.log)
 }
 
 /** Measures the list when it is scraped; answers the counter of tries to fetch it. */

@@ -1,10 +1,22 @@
 // What media declare about how they were made, as observations: who says what, and where it stands. Never a score: whoever
 // makes a picture writes these words, and whoever passes it on can take them out.
 
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { quote } from '#src/platform/sanitize.ts'
-import type { Evidence } from '../factors/table.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
 import { kindOfSource, nameOfType, type SourceKind } from './source-type.ts'
+
+/**
+ * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to
+ * agree or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
+ * erasure of its claim.
+ */
+export interface Evidence {
+  compared: string
+  expected: Json
+  found: Json
+  [detail: string]: Json
+}
 
 /** What an image says outside of C2PA. Found in the inspector's thread; all texts are quoted there. */
 export interface DeclaredFacts {

@@ -94,10 +94,7 @@ export async function takeStray(tx: Tx, scope: Scope, sha256: string): Promise<D
 }
 
 /** Rows of erased media that nothing names any more. Answers how many went. */
-export async function forgetErased(
-  tx: Tx,
-  { idsBefore, limit }: { idsBefore: string; limit: number },
-): Promise<number> {
+export async function purgeErased(tx: Tx, { idsBefore, limit }: { idsBefore: string; limit: number }): Promise<number> {
   const found = await tx.query<{ id: string }>(
     `SELECT id FROM media WHERE id < $1 AND state = 'erased' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`,
     [idsBefore, limit],

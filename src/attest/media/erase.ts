@@ -8,7 +8,7 @@ import {
   type Doomed,
   findStrays,
   finishErasing,
-  forgetErased,
+  purgeErased,
   takeStray,
   takeUnfinished,
   takeUnreferenced,
@@ -79,12 +79,12 @@ export function createEraser({ db, store }: EraserDeps) {
     },
 
     /** Rows of erased media that nothing names any more. */
-    async forgetErased(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
-      for (let forgotten = 0; ; ) {
+    async purgeErased(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
+      for (let purged = 0; ; ) {
         const step = { idsBefore: idsBefore('med', scope.environment, before), limit: STEP }
-        const count = await db.tenant(scope, (tx) => forgetErased(tx, step))
-        forgotten += count
-        if (count < STEP || signal.aborted) return forgotten
+        const count = await db.tenant(scope, (tx) => purgeErased(tx, step))
+        purged += count
+        if (count < STEP || signal.aborted) return purged
       }
     },
 

@@ -1,35 +1,43 @@
 // The facts about the bytes of a submission: what EXIF, XMP and texts say, and what a C2PA manifest says. Each parser has its
 // own thread; a file that stops one becomes a finding, a machine that has no time for it a retry.
 
-import type { SubmittedRow } from '#src/attest/claims/rows.ts'
-import type { Facts } from '#src/attest/factors/facts.ts'
-import { findC2paAnchors } from '#src/attest/trust/rows.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import type { C2paReader } from './c2pa.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
-import type { FileFacts } from './exif.ts'
+import type { DeclaredFacts } from './declared.ts'
+import type { ExifFacts, FileFacts } from './exif.ts'
 import type { Inspector } from './inspector.ts'
 import type { InspectionCode } from './threads.ts'
 
 export interface MediaFactsDeps {
-  db: Pick<Database, 'tenant'>
+  /** Certificates (DER) that the account trusts for C2PA, beside those of the deployment. */
+  c2paAnchorsOf(scope: Scope): Promise<readonly Uint8Array[]>
   store: Pick<BlobStore, 'withLocalFile'>
   inspector: Pick<Inspector, 'inspect'>
   c2pa: Pick<C2paReader, 'read'>
 }
 
-export type MediaFacts = Pick<Facts, 'exif' | 'c2pa' | 'declared'>
+export interface MediaFacts {
+  exif: ExifFacts
+  /** Left out: no manifest was looked for. */
+  c2pa?: C2paFacts
+  /** What the media say of themselves outside of C2PA; left out: nothing was read. */
+  declared?: DeclaredFacts
+}
 
 type Job = Pick<RunningJob, 'scope' | 'attempt'>
-type Submitted = Pick<SubmittedRow, 'mediaSha256' | 'acceptedAt'>
+interface Submitted {
+  mediaSha256: Buffer
+  acceptedAt: Date
+}
 
 export type ReadMedia = (job: Job, submitted: Submitted) => Promise<MediaFacts>
 
 /** Certificates are judged for the time at which the submission was accepted. */
-export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps): ReadMedia {
+export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: MediaFactsDeps): ReadMedia {
   return (job, submitted) =>
     inSpan(
       () => ({ name: 'inspect media' }),
@@ -53,7 +61,7 @@ export function createReadMedia({ db, store, inspector, c2pa }: MediaFactsDeps):
     const reading = await c2pa.read(path, {
       scan: file.c2pa,
       manifestReference: file.declared.manifestReference,
-      anchors: async () => (await db.tenant(job.scope, findC2paAnchors)).map(({ certificate }) => certificate),
+      anchors: () => c2paAnchorsOf(job.scope),
       at: submitted.acceptedAt,
       owner: job.scope.accountId,
     })

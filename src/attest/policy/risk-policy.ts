@@ -1,7 +1,6 @@
 // The risk policy of an account and environment: versions that only grow, who made each, and what another one would change.
 
 import { requestReevaluation } from '#src/attest/causes/request.ts'
-import { type DryRun, type DryRunRequest, dryRun } from '#src/attest/reevaluate/dry-run.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -88,9 +87,6 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
       }
       return current
     },
-
-    /** @throws {Failure} `invalid_request` at `/cursor`. */
-    dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
   }
 }
 

@@ -4,18 +4,7 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { policyBody } from './policy.ts'
 import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
-import { dryRunView, policyView, toDryRunView, toPolicyView } from './views.ts'
-
-const MAX_CHANGES = 500
-
-const time = z.iso.datetime({ offset: true }).optional()
-const dryRunRequest = z.strictObject({
-  policy: policyBody,
-  created_gte: time.describe('Claims created at or after.'),
-  created_lt: time.describe('Claims created before.'),
-  limit: z.number().int().min(1).max(MAX_CHANGES).default(100).describe('How many changed claims to answer at most.'),
-  cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
-})
+import { policyView, toPolicyView } from './views.ts'
 
 const common = { tag: 'Account', scope: 'admin', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
@@ -67,20 +56,6 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         const { data, ...page } = await risk.versions(caller, query)
         return { ...page, data: data.map(toPolicyView) }
       },
-    ),
-    endpoint(
-      {
-        ...common,
-        method: 'POST',
-        path: `${PATH}/dry-run`,
-        summary: 'How many past claims another risk policy would change, and which: nothing is changed',
-        body: dryRunRequest,
-        view: dryRunView,
-        status: [200],
-      },
-      async ({ caller, body }) => toDryRunView(await risk.dryRun(caller, body)),
-      // Nothing is ever made that a replay could show.
-      async ({ caller, body }) => toDryRunView(await risk.dryRun(caller, body)),
     ),
   ]
 }

@@ -1,12 +1,13 @@
 // What callers see of re-evaluations: what caused them, how far they are, and the results that they replaced.
 
+import { type Counts, countMarks } from '#src/attest/causes/mark-rows.ts'
 import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findAttestation } from '../claims/rows.ts'
-import { type Counts, countMarks } from './mark-rows.ts'
+import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
 import { findPastResults, type PastResult } from './result-rows.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
@@ -51,6 +52,9 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
         return { ...page, data }
       })
     },
+
+    /** @throws {Failure} `invalid_request` at `/cursor`. */
+    dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
 
     /**
      * The results of an attestation that its own has replaced, newest first.

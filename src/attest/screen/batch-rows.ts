@@ -1,6 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Rejection } from '../batches/lines.ts'
 import type { ScreeningStatus } from './rows.ts'
 
 export interface BatchRow {

@@ -5,15 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
-import { parseJsonBody } from '#src/platform/http/body.ts'
+import { createReport, parseLine, type Report } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
-import { parseWith } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createTurns } from '#src/platform/turns.ts'
-import { readElements } from '../batches/elements.ts'
-import { createReport, type Report } from '../batches/lines.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import { type BatchRow, findBatch, insertBatch, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
@@ -120,21 +118,10 @@ async function getBatch(tx: Tx, id: string): Promise<BatchRow> {
 }
 
 function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine } | { errors: FieldError[] } {
-  if (bytes === undefined) {
-    return { errors: [{ pointer: '', code: 'too_long', detail: `is longer than ${MAX_LINE_BYTES} bytes` }] }
-  }
-  let value: unknown
-  try {
-    value = parseJsonBody(bytes, LIMITS)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
-  }
-  const parsed = parseWith(screenLine, value, 'body')
-  if (!parsed.ok) return { errors: parsed.errors }
-  const body = parsed.value as ScreenLine
-  const errors = checkLine(body, scope)
-  return errors.length === 0 ? { body } : { errors }
+  const parsed = parseLine(bytes, screenLine, LIMITS)
+  if ('errors' in parsed) return parsed
+  const errors = checkLine(parsed.value, scope)
+  return errors.length === 0 ? { body: parsed.value } : { errors }
 }
 
 // A batch without a line would be nothing to ask for, and 202 a promise about nothing.

@@ -1,6 +1,6 @@
 // Screenings as callers see them: submit one, ask for it, list them. What asks the detector is in screen.ts.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -9,7 +9,6 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
-import { refusalOf } from '../claims/submission.ts'
 import { type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import type { ScreenRequest } from './requests.ts'

@@ -1,7 +1,8 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
-export interface C2paAnchorRow {
+/** A CA certificate that an account trusts, for one purpose. */
+export interface CaRow {
   id: string
   name: string
   /** DER. */
@@ -13,52 +14,45 @@ export interface C2paAnchorRow {
   createdAt: Date
 }
 
-/** Every anchor of the account and environment: at most `MAX_C2PA_ANCHORS`. */
-export async function findC2paAnchors(tx: Tx): Promise<C2paAnchorRow[]> {
-  return tx.query<C2paAnchorRow>(`SELECT ${ANCHOR} FROM c2pa_anchors ORDER BY id`)
+/** One table per purpose, of the same columns. */
+export type CaTable = 'root_cas' | 'c2pa_anchors'
+
+const CA = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
+  created_at AS "createdAt"`
+
+/** Every certificate of the account and environment, oldest first: at most `MAX_CAS`. */
+export async function findCas(tx: Tx, table: CaTable): Promise<CaRow[]> {
+  return tx.query<CaRow>(`SELECT ${CA} FROM ${table} ORDER BY id`)
 }
 
-export async function findC2paAnchor(tx: Tx, id: string): Promise<C2paAnchorRow | undefined> {
-  const [anchor] = await tx.query<C2paAnchorRow>(`SELECT ${ANCHOR} FROM c2pa_anchors WHERE id = $1`, [id])
-  return anchor
+export async function findCa(tx: Tx, table: CaTable, id: string): Promise<CaRow | undefined> {
+  const [row] = await tx.query<CaRow>(`SELECT ${CA} FROM ${table} WHERE id = $1`, [id])
+  return row
 }
 
 /** Serialises the registrations of one account and environment, so that counting before inserting holds. */
-export async function lockC2paAnchors(tx: Tx, scope: Scope): Promise<void> {
+export async function lockCas(tx: Tx, scope: Scope, table: CaTable): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `c2pa_anchors ${scope.accountId} ${scope.environment}`,
+    `${table} ${scope.accountId} ${scope.environment}`,
   ])
 }
 
-export async function insertC2paAnchor(
+export async function insertCa(
   tx: Tx,
   scope: Scope,
-  anchor: C2paAnchorRow & { subject: string },
+  table: CaTable,
+  { id, name, certificate, fingerprint, subject, notBefore, notAfter, createdAt }: CaRow & { subject: string },
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO c2pa_anchors (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after,
+    `INSERT INTO ${table} (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after,
        created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      scope.accountId,
-      scope.environment,
-      anchor.id,
-      anchor.name,
-      anchor.certificate,
-      anchor.fingerprint,
-      anchor.subject,
-      anchor.notBefore,
-      anchor.notAfter,
-      anchor.createdAt,
-    ],
+    [scope.accountId, scope.environment, id, name, certificate, fingerprint, subject, notBefore, notAfter, createdAt],
   )
 }
 
-/** False when there is no such anchor. */
-export async function deleteC2paAnchor(tx: Tx, id: string): Promise<boolean> {
-  const gone = await tx.query('DELETE FROM c2pa_anchors WHERE id = $1 RETURNING id', [id])
+/** False when there is no such certificate. */
+export async function deleteCa(tx: Tx, table: CaTable, id: string): Promise<boolean> {
+  const gone = await tx.query(`DELETE FROM ${table} WHERE id = $1 RETURNING id`, [id])
   return gone.length === 1
 }
-
-const ANCHOR = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
-  created_at AS "createdAt"`

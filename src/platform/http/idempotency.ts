@@ -112,7 +112,7 @@ export function createFindEffect(db: Pick<Database, 'tenant'>): FindEffect {
 const STEP = 5_000
 
 /** Forgets keys a day after their effect. Answers how many. */
-export async function forgetIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
+export async function purgeIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>
       tx.query(

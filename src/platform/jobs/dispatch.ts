@@ -37,15 +37,16 @@ interface DispatcherDeps {
   db: Database
   engine: Engine
   log: Logger
-  metrics?: DispatchMetrics
+  /** Its counters register at the first dispatch. */
+  registry?: Registry
 }
 
-export function createDispatcher({
-  db,
-  engine,
-  log,
-  metrics = createDispatchMetrics(new Registry()),
-}: DispatcherDeps): Dispatcher {
+export function createDispatcher({ db, engine, log, registry = new Registry() }: DispatcherDeps): Dispatcher {
+  let counters: DispatchMetrics | undefined
+  const metrics = () => {
+    counters ??= createDispatchMetrics(registry)
+    return counters
+  }
   const producers = new Map<QueueName, Producer>()
   const producerOf = (queue: QueueName): Producer => {
     let producer = producers.get(queue)
@@ -70,9 +71,9 @@ export function createDispatcher({
       if (!stored.has(id)) failSpan(span, 'not_stored')
       span.end()
     }
-    metrics.dispatched.inc({ queue }, stored.size)
+    metrics().dispatched.inc({ queue }, stored.size)
     if (lost.length > 0) {
-      metrics.requeued.inc({ queue, reason: 'not_stored' }, lost.length)
+      metrics().requeued.inc({ queue, reason: 'not_stored' }, lost.length)
       log.warn(
         { queue, lost: lost.length, err: error },
         'the engine did not store dispatched jobs; they are queued again',
@@ -94,12 +95,12 @@ export function createDispatcher({
     },
     async reconcile(queue) {
       const { lapsed, unclaimed } = await db.system('reconcile', (tx) => findAbandoned(tx, queue))
-      metrics.requeued.inc({ queue, reason: 'lapsed' }, lapsed)
+      metrics().requeued.inc({ queue, reason: 'lapsed' }, lapsed)
       if (unclaimed.length === 0) return lapsed
       const held = await producerOf(queue).held(unclaimed)
       const lost = unclaimed.filter((ticket) => !held.has(ticket.id))
       await db.system('reconcile', (tx) => requeue(tx, lost))
-      metrics.requeued.inc({ queue, reason: 'lost' }, lost.length)
+      metrics().requeued.inc({ queue, reason: 'lost' }, lost.length)
       if (lapsed + lost.length > 0) log.info({ queue, lapsed, lost: lost.length }, 'reconciled')
       return lapsed + lost.length
     },

@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 const STEP = 5_000
 
 /** Deletes jobs that ended well a day ago; dead ones stay until an operator has looked. Answers how many. */
-export async function forgetSettledJobs(db: Database): Promise<number> {
+export async function purgeSettledJobs(db: Database): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>
       tx.query(
@@ -20,7 +20,7 @@ export async function forgetSettledJobs(db: Database): Promise<number> {
 }
 
 /** Deletes what died in a tenant before then, whether or not somebody has looked. For accounts that nobody looks after. */
-export async function forgetDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
+export async function purgeDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
   const gone = await db.system('retention', (tx) =>
     tx.query(
       `DELETE FROM jobs WHERE account_id = $1 AND environment = $2 AND state = 'dead' AND settled_at < $3 RETURNING id`,
@@ -31,7 +31,7 @@ export async function forgetDeadJobs(db: Database, { accountId, environment }: S
 }
 
 /** Forgets workers that ended without a word. */
-export async function forgetSilentWorkers(db: Database): Promise<number> {
+export async function purgeSilentWorkers(db: Database): Promise<number> {
   const gone = await db.system('retention', (tx) =>
     tx.query(`DELETE FROM workers WHERE heartbeat_at < now() - interval '10 minutes' RETURNING id`),
   )

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readElements } from '#src/attest/batches/elements.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 
 const LIMITS = { maxLines: 100, maxLineBytes: 1_000, maxBytes: 10_000 }
 

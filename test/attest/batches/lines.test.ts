@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createReport, judgeLine, MAX_LINE_BYTES } from '#src/attest/batches/lines.ts'
+import { judgeLine, MAX_LINE_BYTES } from '#src/attest/batches/lines.ts'
+import { createReport } from '#src/platform/http/bulk.ts'
 import { newId } from '#src/platform/ids.ts'
 
 const now = Date.UTC(2026, 10, 20)

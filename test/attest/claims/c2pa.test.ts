@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_C2PA_ANCHORS } from '#src/attest/trust/c2pa-anchors.ts'
+import { MAX_CAS } from '#src/attest/trust/registry.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type C2paSigner, makeC2paSigner } from '../media/c2pa-signing.ts'
 import { structure, withBlock } from '../media/structure.ts'
@@ -155,12 +155,12 @@ describe('anchors', () => {
     expect(await service.call(caller, path)).toMatchObject({ status: 200 })
   })
 
-  it(`are ${MAX_C2PA_ANCHORS} at most`, async () => {
+  it(`are ${MAX_CAS} at most`, async () => {
     const by = await service.makeCaller({ scopes: ['admin'] })
     await service.test.owner(
       `INSERT INTO c2pa_anchors (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after)
        SELECT $1, $2, 'cpa_test_' || n, 'n', 'c', decode(md5(n::text), 'hex'), 's', now(), now() FROM generate_series(1, $3) n`,
-      [by.accountId, by.environment, MAX_C2PA_ANCHORS],
+      [by.accountId, by.environment, MAX_CAS],
     )
     expect(await add(by, signer.root)).toMatchObject({ status: 409, json: { code: 'conflict' } })
   })

@@ -18,9 +18,9 @@ import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
-import { createC2paAnchors } from '#src/attest/trust/c2pa-anchors.ts'
-import { c2paRoutes } from '#src/attest/trust/c2pa-routes.ts'
-import { createRootCas } from '#src/attest/trust/root-cas.ts'
+import { C2PA_ANCHORS, type CaRegistry, createCaRegistry, ROOT_CAS } from '#src/attest/trust/registry.ts'
+import { trustRoutes } from '#src/attest/trust/routes.ts'
+import { findCas } from '#src/attest/trust/rows.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -62,7 +62,7 @@ export interface Service {
   store: DiskStore
   waiters: Waiters
   devices: ReturnType<typeof createDevices>
-  rootCas: ReturnType<typeof createRootCas>
+  rootCas: CaRegistry
   captures: ReturnType<typeof createCaptures>
   verify: Work<'attest'>
   signRecord: VerifyDeps['signRecord']
@@ -120,6 +120,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const dispatcher = createDispatcher({ db, engine, log })
   const waiters = createWaiters(test.db)
   const registry = { db, pager, now: () => clock.now, ...(trust === undefined ? {} : { trust }) }
+  const rootCas = createCaRegistry(registry, ROOT_CAS)
   const dispatching = new Set<Promise<void>>()
   const streams = createStreams({ db, store, now })
   const claims = createClaims({
@@ -141,6 +142,8 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
       store,
       inspector,
       c2pa,
+      c2paAnchorsOf: async (scope) =>
+        (await db.tenant(scope, (tx) => findCas(tx, 'c2pa_anchors'))).map(({ certificate }) => certificate),
       signRecord: signingKeys.signRecord,
       now,
       ...(trust === undefined ? {} : { revocations: trust.revocations }),
@@ -149,7 +152,11 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const routes = [...claimRoutes(claims), ...streamRoutes(streams), ...c2paRoutes(createC2paAnchors(registry))]
+  const routes = [
+    ...claimRoutes(claims),
+    ...streamRoutes(streams),
+    ...trustRoutes(rootCas, createCaRegistry(registry, C2PA_ANCHORS)),
+  ]
   const app = await startApp(routes, {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
@@ -208,7 +215,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
     store,
     waiters,
     devices: createDevices(registry),
-    rootCas: createRootCas(registry),
+    rootCas,
     captures: createCaptures({ db, now: () => clock.now }),
     verify,
     signRecord: signingKeys.signRecord,

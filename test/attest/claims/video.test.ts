@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { forgetChunks, releaseStreams } from '#src/attest/captures/retention.ts'
+import { purgeChunks } from '#src/attest/captures/stream-rows.ts'
+import { releaseStreams } from '#src/attest/captures/streams.ts'
 import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -348,7 +349,7 @@ describe('the bytes of chunks', () => {
     await sendAll(session, HONEST)
     const past = new Date(Date.now() + 1_000)
     const forget = (before: Date) =>
-      service.test.db.tenant(caller, (tx) => forgetChunks(tx, caller, { before, limit: 100 }))
+      service.test.db.tenant(caller, (tx) => purgeChunks(tx, caller, { before, limit: 100 }))
     expect(await forget(new Date(Date.now() - 60_000))).toBe(0)
     expect(await forget(past)).toBe(SECONDS)
     await eraser.eraseUnreferenced(caller, past, new AbortController().signal)

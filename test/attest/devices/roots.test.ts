@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ROOT_CAS } from '#src/attest/trust/root-cas.ts'
+import { MAX_CAS } from '#src/attest/trust/registry.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, ED25519, type Issued, make, makeChain, P384, rsa } from '../../platform/crypto/pki.ts'
@@ -89,15 +89,15 @@ describe('a root CA', () => {
   it('is refused beyond the hundredth, also when many come at once', async () => {
     const keys = root.keys
     const roots = await Promise.all(
-      Array.from({ length: MAX_ROOT_CAS + 4 }, (_, index) => make({ name: `Root ${index}`, isCa: true, keys })),
+      Array.from({ length: MAX_CAS + 4 }, (_, index) => make({ name: `Root ${index}`, isCa: true, keys })),
     )
     const answers = await Promise.all(roots.map((one) => register(base64(one))))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_ROOT_CAS)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_CAS)
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.map(({ json }) => json.code)).toEqual(['conflict', 'conflict', 'conflict', 'conflict'])
     const { json } = await send('?include=total_count&limit=100')
-    expect(json).toMatchObject({ has_more: false, total_count: MAX_ROOT_CAS })
-    expect(json.data).toHaveLength(MAX_ROOT_CAS)
+    expect(json).toMatchObject({ has_more: false, total_count: MAX_CAS })
+    expect(json.data).toHaveLength(MAX_CAS)
   })
 })
 

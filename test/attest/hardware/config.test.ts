@@ -40,7 +40,7 @@ describe('whose word counts', () => {
     const urlOf = async (env: NodeJS.ProcessEnv) => {
       const services = createServices({ config: readConfig(env), log: createLog({ process: 'test', level: 'silent' }) })
       await services.close()
-      return services.revocationUrl
+      return services.attest.hardware.revocationUrl
     }
     expect(await urlOf(DEVELOPMENT)).toBeUndefined()
     expect(await urlOf({ ...DEVELOPMENT, ANDROID_REVOCATION_URL: 'http://127.0.0.1:4000/' })).toBe(

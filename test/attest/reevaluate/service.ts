@@ -9,6 +9,7 @@ import type { VerifyDeps } from '#src/attest/claims/verify.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createRiskPolicy } from '#src/attest/policy/risk-policy.ts'
 import { riskPolicyRoutes } from '#src/attest/policy/routes.ts'
+import { dryRunRoutes } from '#src/attest/reevaluate/dry-run-routes.ts'
 import { createReevaluations } from '#src/attest/reevaluate/reevaluations.ts'
 import { reevaluationRoutes } from '#src/attest/reevaluate/routes.ts'
 import { createWalk } from '#src/attest/reevaluate/walk.ts'
@@ -53,9 +54,11 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
   const deps: Partial<VerifyDeps> = { openCase: createOpenCase({ now, settings: CASE_SETTINGS }) }
   const work = service.makeVerify(deps)
   const keys = new Map<string, KeyRow>()
+  const reevaluations = createReevaluations({ db, pager })
   const routes = [
     ...riskPolicyRoutes(createRiskPolicy({ db, pager, log: pino({ level: 'silent' }) })),
-    ...reevaluationRoutes(createReevaluations({ db, pager })),
+    ...reevaluationRoutes(reevaluations),
+    ...dryRunRoutes(reevaluations),
   ]
   const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
   const walk = createWalk({ db, listSeconds: 0 })

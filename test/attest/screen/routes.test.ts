@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClaimErasure } from '#src/attest/erasure/erase.ts'
-import { forgetScreeningBatches, forgetScreenings } from '#src/attest/screen/retention.ts'
 import { newId } from '#src/platform/ids.ts'
+import { makeServices } from '../../support/services.ts'
 import { type Caller, type ScreenService, startScreening } from './service.ts'
 
 let service: ScreenService
@@ -209,11 +209,14 @@ describe('batches of screenings', () => {
     expect(found.json.counts).toEqual({ queued: 0, scored: 2, unavailable: 0, unsupported: 0 })
     expect((await service.call(caller, String(sent.location))).json.code).toBe('not_found')
     // Past its time everything goes: what refers before what it refers to.
-    const past = { before: new Date(Date.now() + 7_200_000), limit: 100 }
-    const forget = (step: typeof forgetScreenings) => service.test.db.tenant(who, (tx) => step(tx, who, past))
-    expect(await forget(forgetScreeningBatches)).toBe(0)
-    expect(await forget(forgetScreenings)).toBe(2)
-    expect(await forget(forgetScreeningBatches)).toBe(1)
+    const before = new Date(Date.now() + 7_200_000)
+    const { features } = makeServices({ db: service.test.db })
+    const rules = features.flatMap(({ retention = [] }) => retention).filter((rule) => rule.per === 'tenant')
+    const purge = (what: string) =>
+      rules.find((rule) => rule.what === what)?.purge(who, before, new AbortController().signal)
+    expect(await purge('screening_batches')).toBe(0)
+    expect(await purge('screenings')).toBe(2)
+    expect(await purge('screening_batches')).toBe(1)
     expect(await service.calls(who)).toEqual([])
   })
 

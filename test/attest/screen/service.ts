@@ -129,7 +129,7 @@ export async function startScreening(): Promise<ScreenService> {
     eraser: createEraser({ db, store }),
     server,
     detector,
-    observe: createObserve({ db, store, inspector, c2pa }),
+    observe: createObserve({ store, inspector, c2pa, c2paAnchorsOf: async () => [] }),
     clock,
     said,
     registry,

@@ -2,7 +2,7 @@ import { once as eventOf } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import { forgetIdempotencyKeys } from '#src/platform/http/idempotency.ts'
+import { purgeIdempotencyKeys } from '#src/platform/http/idempotency.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { call, callRaw, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -107,7 +107,7 @@ describe('a request with an Idempotency-Key', () => {
     const age = `UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key_digest = $1`
     await things.test.owner(age, [sha256(early), '23 hours 59 minutes'])
     await things.test.owner(age, [sha256(late), '24 hours 1 minute'])
-    expect(await forgetIdempotencyKeys(things.test.db)).toBe(1)
+    expect(await purgeIdempotencyKeys(things.test.db)).toBe(1)
     expect(isReplay(await post({ name: early }, early))).toBe(true)
     expect(isReplay(await post({ name: late }, late))).toBe(false)
     expect(await things.count(late)).toBe(2)

@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { enqueue, renew } from '#src/platform/jobs/backlog.ts'
 import { collectQueues, readQueues } from '#src/platform/jobs/metrics.ts'
 import { listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
-import { forgetSettledJobs, forgetSilentWorkers } from '#src/platform/jobs/retention.ts'
+import { purgeSettledJobs, purgeSilentWorkers } from '#src/platform/jobs/retention.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 describe('operating queues', () => {
@@ -93,13 +93,13 @@ describe('operating queues', () => {
       [fresh],
     )
     await database.owner("UPDATE jobs SET state = 'dead', settled_at = now() - interval '9 days' WHERE id = $1", [dead])
-    expect(await forgetSettledJobs(database.db)).toBe(1)
+    expect(await purgeSettledJobs(database.db)).toBe(1)
     const left = await database.owner<{ id: string }>('SELECT id FROM jobs WHERE id = ANY($1::uuid[])', [
       [old, fresh, dead],
     ])
     expect(left.map((row) => row.id).sort()).toEqual([fresh, dead].sort())
 
     await database.owner("UPDATE workers SET heartbeat_at = now() - interval '11 minutes'")
-    expect(await forgetSilentWorkers(database.db)).toBe(1)
+    expect(await purgeSilentWorkers(database.db)).toBe(1)
   })
 })

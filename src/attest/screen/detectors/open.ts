@@ -16,12 +16,12 @@ export interface DetectorSettings {
 /** The detector of this deployment; undefined where it has none. `readConfig` has refused half of a setting. */
 export function openDetector(
   settings: DetectorSettings,
-  { outbound, now }: { outbound: () => Pick<Outbound, 'send'>; now: () => Date },
+  { outbound, now }: { outbound: Pick<Outbound, 'send'>; now: () => Date },
 ): Detector | undefined {
   const { SCREENING_DETECTOR: name, SCREENING_URL: url, SCREENING_VERSION: version } = settings
   const { SCREENING_USER: user = '', SCREENING_SECRET: secret } = settings
   if (name === 'none') return undefined
-  const deps = { outbound: outbound(), version, now }
+  const deps = { outbound, version, now }
   if (name === 'sightengine') {
     return createSightengine({ ...deps, url: url ?? SIGHTENGINE_URL, user, secret: secret ?? '' })
   }

@@ -4,7 +4,7 @@
 
 import type { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
-import type { Line, LineLimits } from '#src/platform/http/ndjson.ts'
+import type { Line, LineLimits } from './ndjson.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -1,0 +1,19 @@
+// The product Account: what every other product stands on. Plain code is the registry of its features.
+
+import type { Platform } from '#src/platform/feature.ts'
+import { createAccounts } from './keys/accounts.ts'
+import { createKeys } from './keys/keys.ts'
+import { type WebhookSettings, webhooksFeature } from './webhooks/feature.ts'
+
+export type Account = ReturnType<typeof createAccount>
+
+export function createAccount(p: Platform, settings: WebhookSettings) {
+  const accounts = createAccounts(p)
+  const keys = createKeys({
+    ...p,
+    onError: (error) => p.log.debug({ err: error }, 'the use of a key was not recorded'),
+  })
+  p.onClose(() => keys.settle())
+  const webhooks = webhooksFeature(p, settings)
+  return { features: [webhooks.feature], accounts, keys, webhooks: webhooks.webhooks }
+}

@@ -1,0 +1,93 @@
+// CA certificates as a caller sends them, and as they are stored and shown.
+
+import { z } from 'zod'
+import { invalidField } from '#src/failure.ts'
+import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
+import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+import type { CaRow } from './rows.ts'
+
+export const certificateView = z.object({
+  subject: z.string(),
+  serial: z.string(),
+  not_before: z.string(),
+  not_after: z.string(),
+  fingerprint: z.string(),
+})
+
+const POINTER = '/certificate'
+
+/**
+ * One CA certificate, as PEM or base64 of DER, that can be an anchor from now on.
+ * @throws {Failure} `invalid_request` at `/certificate`.
+ */
+export function readCaCertificate(text: string, now: Date): Certificate {
+  const parsed = parseCertificate(decodeCertificate(text))
+  if (!parsed.ok) throw invalidField(POINTER, parsed.code, parsed.detail)
+  const { certificate } = parsed
+  // Its start may lie ahead, so that a new root is in place before the first device of it.
+  const at = certificate.notBefore > now ? certificate.notBefore : now
+  const obstacle = judgeIssuer(certificate, { intermediates: 0, at, isAnchor: true })
+  if (obstacle?.code === 'not_a_ca') throw invalidField(POINTER, 'not_a_ca', 'is not a CA certificate')
+  if (obstacle !== undefined) throw invalidField(POINTER, obstacle.code, obstacle.detail)
+  return certificate
+}
+
+const BEGIN = '-----BEGIN CERTIFICATE-----'
+const END = '-----END CERTIFICATE-----'
+
+function decodeCertificate(text: string): Buffer {
+  if (!text.includes('-----BEGIN')) {
+    const der = decodeBase64(text)
+    if (der !== undefined) return der
+    throw invalidField(
+      POINTER,
+      'invalid_base64',
+      'must be PEM, or base64 (RFC 4648 section 4) of DER without line breaks',
+    )
+  }
+  if (text.includes('PRIVATE KEY-----')) {
+    throw invalidField(
+      POINTER,
+      'private_key',
+      'holds a private key. It was not stored, but it has travelled: consider it lost',
+    )
+  }
+  // What tools print around the block (the subject in clear text) may stay.
+  const [, block = '', ...others] = text.split(BEGIN)
+  if (others.length > 0) throw invalidField(POINTER, 'too_many', 'must hold one certificate')
+  const end = block.indexOf(END)
+  const der = end === -1 ? undefined : decodeBase64(block.slice(0, end).replaceAll(/\s/g, ''))
+  if (der === undefined) throw invalidField(POINTER, 'invalid_base64', 'is not a whole PEM block of one certificate')
+  return der
+}
+
+/** Strict: Node's own decoder skips what it doesn't know, and takes the URL alphabet too. */
+export function decodeBase64(text: string): Buffer | undefined {
+  if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  // RFC 4648 3.5: padding bits that are not zero would give one certificate several spellings.
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+/** CA certificates as they are needed to judge: as a rule from the cache of certificates. */
+export function anchorsOf(rows: readonly Pick<CaRow, 'certificate'>[]): Certificate[] {
+  return rows.map(({ certificate }) => readStored(certificate))
+}
+
+/** What was read before it was stored can be read again; if not, the code that reads has changed, and someone must look. */
+export function readStored(der: Buffer | undefined): Certificate {
+  const parsed = parseCertificate(der ?? Buffer.alloc(0))
+  if (!parsed.ok) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
+  return parsed.certificate
+}
+
+export function toCertificateView(der: Buffer | undefined): z.input<typeof certificateView> {
+  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = readStored(der)
+  return {
+    subject,
+    serial: serialNumberHex,
+    not_before: notBefore.toISOString(),
+    not_after: notAfter.toISOString(),
+    fingerprint,
+  }
+}
