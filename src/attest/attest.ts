@@ -4,6 +4,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import { batchesFeature } from './batches/feature.ts'
 import { capturesFeature } from './captures/feature.ts'
 import { type CasesSettings, casesFeature } from './cases/feature.ts'
+import { addAdvisoryCodes } from './claims/claim-rows.ts'
 import { claimsFeature } from './claims/feature.ts'
 import { devicesFeature } from './devices/feature.ts'
 import { duplicatesFeature } from './duplicates/feature.ts'
@@ -31,7 +32,7 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
   const cases = casesFeature(p, settings)
   const duplicates = duplicatesFeature(p)
   const policy = policyFeature(p)
-  const screen = screenFeature(p, { ...media, ...trust }, settings)
+  const screen = screenFeature(p, { ...media, ...trust, addAdvisoryCodes }, settings)
   const claims = claimsFeature(p, { ...media, ...captures, ...cases, ...hardware, ...trust })
   const batches = batchesFeature(p)
   const reevaluate = reevaluateFeature(p, { accounts })

@@ -54,6 +54,11 @@ const PURE = [
   'src/account/webhooks/schedule.ts',
 ]
 
+// A statement that changes rows, with the name of its table.
+const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm
+// Each goes when its reason does; none may be added.
+const SHARED_TABLES = ['attestations: src/attest/batches, src/attest/claims']
+
 // Each goes when its reason does; none may be added.
 const KNOWN_CLIMBS = new Set([
   // A re-evaluation runs as a job of the queue attest.
@@ -132,6 +137,19 @@ describe('the layers', () => {
     const holders = (pattern: RegExp) => sources.filter((file) => pattern.test(read(file)))
     expect(holders(/from 'bullmq'/)).toEqual(['src/platform/jobs/bull.ts'])
     expect(holders(/process\.env/)).toEqual(['src/config.ts'])
+  })
+
+  it('lets one folder write a table', () => {
+    const writers = new Map<string, Set<string>>()
+    for (const file of walk('src')) {
+      for (const [, table = ''] of read(file).matchAll(WRITE)) {
+        const folder = file.split('/').slice(0, 3).join('/')
+        writers.set(table, (writers.get(table) ?? new Set()).add(folder))
+      }
+    }
+    const shared = [...writers].filter(([, folders]) => folders.size > 1)
+    expect(shared.map(([table, folders]) => `${table}: ${[...folders].join(', ')}`)).toEqual(SHARED_TABLES)
+    expect(writers.size).toBeGreaterThan(30)
   })
 
   it('has one kind of outbound call: undici is known to platform/net alone', () => {

@@ -2,6 +2,7 @@ import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
+import { SCREENING_CODES, type ScreeningCode } from '../screen/thresholds.ts'
 
 export interface NewClaim {
   id: string
@@ -173,4 +174,17 @@ function claimConditions(filter: ClaimFilter): { where: string[]; values: unknow
   add((p) => `created_at >= ${p}`, filter.createdFrom)
   add((p) => `created_at < ${p}`, filter.createdBefore)
   return { where, values }
+}
+
+/** Adds codes to those of a claim, which is locked by it. A claim that was erased stays as it is. */
+export async function addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void> {
+  if (codes.length === 0) return
+  // They are the last in the order of the table of factors.
+  await tx.query(
+    `UPDATE claims SET updated_at = now(), advisory_codes =
+       array(SELECT code FROM unnest(advisory_codes) AS old (code) WHERE code <> ALL($3::text[]))
+       || array(SELECT code FROM unnest($3::text[]) AS ours (code) WHERE code = ANY(advisory_codes) OR code = ANY($2))
+     WHERE id = $1 AND erasing_since IS NULL AND NOT advisory_codes @> $2::text[]`,
+    [claimId, codes, SCREENING_CODES],
+  )
 }

@@ -4,6 +4,7 @@ import { idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type Step } from '#src/platform/retention.ts'
 import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
+import { noteUnreferenced } from '../media/erase-rows.ts'
 import type { Submission } from './submission.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
@@ -280,8 +281,6 @@ export const purgeAttestations: Step = async (tx, { environment }, { before, lim
     `SELECT id, media_id AS "mediaId" FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3`,
     [idsBefore('att', environment, before), before, limit],
   )
-  await tx.query('UPDATE media SET is_referenced = false WHERE id = ANY($1) AND is_referenced', [
-    [...new Set(old.map(({ mediaId }) => mediaId))],
-  ])
+  await noteUnreferenced(tx, [...new Set(old.map(({ mediaId }) => mediaId))])
   return deleteRows(tx, 'attestations', old)
 }

@@ -5,6 +5,17 @@ import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
 import { eraseNotes } from '#src/attest/cases/rows.ts'
 import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
 import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
+import {
+  closeClaim,
+  type Erasable,
+  findErasable,
+  findMediaOfClaim,
+  findUnfinishedClaims,
+  lockErasable,
+  markErased,
+  takeMediaOfClaim,
+  updateErased,
+} from '#src/attest/claims/erase-rows.ts'
 import { eraseFingerprints } from '#src/attest/duplicates/rows.ts'
 import type { Eraser } from '#src/attest/media/erase.ts'
 import { type Doomed, isErasing, takeUnfinished } from '#src/attest/media/erase-rows.ts'
@@ -16,17 +27,6 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
-import {
-  closeClaim,
-  type Erasable,
-  findErasable,
-  findMediaOfClaim,
-  findUnfinishedClaims,
-  lockErasable,
-  markErased,
-  takeMediaOfClaim,
-  updateErased,
-} from './rows.ts'
 
 // Attestations of one transaction.
 const STEP = 200

@@ -74,3 +74,28 @@ export async function noteListFailure(
 ): Promise<void> {
   await tx.query('UPDATE revocation_lists SET failure = $3 WHERE name = $1 AND url = $2', [name, url, failure])
 }
+
+/** A list whose changes have not been applied to evaluated attestations yet. */
+export interface UnappliedList {
+  name: string
+  digest: Buffer
+  changedAt: Date
+  serials: string[]
+  /** Null: no list was applied before. */
+  appliedSerials: string[] | null
+}
+
+export async function findUnapplied(tx: Tx): Promise<UnappliedList[]> {
+  return tx.query<UnappliedList>(
+    `SELECT name, digest, changed_at AS "changedAt", ARRAY(SELECT jsonb_object_keys(entries)) AS serials,
+       applied_serials AS "appliedSerials"
+     FROM revocation_lists WHERE digest IS NOT NULL AND applied_digest IS DISTINCT FROM digest`,
+  )
+}
+
+export async function markApplied(tx: Tx, { name, digest, serials }: UnappliedList): Promise<void> {
+  await tx.query(
+    'UPDATE revocation_lists SET applied_digest = $2, applied_serials = $3 WHERE name = $1 AND digest = $2',
+    [name, digest, serials],
+  )
+}

@@ -117,3 +117,31 @@ async function findReferenced(tx: Tx, ids: readonly string[]): Promise<Set<strin
 function without(ids: readonly string[], others: ReadonlySet<string>): string[] {
   return ids.filter((id) => !others.has(id))
 }
+
+export async function lockStored(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM media WHERE id = ANY($1) AND state = 'stored' ORDER BY id FOR UPDATE`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Rows that hold no more than the hash and the format of these media. Answers the copy's id by the original's. */
+export async function insertErasedCopies(tx: Tx, scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
+  const copies = new Map(ids.map((id) => [id, newId('med', scope.environment)]))
+  for (const [id, copyId] of copies) {
+    await tx.query(
+      `INSERT INTO media (account_id, environment, id, sha256, size, content_type, width, height, created_at, uploaded_at,
+         state, erased_at)
+       SELECT account_id, environment, $2, sha256, size, content_type, width, height, created_at, uploaded_at, 'erased', now()
+       FROM media WHERE id = $1`,
+      [id, copyId],
+    )
+  }
+  return copies
+}
+
+/** Retention noted that these media are needed: that no longer holds, and it looks at them again. */
+export async function noteUnreferenced(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.query('UPDATE media SET is_referenced = false WHERE id = ANY($1) AND is_referenced', [ids])
+}

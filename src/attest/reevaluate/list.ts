@@ -4,6 +4,7 @@
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { findUnapplied, markApplied, type UnappliedList } from '../hardware/list-rows.ts'
 
 export interface ListDeps {
   db: Database
@@ -13,15 +14,6 @@ export interface ListDeps {
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
 // With more than these in one change, each account's devices are all looked at instead.
 const MAX_SERIALS = 1_000
-
-interface Unapplied {
-  name: string
-  digest: Buffer
-  changedAt: Date
-  serials: string[]
-  /** Null: no list was applied before. */
-  appliedSerials: string[] | null
-}
 
 /**
  * Requests what a list asks for that nobody has applied yet. Broken off, it starts over, and asks nobody twice. Answers how
@@ -52,26 +44,11 @@ export function createListApplier({ db, accounts }: ListDeps): () => Promise<num
 }
 
 // A key that was suspended and is good again counts as well. Null: all of them.
-function changedSerials({ serials, appliedSerials }: Unapplied): string[] | null {
+function changedSerials({ serials, appliedSerials }: UnappliedList): string[] | null {
   if (appliedSerials === null) return null
   const [before, after] = [new Set(appliedSerials), new Set(serials)]
   const changed = [...after.symmetricDifference(before)].toSorted()
   return changed.length > MAX_SERIALS ? null : changed
-}
-
-async function findUnapplied(tx: Tx): Promise<Unapplied[]> {
-  return tx.query<Unapplied>(
-    `SELECT name, digest, changed_at AS "changedAt", ARRAY(SELECT jsonb_object_keys(entries)) AS serials,
-       applied_serials AS "appliedSerials"
-     FROM revocation_lists WHERE digest IS NOT NULL AND applied_digest IS DISTINCT FROM digest`,
-  )
-}
-
-async function markApplied(tx: Tx, { name, digest, serials }: Unapplied): Promise<void> {
-  await tx.query(
-    'UPDATE revocation_lists SET applied_digest = $2, applied_serials = $3 WHERE name = $1 AND digest = $2',
-    [name, digest, serials],
-  )
 }
 
 async function hasDevices(tx: Tx, serials: string[] | null): Promise<boolean> {

@@ -2,13 +2,13 @@
 
 import { type Counts, countMarks } from '#src/attest/causes/mark-rows.ts'
 import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
+import { findPastResults, type PastResult } from '#src/attest/claims/result-rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findAttestation } from '../claims/rows.ts'
 import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
-import { findPastResults, type PastResult } from './result-rows.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
 

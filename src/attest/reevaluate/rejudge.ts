@@ -2,7 +2,9 @@
 // verdict that stays the same changes nothing. Another one replaces the result, which is kept, and moves its claim on.
 
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { noteChange } from '#src/attest/cases/change-note.ts'
 import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
+import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
 import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -20,9 +22,7 @@ import { withScreening } from '../factors/screening.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { screeningCodesOfClaim } from '../screen/rows.ts'
-import { noteChange } from './case-note.ts'
 import { type Known, refresh } from './refresh.ts'
-import { findResult, findStandings, replaceResult, type StandingResult } from './result-rows.ts'
 
 export interface RejudgeDeps {
   db: Database

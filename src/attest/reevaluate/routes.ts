@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import type { PastResult } from '#src/attest/claims/result-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
-import type { PastResult } from './result-rows.ts'
 
 const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
 

@@ -9,18 +9,20 @@ import { createScreeningMetrics } from './metrics.ts'
 import { createObserve } from './observe.ts'
 import { screenRoutes } from './routes.ts'
 import { purgeSettings } from './rows.ts'
-import { createScreen } from './screen.ts'
+import { createScreen, type ScreenDeps } from './screen.ts'
 import { createScreenings } from './screenings.ts'
 import { createScreeningSettings } from './settings.ts'
 
 export type ScreenFeature = ReturnType<typeof screenFeature>
 
-type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> & Pick<TrustFeature, 'c2paAnchorsOf'>
+type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> &
+  Pick<TrustFeature, 'c2paAnchorsOf'> &
+  Pick<ScreenDeps, 'addAdvisoryCodes'>
 
 /** Screening of media for synthetic content by a detector. */
 export function screenFeature(
   p: Platform,
-  { media, inspector, c2pa, c2paAnchorsOf }: Below,
+  { media, inspector, c2pa, c2paAnchorsOf, addAdvisoryCodes }: Below,
   settings: DetectorSettings,
 ) {
   const screenings = createScreenings({
@@ -40,6 +42,7 @@ export function screenFeature(
             ...p,
             detector: openDetector(settings, p),
             observe: createObserve({ ...p, inspector, c2pa, c2paAnchorsOf }),
+            addAdvisoryCodes,
             onScored: rejudgeAttested,
             metrics: createScreeningMetrics(p.registry),
           }),

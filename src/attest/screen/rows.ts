@@ -235,18 +235,5 @@ export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<Sc
   return SCREENING_CODES.filter((code) => found.has(code))
 }
 
-/** Adds codes to those of a claim, which is locked by it. A claim that was erased stays as it is. */
-export async function addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void> {
-  if (codes.length === 0) return
-  // They are the last in the order of the table of factors.
-  await tx.query(
-    `UPDATE claims SET updated_at = now(), advisory_codes =
-       array(SELECT code FROM unnest(advisory_codes) AS old (code) WHERE code <> ALL($3::text[]))
-       || array(SELECT code FROM unnest($3::text[]) AS ours (code) WHERE code = ANY(advisory_codes) OR code = ANY($2))
-     WHERE id = $1 AND erasing_since IS NULL AND NOT advisory_codes @> $2::text[]`,
-    [claimId, codes, SCREENING_CODES],
-  )
-}
-
 export const purgeSettings: Step = async (tx, _scope, { before }) =>
   (await tx.query('DELETE FROM screening_settings WHERE updated_at < $1 RETURNING 1', [before])).length

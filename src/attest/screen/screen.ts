@@ -25,7 +25,6 @@ import {
 import type { Detection, Detector } from './detectors/detector.ts'
 import type { ScreeningMetrics } from './metrics.ts'
 import {
-  addAdvisoryCodes,
   concludeScreening,
   findScreening,
   giveUp,
@@ -35,7 +34,7 @@ import {
   type ScreeningRow,
 } from './rows.ts'
 import { findSettings } from './settings.ts'
-import { judgeScores, type Thresholds } from './thresholds.ts'
+import { judgeScores, type ScreeningCode, type Thresholds } from './thresholds.ts'
 
 export interface ScreenDeps {
   db: Pick<Database, 'tenant'>
@@ -44,6 +43,8 @@ export interface ScreenDeps {
   detector: Detector | undefined
   /** What the file declares about how it was made; the same bytes always declare the same. */
   observe(job: RunningJob, row: ScreeningRow): Promise<Observation[]>
+  /** Adds the codes of a screening to those of the claim that it names, in the transaction that gives it its score. */
+  addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void>
   /** In the transaction that gives a screening its score. */
   onScored?: ((tx: Tx, scope: Scope, screening: ScreeningRow) => Promise<void>) | undefined
   now: () => Date
@@ -67,6 +68,7 @@ export function createScreen({
   store,
   detector,
   observe,
+  addAdvisoryCodes,
   onScored,
   now,
   random = Math.random,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import sharp from 'sharp'
+import { addAdvisoryCodes } from '#src/attest/claims/claim-rows.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
@@ -88,7 +89,18 @@ export async function startScreening(): Promise<ScreenService> {
     error: (about: Record<string, unknown>, message: string) => void said.push({ level: 'error', about, message }),
   } as unknown as ScreenDeps['log']
   const makeWork = (deps: Partial<ScreenDeps> = {}) =>
-    createScreen({ db, store, detector, observe: async () => [], now, random: () => 0, metrics, log, ...deps })
+    createScreen({
+      db,
+      store,
+      detector,
+      observe: async () => [],
+      addAdvisoryCodes,
+      now,
+      random: () => 0,
+      metrics,
+      log,
+      ...deps,
+    })
   const pager = createPager({ key: randomBytes(32) })
   const screenings = createScreenings({
     db,

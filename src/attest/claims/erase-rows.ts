@@ -1,9 +1,9 @@
 // Jobs before attestations before media, each in the order of their ids, as everybody locks them.
 
-import type { AttestationStatus } from '#src/attest/claims/rows.ts'
-import { type Doomed, takeMedia } from '#src/attest/media/erase-rows.ts'
+import { type Doomed, insertErasedCopies, lockStored, takeMedia } from '#src/attest/media/erase-rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { AttestationStatus } from './rows.ts'
 
 /** What of an attestation can hold a position. */
 export interface Erasable {
@@ -89,26 +89,18 @@ export async function takeMediaOfClaim(
   scope: Scope,
   { claimId, mediaIds }: { claimId: string; mediaIds: readonly string[] },
 ): Promise<{ taken: Doomed[]; copies: Map<string, string> }> {
-  const stored = await tx.query<{ id: string }>(
-    `SELECT id FROM media WHERE id = ANY($1) AND state = 'stored' ORDER BY id FOR UPDATE`,
-    [mediaIds],
-  )
+  const stored = await lockStored(tx, mediaIds)
   // A statement after the locks: whoever referred to one of them in another claim has committed, or finds none to refer to.
   const shared = await tx.query<{ id: string }>(
     'SELECT DISTINCT media_id AS id FROM attestations WHERE media_id = ANY($1) AND claim_id <> $2',
-    [stored.map(({ id }) => id), claimId],
+    [stored, claimId],
   )
-  const copies = new Map(shared.map(({ id }) => [id, newId('med', scope.environment)]))
-  for (const [id, copyId] of copies) {
-    await tx.query(
-      `INSERT INTO media (account_id, environment, id, sha256, size, content_type, width, height, created_at, uploaded_at,
-         state, erased_at)
-       SELECT account_id, environment, $2, sha256, size, content_type, width, height, created_at, uploaded_at, 'erased', now()
-       FROM media WHERE id = $1`,
-      [id, copyId],
-    )
-  }
-  const alone = stored.map(({ id }) => id).filter((id) => !copies.has(id))
+  const copies = await insertErasedCopies(
+    tx,
+    scope,
+    shared.map(({ id }) => id),
+  )
+  const alone = stored.filter((id) => !copies.has(id))
   return { taken: await takeMedia(tx, alone), copies }
 }
 

@@ -1,9 +1,9 @@
 // Results that are replaced: the old one is kept, and the new one stands in its place.
 
+import type { Judgement, Standing } from '#src/attest/factors/judge.ts'
+import type { AdvisoryCode, FactorCode } from '#src/attest/factors/table.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { NewResult } from '../claims/rows.ts'
-import type { Judgement, Standing } from '../factors/judge.ts'
-import type { AdvisoryCode, FactorCode } from '../factors/table.ts'
+import type { NewResult } from './rows.ts'
 
 /** A result as it stands, with what it was judged on. */
 export interface StandingResult extends Judgement {

@@ -1,13 +1,20 @@
+import type { ClaimStanding } from '#src/attest/factors/judge.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { ClaimRow } from '../claims/claim-rows.ts'
-import type { ClaimStanding } from '../factors/judge.ts'
+
+/** A claim as it was before the change. */
+export interface ClaimBefore {
+  id: string
+  riskStatus: string
+  riskScore: number | null
+  provenanceStatus: string | null
+}
 
 /**
  * Tells a claim's case, the open one or the last that was closed, that the claim stands otherwise now. It stays in its state:
  * to reopen is an adjuster's decision. The claim's row is locked by the caller.
  */
-export async function noteChange(tx: Tx, scope: Scope, before: ClaimRow, after: ClaimStanding): Promise<void> {
+export async function noteChange(tx: Tx, scope: Scope, before: ClaimBefore, after: ClaimStanding): Promise<void> {
   const changes = [
     { field: 'risk_status', from: before.riskStatus, to: after.riskStatus },
     { field: 'risk_score', from: textOf(before.riskScore), to: textOf(after.riskScore) },
