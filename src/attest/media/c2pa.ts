@@ -32,8 +32,8 @@ export interface ReadOptions {
 }
 
 export interface C2paOptions {
-  /** Certificates (DER) that this deployment trusts. */
-  anchors?: readonly Uint8Array[]
+  /** Certificates (DER) that this deployment trusts; a function is called once, before the first file. */
+  anchors?: readonly Uint8Array[] | (() => readonly Uint8Array[])
   threads?: number
   /** For one file. Honest ones take 10 to 300 ms, and 60 MB took 7 s aside while a machine had ten times the work it can do. */
   limitMs?: number
@@ -57,7 +57,7 @@ const SEATS = { all: 4, each: 2 }
 const MAX_PAGES = (4 * MAX_C2PA_BYTES) / 65_536
 
 export function createC2paReader({
-  anchors: ours = [],
+  anchors: given = [],
   threads = 1,
   limitMs = 16_000,
   quickMs = QUICK_MS,
@@ -66,6 +66,11 @@ export function createC2paReader({
 }: C2paOptions = {}): C2paReader {
   let pool: Promise<Threads<C2paRequest>> | undefined
   let isClosed = false
+  let read: readonly Uint8Array[] | undefined
+  const ours = () => {
+    read ??= typeof given === 'function' ? given() : given
+    return read
+  }
 
   async function start(): Promise<Threads<C2paRequest>> {
     const module = await loadModule()
@@ -97,7 +102,7 @@ export function createC2paReader({
         return { ok: true, value: { state: 'unread', why: 'too_large', detail } }
       }
       if (isClosed) return { ok: false, code: 'closed', detail: 'The reader is shutting down.' }
-      const { pem, ...trustList } = trustListOf([...ours, ...(await anchors())])
+      const { pem, ...trustList } = trustListOf([...ours(), ...(await anchors())])
       pool ??= start()
       const limits = { maxBytes: MAX_C2PA_BYTES, size, owner }
       return (await pool).submit({ path, ...limits, anchors: pem, trustList, at: at.getTime() })

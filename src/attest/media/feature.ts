@@ -21,7 +21,7 @@ const STRAY_DAYS = 7
 /** Uploaded photos and videos: their bytes, what parsers read in them, and their erasure. */
 export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
   const inspector = createInspector()
-  const c2pa = createC2paReader({ anchors: anchors === undefined ? [] : readTrustAnchors(anchors) })
+  const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
   p.onClose(() => inspector.close())
   p.onClose(() => c2pa.close())
   const eraser = createEraser(p)
