@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type webcrypto } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
   type Certificate,
@@ -13,7 +13,7 @@ const root = await make({ name: 'Root', isCa: true })
 const slow = await makeSlowRsa()
 
 const modulus = (bytes: number) => Buffer.alloc(bytes, 0xa5)
-async function certify(publicKey: CryptoKey): Promise<Buffer> {
+async function certify(publicKey: webcrypto.CryptoKey): Promise<Buffer> {
   return (await makeDer({ name: 'Other', keys: { ...root.keys, publicKey }, issuer: root, isCa: true })).der
 }
 
