@@ -82,7 +82,6 @@ describe('what one chain may cost', () => {
   it.each([
     ['P-384', P384],
     ['P-521', P521],
-    ['RSA 4096', rsa(4096)],
   ])('is bounded where anchors of %s have one name, and none of them signed', async (_name, algorithm) => {
     const signer = await make({ name: 'Same', isCa: true })
     const { keys } = await make({ name: 'Same', isCa: true, algorithm })
