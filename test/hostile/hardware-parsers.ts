@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decode, encode } from 'cborg'
 import { verifyKeyAttestation } from '#src/attest/hardware/android.ts'
 import { enrollmentHash, verifyAppAttestation, verifyAssertion } from '#src/attest/hardware/apple.ts'
 import { parseKeyDescription } from '#src/attest/hardware/key-description.ts'
@@ -13,6 +14,7 @@ import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateDer } from './mutate-der.ts'
 import { hold, type Parser } from './parser.ts'
+import { SLOW } from './seeds.ts'
 
 const file = JSON.parse(readFileSync(join(import.meta.dirname, 'hardware-seeds.json'), 'utf8'))
 const der = (text: string) => Buffer.from(text, 'base64')
@@ -87,7 +89,7 @@ export function hardwareParsers(): Parser[] {
       name: 'app attest object',
       source: 'src/attest/hardware/apple.ts',
       limit: LIMIT,
-      make: (dice) => mutateBytes([OBJECT], dice, MAX_BYTES),
+      make: (dice) => (dice.once(4) ? slowObject(dice) : mutateBytes([OBJECT], dice, MAX_BYTES)),
       run(input) {
         const verdict = verifyAppAttestation({ ...APPLE, object: input })
         if (verdict.tier === 'none') return verdict.reasons[0]?.code ?? 'no reason'
@@ -140,16 +142,24 @@ export function hardwareParsers(): Parser[] {
 const LIST =
   '{"entries":{"2a":{"status":"REVOKED","reason":"KEY_COMPROMISE"},"00ff":{"status":"SUSPENDED"},"7":{"status":"REVOKED"}}}'
 
-// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved.
+// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved, or costly to check.
 function mutateChain(dice: Dice): Buffer {
   const chain = [...CHAIN]
   const index = dice.below(chain.length)
   const one = chain[index] ?? Buffer.alloc(0)
-  const kind = dice.below(6)
+  const kind = dice.below(7)
   if (kind === 0) chain.splice(index, 1, ...(dice.once(2) ? [] : [one, one]))
   else if (kind === 1) chain.splice(dice.below(chain.length), 0, ...chain.splice(index, 1))
+  else if (kind === 2) chain.splice(index, 1 + dice.below(3), ...SLOW.slice(0, 1 + dice.below(SLOW.length)))
   else chain[index] = dice.once(2) ? mutateDer([one], dice) : mutateBytes([one], dice, MAX_BYTES)
   return pack(chain)
+}
+
+/** The object with a costly key in the place of one of its certificates. */
+function slowObject(dice: Dice): Buffer {
+  const parts: { attStmt: { x5c: Uint8Array[] } } = decode(OBJECT)
+  parts.attStmt.x5c[dice.below(2)] = new Uint8Array(dice.once(2) ? dice.pick(SLOW) : mutateDer([dice.pick(SLOW)], dice))
+  return Buffer.from(encode(parts))
 }
 
 function pack(parts: readonly Buffer[]): Buffer {

@@ -176,6 +176,7 @@ async function outboundParser(): Promise<{ parser: Parser; close(): Promise<void
         answer = Buffer.from(input)
         const sent = await outbound.send({
           url: `http://127.0.0.1:${port}/hook`,
+          account: 'acc_1',
           environment: 'sandbox',
           method: 'POST',
           headers: { 'content-type': 'application/json' },

@@ -100,16 +100,15 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** Root CAs as they are needed to judge: as a rule from the cache of certificates. */
+/**
+ * Root CAs as they are needed to judge: as a rule from the cache of certificates. One that was registered under wider limits
+ * and would be refused today anchors nothing.
+ */
 export function anchorsOf(roots: readonly RootCaRow[]): Certificate[] {
-  return roots.map(({ certificate }) => readStored(certificate))
-}
-
-/** What was read before it was stored can be read again; if not, the code that reads has changed, and someone must look. */
-export function readStored(der: Buffer | undefined): Certificate {
-  const parsed = parseCertificate(der ?? Buffer.alloc(0))
-  if (!parsed.ok) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
-  return parsed.certificate
+  return roots.flatMap(({ certificate }) => {
+    const parsed = parseCertificate(certificate)
+    return parsed.ok ? [parsed.certificate] : []
+  })
 }
 
 const BASE64 =

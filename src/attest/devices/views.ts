@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { summarizeStored } from '#src/platform/crypto/x509.ts'
 import type { Device } from './devices.ts'
-import { readStored } from './enrollment.ts'
 import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
 import type { RootCaRow } from './rows.ts'
@@ -83,7 +83,7 @@ export function toImportView({ rejected, devices }: ImportResult): z.input<typeo
 }
 
 function toCertificateView(der: Buffer | undefined): z.input<typeof certificateView> {
-  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = readStored(der)
+  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = summarizeStored(der)
   return {
     subject,
     serial: serialNumberHex,
