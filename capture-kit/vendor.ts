@@ -4,6 +4,7 @@ import 'reflect-metadata'
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { encode } from 'cborg'
+import { type AuthenticatorForm, assertedData, attestedData } from './authenticator-data.ts'
 import { octets, sequence, tagged } from './der.ts'
 import { describeKey, KEY_DESCRIPTION_OID, type KeyStatement } from './key-description.ts'
 
@@ -35,6 +36,8 @@ export interface AppleRequest {
   environment?: 'production' | 'development'
   appId?: string
   counter?: number
+  /** By default that of iOS 14 to 26. */
+  form?: AuthenticatorForm
 }
 
 export interface Vendor {
@@ -55,10 +58,6 @@ const APP_ID = 'CSIM000000.com.example.countersign'
 const PACKAGE = 'com.example.countersign'
 const SIGNING_DIGEST = createHash('sha256').update('the simulated app').digest()
 const NONCE_OID = '1.2.840.113635.100.8.2'
-const AAGUIDS = {
-  production: Buffer.concat([Buffer.from('appattest'), Buffer.alloc(7)]),
-  development: Buffer.from('appattestdevelop'),
-}
 
 export async function createVendor({ now }: { now: () => Date }): Promise<Vendor> {
   const at = now().getTime()
@@ -126,13 +125,12 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
       return [leaf, ...issuers].map(({ der }) => der)
     },
 
-    async attestApple({ clientDataHash, environment = 'production', appId = APP_ID, counter = 0 }) {
+    async attestApple({ clientDataHash, environment = 'production', appId = APP_ID, counter = 0, form = 'ios14' }) {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
       const keyId = sha256(point)
-      const length = Buffer.alloc(2)
-      length.writeUInt16BE(keyId.length)
-      const authData = Buffer.concat([headOf(appId, 0x40, counter), AAGUIDS[environment], length, keyId])
+      const key = { environment, keyId, publicKey }
+      const authData = attestedData({ appId, form, counter }, key)
       const nonce = sha256(Buffer.concat([authData, clientDataHash]))
       const leaf = await certify({
         ...weeks,
@@ -151,7 +149,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
         keyId,
         assert(hash, given) {
           used = given ?? used + 1
-          const authenticatorData = headOf(appId, 0x40, used)
+          const authenticatorData = assertedData({ appId, form, counter: used }, key)
           return cbor({
             signature: sign('sha256', sha256(Buffer.concat([authenticatorData, hash])), privateKey),
             authenticatorData,
@@ -226,13 +224,6 @@ function common(name: string, organisation?: string): x509.JsonName {
 
 function serial(number: string, hardware?: string): x509.JsonName {
   return [{ '2.5.4.5': [number] }, ...(hardware === undefined ? [] : [{ '2.5.4.12': [hardware] }])]
-}
-
-function headOf(appId: string, flags: number, counter: number): Buffer {
-  const rest = Buffer.alloc(5)
-  rest[0] = flags
-  rest.writeUInt32BE(counter, 1)
-  return Buffer.concat([sha256(appId), rest])
 }
 
 function sha256(data: Uint8Array | string): Buffer {
