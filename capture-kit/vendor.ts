@@ -20,6 +20,8 @@ export interface AndroidRequest extends AndroidClaims {
   attesterLevel?: number
   /** What the certificate says of the key, in place of what the rest would say. */
   description?: Uint8Array
+  /** False: the key's certificate names its issuer without the title of the hardware, as some real phones have it. */
+  isIssuerTitled?: boolean
 }
 
 export interface AppAttestKey {
@@ -109,7 +111,14 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
     apps: `android:${PACKAGE}:${SIGNING_DIGEST.toString('hex')},apple:${APP_ID}`,
     renewedRoot: renewed.der,
 
-    async attestAndroid({ publicKey, provisioning = 'factory', attesterLevel, description, ...statement }) {
+    async attestAndroid({
+      publicKey,
+      provisioning = 'factory',
+      attesterLevel,
+      description,
+      isIssuerTitled = true,
+      ...statement
+    }) {
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }
       const issuers = await attesterOf(attesterLevel ?? full.level, provisioning)
       const leaf = await certify({
@@ -120,6 +129,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
         publicKey,
         serialNumber: '01',
         by: issuers[0],
+        ...(isIssuerTitled ? {} : { issuer: serial('a77e') }),
         extension: new x509.Extension(KEY_DESCRIPTION_OID, false, bytes(description ?? describeKey(full))),
       })
       return [leaf, ...issuers].map(({ der }) => der)
@@ -179,6 +189,8 @@ interface Certification {
   isCa?: boolean
   /** By itself when undefined. */
   by?: Issuer | undefined
+  /** The name of who signs, where the certificate says another one. */
+  issuer?: x509.JsonName
   /** A fresh one when undefined. */
   publicKey?: KeyObject
   serialNumber?: string
@@ -195,7 +207,7 @@ async function certify(given: Certification): Promise<Issuer> {
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: given.serialNumber ?? random.toString('hex'),
     subject: given.subject,
-    issuer: given.by?.name ?? given.subject,
+    issuer: given.issuer ?? given.by?.name ?? given.subject,
     notBefore: given.notBefore,
     notAfter: given.notAfter,
     publicKey: publicKey.toCryptoKey(P256, true, ['verify']),

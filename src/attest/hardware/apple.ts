@@ -9,6 +9,7 @@ import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { type AuthenticatorData, readAssertedData, readAttestedData, STRICT_CBOR } from './authenticator-data.ts'
+import { linkProblem } from './chain-link.ts'
 import type { VendorKey } from './roots.ts'
 import { type AppleFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
 
@@ -155,9 +156,8 @@ function parseAttestation(bytes: Uint8Array): Attestation | string {
 }
 
 function chainReason(leaf: Certificate, intermediate: Certificate, { roots, at }: AppleInput): Reason | undefined {
-  if (!leaf.issuerDer.equals(intermediate.subjectDer) || !isSignedBy(leaf, intermediate)) {
-    return reason('chain_broken', 'its certificate is not signed by the one after it')
-  }
+  const broken = linkProblem(leaf, intermediate, 0)
+  if (broken !== undefined) return broken
   if (!intermediate.isCa || leaf.isCa) return reason('issuer_not_ca', 'its certificates are not in their places')
   if (!roots.some((root) => isSignedBy(intermediate, root))) {
     return reason('root_unknown', 'does not lead to a root of the vendor')
