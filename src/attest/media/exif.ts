@@ -7,6 +7,8 @@ import type { C2paScan } from './c2pa-scan.ts'
 import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
 import { UNKNOWN_HEADER } from './header.ts'
+import { withSource } from './peek.ts'
+import { readPngExif } from './png-exif.ts'
 import { HEADER_REFUSED, MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
@@ -112,8 +114,11 @@ async function exifOf(
 ): Promise<DecodedExif> {
   // Sharp hands out no block for TIFF: there the file itself is the structure.
   if (format === 'tiff') return decode(await copyFromTiff(input))
-  if (block === undefined) return { exif: { state: 'missing' }, userComment: null }
-  return decode(await copyTextTags(sourceOf(withoutPrefix(block))))
+  // Of a PNG it reads the one chunk, and that before the picture only.
+  const found = block === undefined && format === 'png' ? withSource(input, readPngExif) : block && { block }
+  if (found === undefined) return { exif: { state: 'missing' }, userComment: null }
+  if ('fault' in found) return { exif: unreadable(found.fault), userComment: null }
+  return decode(await copyTextTags(sourceOf(withoutPrefix(found.block))))
 }
 
 interface DecodedExif {
