@@ -109,7 +109,9 @@ export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   },
   c2pa_invalid: {
     title: 'The content credentials do not hold',
-    sentence: 'The file carries content credentials (C2PA) that do not fit the file, or whose signature is not valid.',
+    sentence:
+      'The file carries content credentials (C2PA) that do not hold: they do not fit the file, their signature is not ' +
+      'valid, or they name an earlier file whose own credentials do not hold.',
   },
   c2pa_present_valid: {
     title: 'There are valid content credentials',
