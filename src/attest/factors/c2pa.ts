@@ -59,7 +59,7 @@ const DETAILS = {
   'not well-formed': 'the file’s own manifest is signed and breaks the rules of C2PA',
   'credential not acceptable': 'the file’s own manifest fits, and the certificate that signed it is not acceptable',
   'broken ingredient':
-    'the file’s own manifest fits; it was made from something whose manifest does not verify, which whoever signed may have known',
+    'the file’s own manifest fits; it was made from something whose manifest does not verify; the signer may have known that',
   invalid: 'the validator calls it invalid and names no failure of the file’s own manifest or of an ingredient',
 }
 

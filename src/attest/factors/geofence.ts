@@ -10,7 +10,7 @@ const MAX_FORGIVEN_METRES = 5_000
 
 /**
  * `geofence_mismatch`: even at the near edge of its own accuracy the capture is outside the fence around the loss. The place that was
- * stated first for the claim counts beside the submission's own, which whoever submits can choose.
+ * stated first for the claim counts beside the submission's own, which the sender chooses.
  */
 export function judgeGeofence(facts: Facts): AdvisoryFactor<'geofence_mismatch'> | null {
   const { bundle, policy } = facts

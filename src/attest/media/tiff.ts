@@ -116,8 +116,8 @@ async function readText(source: TiffSource, number: NumberReader, entry: Buffer)
   return untilNul(await source.read(offset, Math.min(length, MAX_TEXT_BYTES)))
 }
 
-// TIFF 6.0 section 2, EXIF 3.0 4.6.2: NUL ends a text. Cameras write into fields of a fixed size, and what an earlier, longer text
-// left behind the NUL is nobody's word.
+// TIFF 6.0 section 2, EXIF 3.0 4.6.2: NUL ends a text. Cameras write into fields of a fixed size: what follows the NUL
+// is left of an earlier, longer text.
 function untilNul(bytes: Buffer): Buffer {
   const end = bytes.indexOf(0)
   return end === -1 ? bytes : bytes.subarray(0, end)

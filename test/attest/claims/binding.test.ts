@@ -72,7 +72,7 @@ describe('the place of the loss', () => {
       ({ code }) => code === 'geofence_mismatch',
     )?.evidence.found
 
-  it('that was stated first for the claim can’t be talked away by a later submission', async () => {
+  it('that was stated first for the claim is not overridden by a later submission', async () => {
     const first = await judge({ claim: { reference: 'G-1', loss_location: far } })
     const later = await judge({ claim: { reference: 'G-1', loss_location: PLACE } })
     const silent = await judge({ claim: { reference: 'G-1' } })

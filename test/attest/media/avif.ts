@@ -4,7 +4,7 @@ import sharp from 'sharp'
 
 interface AvifOptions {
   brands?: [string, ...string[]]
-  /** Further properties of the picture's item; an essential one must be understood by whoever reads it. */
+  /** Further properties of the picture's item; an essential one must be understood by the reader. */
   properties?: { type: string; content: Uint8Array; isEssential: boolean }[]
   /** The picture is the only tile of a grid (ISO/IEC 23008-12 6.6.2.3). */
   isGrid?: boolean

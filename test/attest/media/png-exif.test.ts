@@ -73,7 +73,7 @@ describe('a raw profile that can’t be read is told, and costs little', () => {
   test.each([
     ['no hexadecimal digits', rawProfile('tEXt', '\nexif\n  4\nxyzw1234\n')],
     ['fewer digits than it declares', rawProfile('tEXt', profileText('exif', BLOCK, BLOCK.length + 1))],
-    ['a length that nobody has', rawProfile('tEXt', '\nexif\n 9999999\n00\n')],
+    ['a length beyond the bound', rawProfile('tEXt', '\nexif\n 9999999\n00\n')],
     ['no header', rawProfile('tEXt', 'nothing of this kind')],
     ['no data', rawProfile('tEXt', '')],
     ['a damaged stream', chunk('zTXt', Buffer.concat([Buffer.from('Raw profile type exif\0\0'), randomBytes(99)]))],
