@@ -70,7 +70,9 @@ export async function createCrew({ plan, now, vendor }: CrewOptions): Promise<Cr
       if (vendor === undefined) throw new TypeError('a fleet with hardware needs its vendor')
       const bytes = Buffer.from(challenge, 'base64url')
       if (hardware === 'secure_enclave') {
-        const key = await vendor.attestApple({ clientDataHash: enrollmentHash(publicKey, bytes) })
+        // Every second phone has iOS 27.
+        const form = index % 2 === 0 ? 'ios14' : 'ios27'
+        const key = await vendor.attestApple({ clientDataHash: enrollmentHash(publicKey, bytes), form })
         attestKeys.set(index, key)
         const { object, keyId } = key
         return {

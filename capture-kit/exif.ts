@@ -1,6 +1,7 @@
 // Writes the EXIF block that a phone's camera writes (CIPA DC-008, EXIF 2.32): a TIFF of three directories. Written here
 // and not by an image library, because libraries set the orientation and the version to their own, add tags, and need
 // milliseconds; a fleet labels thousands of photos.
+import { ascii, type Directory, type Entry, type Fraction, long, rational, raw, short, writeTiff } from './tiff.ts'
 
 export interface CameraModel {
   make: string
@@ -32,6 +33,11 @@ export interface ExifFacts {
 
 /** `Exif\0\0` and the TIFF block: the content of a JPEG's APP1 segment. `size` is in pixels. */
 export function exifBlock(facts: ExifFacts, size: { width: number; height: number }): Buffer {
+  return Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), writeTiff(exifDirectory(facts, size))])
+}
+
+/** The tags of the camera, with the directories that they lead to. Of a TIFF file, those of the picture stand beside them. */
+export function exifDirectory(facts: ExifFacts, size: { width: number; height: number }): Directory {
   const { camera } = facts
   const local = localTime(facts.takenAt, facts.utcOffsetMinutes)
   const offset = facts.hasOffset ? offsetText(facts.utcOffsetMinutes) : undefined
@@ -68,15 +74,8 @@ export function exifBlock(facts: ExifFacts, size: { width: number; height: numbe
     ...(facts.imageId === undefined ? [] : [ascii(0xa420, facts.imageId)]),
     ascii(0xa434, camera.lens),
   ]
-  const gps = facts.gps === undefined ? undefined : gpsEntries(facts.gps, facts.takenAt)
-  return Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff(image, photo, gps)])
-}
-
-interface Entry {
-  tag: number
-  type: number
-  count: number
-  value: Buffer
+  const gps = facts.gps === undefined ? [] : [{ tag: 0x8825, to: { entries: gpsEntries(facts.gps, facts.takenAt) } }]
+  return { entries: image, links: [{ tag: 0x8769, to: { entries: photo } }, ...gps] }
 }
 
 function gpsEntries(gps: { lat: number; lng: number; altitudeMetres: number }, takenAt: Date): Entry[] {
@@ -92,83 +91,6 @@ function gpsEntries(gps: { lat: number; lng: number; altitudeMetres: number }, t
     rational(0x0007, [takenAt.getUTCHours(), 1], [takenAt.getUTCMinutes(), 1], [takenAt.getUTCSeconds(), 1]),
     ascii(0x001d, stamp.slice(0, 10)),
   ]
-}
-
-const IMAGE_OFFSET = 8
-
-function tiff(image: Entry[], photo: Entry[], gps: Entry[] | undefined): Buffer {
-  const photoOffset = IMAGE_OFFSET + directorySize([...image, long(0, 0), ...(gps === undefined ? [] : [long(0, 0)])])
-  const gpsOffset = photoOffset + directorySize(photo)
-  const linked = [...image, long(0x8769, photoOffset), ...(gps === undefined ? [] : [long(0x8825, gpsOffset)])]
-  return Buffer.concat([
-    Buffer.from('MM\0*\0\0\0\x08', 'latin1'),
-    directory(linked, IMAGE_OFFSET),
-    directory(photo, photoOffset),
-    ...(gps === undefined ? [] : [directory(gps, gpsOffset)]),
-  ])
-}
-
-function directorySize(entries: Entry[]): number {
-  return 6 + 12 * entries.length + entries.reduce((sum, { value }) => sum + overflow(value), 0)
-}
-
-// TIFF 6.0 section 2: entries in ascending order of tag; a value of up to four bytes stands in the entry itself, a longer
-// one behind the directory at an even offset.
-function directory(entries: Entry[], offset: number): Buffer {
-  const bytes = Buffer.alloc(directorySize(entries))
-  let valueAt = 6 + 12 * entries.length
-  bytes.writeUInt16BE(entries.length, 0)
-  for (const [index, { tag, type, count, value }] of entries.entries()) {
-    const at = 2 + 12 * index
-    bytes.writeUInt16BE(tag, at)
-    bytes.writeUInt16BE(type, at + 2)
-    bytes.writeUInt32BE(count, at + 4)
-    if (value.length <= 4) {
-      value.copy(bytes, at + 8)
-    } else {
-      bytes.writeUInt32BE(offset + valueAt, at + 8)
-      value.copy(bytes, valueAt)
-      valueAt += overflow(value)
-    }
-  }
-  return bytes
-}
-
-function overflow(value: Buffer): number {
-  return value.length <= 4 ? 0 : value.length + (value.length % 2)
-}
-
-function ascii(tag: number, text: string): Entry {
-  const value = Buffer.from(`${text}\0`, 'utf8')
-  return { tag, type: 2, count: value.length, value }
-}
-
-function short(tag: number, number: number): Entry {
-  const value = Buffer.alloc(2)
-  value.writeUInt16BE(number)
-  return { tag, type: 3, count: 1, value }
-}
-
-function long(tag: number, number: number): Entry {
-  const value = Buffer.alloc(4)
-  value.writeUInt32BE(number)
-  return { tag, type: 4, count: 1, value }
-}
-
-function raw(tag: number, text: string): Entry {
-  const value = Buffer.from(text, 'latin1')
-  return { tag, type: 7, count: value.length, value }
-}
-
-type Fraction = [numerator: number, denominator: number]
-
-function rational(tag: number, ...fractions: Fraction[]): Entry {
-  const value = Buffer.alloc(8 * fractions.length)
-  for (const [index, [numerator, denominator]] of fractions.entries()) {
-    value.writeUInt32BE(numerator, 8 * index)
-    value.writeUInt32BE(denominator, 8 * index + 4)
-  }
-  return { tag, type: 5, count: fractions.length, value }
 }
 
 function hundredths(number: number): Fraction {

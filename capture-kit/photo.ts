@@ -140,16 +140,20 @@ const PICKED = [
 type Tags = Record<string, unknown>
 
 // exifr follows pointers through a whole file and can run for ever on a hostile one. sharp takes the block out, exifr
-// reads only that.
+// reads only that. A TIFF or DNG is such a block itself.
 async function readTags(photo: Uint8Array): Promise<Tags> {
   try {
-    const { exif } = await sharp(photo, { limitInputPixels: 200e6 }).metadata()
-    if (exif === undefined) return {}
-    const block = exif.subarray(0, EXIF_HEAD.length).equals(EXIF_HEAD) ? exif.subarray(EXIF_HEAD.length) : exif
+    const block = sniffContentType(photo) === 'image/tiff' ? Buffer.from(photo) : await blockOf(photo)
+    if (block === undefined) return {}
     return (await exifr.parse(block, { pick: PICKED, reviveValues: false, translateValues: false })) ?? {}
   } catch {
     return {}
   }
+}
+
+async function blockOf(photo: Uint8Array): Promise<Buffer | undefined> {
+  const { exif } = await sharp(photo, { limitInputPixels: 200e6 }).metadata()
+  return exif?.subarray(0, EXIF_HEAD.length).equals(EXIF_HEAD) ? exif.subarray(EXIF_HEAD.length) : exif
 }
 
 // DateTimeOriginal is the clock on the wall. Its zone is OffsetTimeOriginal; else what separates it from the GPS clock,

@@ -4,6 +4,7 @@ import 'reflect-metadata'
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { encode } from 'cborg'
+import { type AuthenticatorForm, assertedData, attestedData } from './authenticator-data.ts'
 import { octets, sequence, tagged } from './der.ts'
 import { describeKey, KEY_DESCRIPTION_OID, type KeyStatement } from './key-description.ts'
 
@@ -19,6 +20,8 @@ export interface AndroidRequest extends AndroidClaims {
   attesterLevel?: number
   /** What the certificate says of the key, in place of what the rest would say. */
   description?: Uint8Array
+  /** False: the key's certificate names its issuer without the title of the hardware, as some real phones have it. */
+  isIssuerTitled?: boolean
 }
 
 export interface AppAttestKey {
@@ -35,6 +38,8 @@ export interface AppleRequest {
   environment?: 'production' | 'development'
   appId?: string
   counter?: number
+  /** By default that of iOS 14 to 26. */
+  form?: AuthenticatorForm
 }
 
 export interface Vendor {
@@ -55,10 +60,6 @@ const APP_ID = 'CSIM000000.com.example.countersign'
 const PACKAGE = 'com.example.countersign'
 const SIGNING_DIGEST = createHash('sha256').update('the simulated app').digest()
 const NONCE_OID = '1.2.840.113635.100.8.2'
-const AAGUIDS = {
-  production: Buffer.concat([Buffer.from('appattest'), Buffer.alloc(7)]),
-  development: Buffer.from('appattestdevelop'),
-}
 
 export async function createVendor({ now }: { now: () => Date }): Promise<Vendor> {
   const at = now().getTime()
@@ -110,7 +111,14 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
     apps: `android:${PACKAGE}:${SIGNING_DIGEST.toString('hex')},apple:${APP_ID}`,
     renewedRoot: renewed.der,
 
-    async attestAndroid({ publicKey, provisioning = 'factory', attesterLevel, description, ...statement }) {
+    async attestAndroid({
+      publicKey,
+      provisioning = 'factory',
+      attesterLevel,
+      description,
+      isIssuerTitled = true,
+      ...statement
+    }) {
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }
       const issuers = await attesterOf(attesterLevel ?? full.level, provisioning)
       const leaf = await certify({
@@ -121,18 +129,18 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
         publicKey,
         serialNumber: '01',
         by: issuers[0],
+        ...(isIssuerTitled ? {} : { issuer: serial('a77e') }),
         extension: new x509.Extension(KEY_DESCRIPTION_OID, false, bytes(description ?? describeKey(full))),
       })
       return [leaf, ...issuers].map(({ der }) => der)
     },
 
-    async attestApple({ clientDataHash, environment = 'production', appId = APP_ID, counter = 0 }) {
+    async attestApple({ clientDataHash, environment = 'production', appId = APP_ID, counter = 0, form = 'ios14' }) {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
       const keyId = sha256(point)
-      const length = Buffer.alloc(2)
-      length.writeUInt16BE(keyId.length)
-      const authData = Buffer.concat([headOf(appId, 0x40, counter), AAGUIDS[environment], length, keyId])
+      const key = { environment, keyId, publicKey }
+      const authData = attestedData({ appId, form, counter }, key)
       const nonce = sha256(Buffer.concat([authData, clientDataHash]))
       const leaf = await certify({
         ...weeks,
@@ -151,7 +159,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
         keyId,
         assert(hash, given) {
           used = given ?? used + 1
-          const authenticatorData = headOf(appId, 0x40, used)
+          const authenticatorData = assertedData({ appId, form, counter: used }, key)
           return cbor({
             signature: sign('sha256', sha256(Buffer.concat([authenticatorData, hash])), privateKey),
             authenticatorData,
@@ -181,6 +189,8 @@ interface Certification {
   isCa?: boolean
   /** By itself when undefined. */
   by?: Issuer | undefined
+  /** The name of who signs, where the certificate says another one. */
+  issuer?: x509.JsonName
   /** A fresh one when undefined. */
   publicKey?: KeyObject
   serialNumber?: string
@@ -197,7 +207,7 @@ async function certify(given: Certification): Promise<Issuer> {
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: given.serialNumber ?? random.toString('hex'),
     subject: given.subject,
-    issuer: given.by?.name ?? given.subject,
+    issuer: given.issuer ?? given.by?.name ?? given.subject,
     notBefore: given.notBefore,
     notAfter: given.notAfter,
     publicKey: publicKey.toCryptoKey(P256, true, ['verify']),
@@ -226,13 +236,6 @@ function common(name: string, organisation?: string): x509.JsonName {
 
 function serial(number: string, hardware?: string): x509.JsonName {
   return [{ '2.5.4.5': [number] }, ...(hardware === undefined ? [] : [{ '2.5.4.12': [hardware] }])]
-}
-
-function headOf(appId: string, flags: number, counter: number): Buffer {
-  const rest = Buffer.alloc(5)
-  rest[0] = flags
-  rest.writeUInt32BE(counter, 1)
-  return Buffer.concat([sha256(appId), rest])
 }
 
 function sha256(data: Uint8Array | string): Buffer {

@@ -27,7 +27,7 @@ where needed, the capture submitted, and the result shown.
   --keys DIR         where the device keeps its keys; by default .data/capture
   --help             this text
 
-The photo is a JPEG, PNG, WebP, HEIC, AVIF or TIFF file.
+The photo is a JPEG, PNG, WebP, HEIC, AVIF, TIFF or DNG file.
 `
 
 const OPTIONS = {

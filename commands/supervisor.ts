@@ -182,9 +182,9 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 export function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {
-    const { level, msg, err, reason } = JSON.parse(line)
+    const { level, msg, endpoint, err, reason, error } = JSON.parse(line)
     if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined
-    return [msg, reason, err?.message].filter((part) => typeof part === 'string').join(': ')
+    return [msg, endpoint, reason, error, err?.message].filter((part) => typeof part === 'string').join(': ')
   } catch {
     return line
   }

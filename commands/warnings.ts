@@ -1,13 +1,25 @@
 const REMEMBERED = 1_000
+// A receiver that is away fails each of its deliveries, for hours, and the reasons differ: one line a minute tells it.
+const ENDPOINT_WINDOW_MS = 60_000
+const ABOUT_ENDPOINT = /^.*?\bwhe_(?:test|live)_[0-9a-z]{26}\b/
 
-/** Passes the same line on only once per `windowMs`: a database that is down is said by every loop of every process. */
-export function oncePer(windowMs: number, pass: (line: string) => unknown): (line: string) => void {
+/**
+ * Passes the same line on only once per `windowMs`: a database that is down is said by every loop of every process. What is
+ * said of a webhook endpoint passes once per endpoint and minute, whatever the reason behind it.
+ */
+export function oncePer(
+  windowMs: number,
+  pass: (line: string) => unknown,
+  now: () => number = () => performance.now(),
+): (line: string) => void {
   const passedAt = new Map<string, number>()
   return (line) => {
-    const now = performance.now()
-    if (now - (passedAt.get(line) ?? Number.NEGATIVE_INFINITY) < windowMs) return
+    const about = ABOUT_ENDPOINT.exec(line)?.[0]
+    const key = about ?? line
+    const since = now() - (passedAt.get(key) ?? Number.NEGATIVE_INFINITY)
+    if (since < (about === undefined ? windowMs : ENDPOINT_WINDOW_MS)) return
     if (passedAt.size >= REMEMBERED) passedAt.clear()
-    passedAt.set(line, now)
+    passedAt.set(key, now())
     pass(line)
   }
 }

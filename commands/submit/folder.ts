@@ -13,7 +13,7 @@ export interface FolderOptions {
   onIgnored(path: string): void
 }
 
-const PHOTOS = new Set(['.jpg', '.jpeg', '.png', '.webp', '.heic', '.heif', '.avif', '.tif', '.tiff'])
+const PHOTOS = new Set(['.jpg', '.jpeg', '.png', '.webp', '.heic', '.heif', '.avif', '.tif', '.tiff', '.dng'])
 // Not verified yet: whoever sends one should learn it from here.
 const VIDEOS = new Set(['.mp4', '.mov', '.webm'])
 const BODY_MEMBERS = ['bundle', 'signature', 'media', 'media_type']

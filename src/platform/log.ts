@@ -21,7 +21,7 @@ const SECRET_NAMES = [
   'masterKey',
 ]
 // ...and by their looks, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
-const SECRET_LOOKS = /(svc_(?:live|test)_|whsec_)[\w-]{6,}|(\b[a-z]+:\/\/[^\s:/@"]*:)[^\s@"]+(?=@)/gi
+const SECRET_LOOKS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}|(\b[a-z]+:\/\/[^\s:/@"]*:)[^\s@"]+(?=@)/gi
 const MAX_CAUSES = 5
 
 /**

@@ -44,7 +44,7 @@ function addAccount(evidence: Evidence, number: number): void {
   const accountId = newAccountId('acc')
   const environment: Environment = 'sandbox'
   const scope = `${accountId} ${environment}`
-  const secret = `whsec_${randomBytes(32).toString('base64url')}`
+  const secret = `whsec_${randomBytes(33).toString('base64')}`
   const endpointId = id('whe')
   const receiver = `${number}sandbox-all`
   const eventTypes = ['attestation.created', 'claim.provenance_updated', 'claim.escalated', 'screening.completed']

@@ -14,11 +14,12 @@ import { DEFAULT_BODY_VALUES, parseJsonBody } from '#src/platform/http/body.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
+import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateDer } from './mutate-der.ts'
 import { mutateArray, mutateJson, mutateLines } from './mutate-json.ts'
 import { hold, type Parser } from './parser.ts'
-import { attestBody, BUNDLE, CHAIN, corpusCertificates, corpusFiles, OTHERS, ROOT, SIGNATURE } from './seeds.ts'
+import { attestBody, BUNDLE, CHAIN, corpusCertificates, corpusFiles, OTHERS, ROOT, SIGNATURE, SLOW } from './seeds.ts'
 import { refusalOf } from './text-parsers.ts'
 
 const JSON_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 32 }
@@ -27,9 +28,14 @@ const LIMIT = { kind: 'thread', ms: 250 } as const
 
 const MEDIA = { media_id: `med_test_${'0'.repeat(26)}` }
 const jsonOf = (value: unknown) => Buffer.from(JSON.stringify(value))
-const ATTEST = [jsonOf(attestBody(MEDIA)), jsonOf(attestBody({ content_type: 'image/jpeg', data: '/9j/4A==' }))]
-const LINES = [jsonOf(attestBody(MEDIA)), jsonOf({ media_type: 'image', media: MEDIA })]
-const CERTIFICATES = [...CHAIN, ROOT, ...OTHERS]
+const SLOW_ATTEST = { ...attestBody(MEDIA), certificate_chain: SLOW.slice(0, 4).map((one) => one.toString('base64')) }
+const ATTEST = [
+  jsonOf(SLOW_ATTEST),
+  jsonOf(attestBody(MEDIA)),
+  jsonOf(attestBody({ content_type: 'image/jpeg', data: '/9j/4A==' })),
+]
+const LINES = [jsonOf(SLOW_ATTEST), jsonOf(attestBody(MEDIA)), jsonOf({ media_type: 'image', media: MEDIA })]
+const CERTIFICATES = [...CHAIN, ROOT, ...OTHERS, ...SLOW]
 const SPKI = createPublicKey({ key: spkiOf(CHAIN[0]), format: 'der', type: 'spki' })
 const DATA = Buffer.from(canonicalize(BUNDLE as never))
 const RAW = Buffer.from(SIGNATURE, 'base64url')
@@ -79,9 +85,11 @@ export function bodyParsers(): Parser[] {
       refusals: CHAIN_CODES,
       make: (dice) =>
         packed(
-          [0, 1].map((at) =>
-            dice.once(3) ? (CHAIN[at] ?? ROOT) : mutateDer([CHAIN[at] ?? ROOT, ...CERTIFICATES], dice),
-          ),
+          dice.once(4)
+            ? slowChain(dice)
+            : [0, 1].map((at) =>
+                dice.once(3) ? (CHAIN[at] ?? ROOT) : mutateDer([CHAIN[at] ?? ROOT, ...CERTIFICATES], dice),
+              ),
         ),
       run: judgeChain,
     },
@@ -95,6 +103,7 @@ export function bodyParsers(): Parser[] {
           { length: dice.pick([0, 1, 2, 2, 2, 3, 8, 9]) },
           (_, at) => CHAIN[at] ?? dice.pick(CERTIFICATES),
         )
+        if (dice.once(4)) chain.push(...slowChain(dice))
         const texts = chain.map((der) =>
           (dice.once(2) ? der : mutateDer([der, ...CERTIFICATES], dice)).toString('base64'),
         )
@@ -200,6 +209,7 @@ function certificate(name: string, seeds: readonly Buffer[]): Parser {
       const parsed = parseCertificate(input)
       if (!parsed.ok) return parsed.code
       const { certificate: read } = parsed
+      holdBounded(read)
       hold(read.der.equals(input), 'it keeps the bytes that it read')
       hold(!/\p{Cc}/u.test(read.subject + read.issuer), 'names can be stored and shown')
       hold(/^-?[0-9a-f]+$/.test(read.serialNumberHex), 'the serial number is a number')
@@ -209,9 +219,24 @@ function certificate(name: string, seeds: readonly Buffer[]): Parser {
   }
 }
 
+// One verification with a longer exponent takes as long as a hundred others.
+function holdBounded({ publicKey }: Certificate): void {
+  const { publicExponent = 3n, modulusLength = 0 } = publicKey.asymmetricKeyDetails ?? {}
+  hold(publicExponent < 2n ** 32n && modulusLength <= 8_192, 'no key is accepted that is costly to verify with')
+}
+
+/** As it is, whose signatures are good, or with one of the costly keys changed. */
+function slowChain(dice: Dice): Buffer[] {
+  const chain = [...SLOW]
+  const at = dice.below(chain.length)
+  if (dice.once(2)) chain[at] = mutateDer([chain[at] ?? ROOT], dice)
+  return chain.slice(0, 1 + dice.below(chain.length))
+}
+
 function judgeChain(input: Buffer): string {
   const parsed = parseChain(unpacked(input))
   if (!parsed.ok) return parsed.code
+  for (const read of parsed.certificates) holdBounded(read)
   const verdict = checkChain({ chain: parsed.certificates, anchors: ANCHORS, at: NOW })
   if (!verdict.isTrusted) return verdict.code
   const [leaf] = parsed.certificates

@@ -2,8 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decode, encode } from 'cborg'
 import { verifyKeyAttestation } from '#src/attest/hardware/android.ts'
 import { enrollmentHash, verifyAppAttestation, verifyAssertion } from '#src/attest/hardware/apple.ts'
+import { readAssertedData, readAttestedData } from '#src/attest/hardware/authenticator-data.ts'
 import { parseKeyDescription } from '#src/attest/hardware/key-description.ts'
 import { parseRevocationList } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
@@ -13,17 +15,14 @@ import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateDer } from './mutate-der.ts'
 import { hold, type Parser } from './parser.ts'
+import { SLOW } from './seeds.ts'
 
 const file = JSON.parse(readFileSync(join(import.meta.dirname, 'hardware-seeds.json'), 'utf8'))
 const der = (text: string) => Buffer.from(text, 'base64')
 const CHAIN: Buffer[] = file.chain.map(der)
-const [SPKI, CHALLENGE, OBJECT, ASSERTION, BUNDLE_HASH] = [
-  der(file.spki),
-  der(file.challenge),
-  der(file.object),
-  der(file.assertion),
-  der(file.bundleHash),
-]
+const OBJECTS: Buffer[] = file.objects.map(der)
+const ASSERTIONS: Buffer[] = file.assertions.map(der)
+const [SPKI, CHALLENGE, BUNDLE_HASH] = [der(file.spki), der(file.challenge), der(file.bundleHash)]
 const ROOTS = readVendorRoots(file.roots.split(','))
 const APPS = readExpectedApps(file.apps.split(','))
 const AT = new Date(file.at)
@@ -35,7 +34,14 @@ const APPLE = {
   isDevelopmentAllowed: false,
   at: AT,
 }
-const ATTEST_KEY = verifyAppAttestation({ ...APPLE, object: OBJECT }).attestKey?.spki ?? Buffer.alloc(0)
+// Of each form of authenticator data, in the order of the seeds.
+const ATTEST_KEYS = OBJECTS.map(
+  (object) => verifyAppAttestation({ ...APPLE, object }).attestKey?.spki ?? Buffer.alloc(0),
+)
+const AUTHENTICATOR_DATA = [
+  ...OBJECTS.map((object) => Buffer.from(decode(object).authData)),
+  ...ASSERTIONS.map((assertion) => Buffer.from(decode(assertion).authenticatorData)),
+]
 const MAX_BYTES = 64 * 1024
 const LIMIT = { kind: 'thread', ms: 250 } as const
 
@@ -87,11 +93,14 @@ export function hardwareParsers(): Parser[] {
       name: 'app attest object',
       source: 'src/attest/hardware/apple.ts',
       limit: LIMIT,
-      make: (dice) => mutateBytes([OBJECT], dice, MAX_BYTES),
+      make: (dice) => (dice.once(4) ? slowObject(dice) : mutateBytes(OBJECTS, dice, MAX_BYTES)),
       run(input) {
         const verdict = verifyAppAttestation({ ...APPLE, object: input })
         if (verdict.tier === 'none') return verdict.reasons[0]?.code ?? 'no reason'
-        hold(verdict.attestKey?.spki.equals(ATTEST_KEY) === true, 'no key but the one that was attested')
+        hold(
+          ATTEST_KEYS.some((key) => verdict.attestKey?.spki.equals(key)),
+          'no key but those that were attested',
+        )
         return 'accepted'
       },
       refusals: UNPROVEN,
@@ -100,11 +109,14 @@ export function hardwareParsers(): Parser[] {
       name: 'app attest assertion',
       source: 'src/attest/hardware/apple.ts',
       limit: LIMIT,
-      make: (dice) => mutateBytes([ASSERTION], dice, MAX_BYTES),
+      make: (dice) => {
+        const index = dice.below(ASSERTIONS.length)
+        return Buffer.concat([Buffer.of(index), mutateBytes(ASSERTIONS.slice(index, index + 1), dice, MAX_BYTES)])
+      },
       async run(input) {
         const verdict = await verifyAssertion({
-          assertion: input,
-          spki: ATTEST_KEY,
+          assertion: input.subarray(1),
+          spki: ATTEST_KEYS[input[0] ?? 0] ?? Buffer.alloc(0),
           appId: APPS.apple[0]?.appId ?? '',
           clientDataHash: BUNDLE_HASH,
           counterAbove: 0,
@@ -114,6 +126,21 @@ export function hardwareParsers(): Parser[] {
         return 'accepted'
       },
       refusals: ['malformed', 'wrong_app', 'bad_signature', 'counter_not_above'],
+    },
+    {
+      name: 'authenticator data',
+      source: 'src/attest/hardware/authenticator-data.ts',
+      limit: LIMIT,
+      make: (dice) => mutateBytes(AUTHENTICATOR_DATA, dice, MAX_BYTES),
+      run(input) {
+        const [attested, asserted] = [readAttestedData(input), readAssertedData(input)]
+        if (attested !== undefined) hold(attested.credential.id.length <= 1_023, 'an id is bounded')
+        const read = asserted ?? attested
+        if (read === undefined) return 'malformed'
+        hold(input.length <= 4 * 1_024, 'all that is accepted is short')
+        return 'accepted'
+      },
+      refusals: ['malformed'],
     },
     {
       name: 'revocation list',
@@ -140,16 +167,24 @@ export function hardwareParsers(): Parser[] {
 const LIST =
   '{"entries":{"2a":{"status":"REVOKED","reason":"KEY_COMPROMISE"},"00ff":{"status":"SUSPENDED"},"7":{"status":"REVOKED"}}}'
 
-// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved.
+// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved, or costly to check.
 function mutateChain(dice: Dice): Buffer {
   const chain = [...CHAIN]
   const index = dice.below(chain.length)
   const one = chain[index] ?? Buffer.alloc(0)
-  const kind = dice.below(6)
+  const kind = dice.below(7)
   if (kind === 0) chain.splice(index, 1, ...(dice.once(2) ? [] : [one, one]))
   else if (kind === 1) chain.splice(dice.below(chain.length), 0, ...chain.splice(index, 1))
+  else if (kind === 2) chain.splice(index, 1 + dice.below(3), ...SLOW.slice(0, 1 + dice.below(SLOW.length)))
   else chain[index] = dice.once(2) ? mutateDer([one], dice) : mutateBytes([one], dice, MAX_BYTES)
   return pack(chain)
+}
+
+/** The object with a costly key in the place of one of its certificates. */
+function slowObject(dice: Dice): Buffer {
+  const parts: { attStmt: { x5c: Uint8Array[] } } = decode(dice.pick(OBJECTS))
+  parts.attStmt.x5c[dice.below(2)] = new Uint8Array(dice.once(2) ? dice.pick(SLOW) : mutateDer([dice.pick(SLOW)], dice))
+  return Buffer.from(encode(parts))
 }
 
 function pack(parts: readonly Buffer[]): Buffer {

@@ -10,7 +10,10 @@ const challenge = Buffer.alloc(32, 5)
 const bundleHash = createHash('sha256').update('a bundle').digest()
 const vendor = await createVendor({ now: () => at })
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const key = await vendor.attestApple({ clientDataHash: enrollmentHash(publicKey, challenge) })
+const forms = ['ios14', 'ios27', 'webauthn'] as const
+const keys = await Promise.all(
+  forms.map((form) => vendor.attestApple({ clientDataHash: enrollmentHash(publicKey, challenge), form })),
+)
 const chain = await vendor.attestAndroid({ publicKey, challenge, userAuthType: 3, provisioning: 'remote' })
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
@@ -21,8 +24,9 @@ const seeds = {
   challenge: base64(challenge),
   spki: base64(publicKey.export({ type: 'spki', format: 'der' })),
   chain: chain.map(base64),
-  object: base64(key.object),
-  assertion: base64(key.assert(bundleHash)),
+  /** One of each form. */
+  objects: keys.map(({ object }) => base64(object)),
+  assertions: keys.map((key) => base64(key.assert(bundleHash))),
   bundleHash: base64(bundleHash),
 }
 writeFileSync(join(import.meta.dirname, 'hardware-seeds.json'), `${JSON.stringify(seeds, null, 2)}\n`)

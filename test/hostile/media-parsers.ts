@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
+import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
 import { judgeSides, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
+import { chunk, profileText, RAW_PROFILES, rawProfile, withChunks } from '../attest/media/png.ts'
 import {
   DATE,
   MAKE,
@@ -51,6 +53,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
   const outbound = await outboundParser()
   const images = new Map(await Promise.all(IMAGE_TYPES.map(async (type) => [type, await makeImages(type)] as const)))
   const jpegs = images.get('jpeg') ?? []
+  const pngs = pngsWithExif(images.get('png')?.[1] ?? Buffer.alloc(0))
   const real = new Map([
     ['jpeg', corpusFiles('.', /\.jpe?g$/i, 500_000)],
     ['png', corpusFiles('.', /\.png$/i, 2_000_000)],
@@ -128,6 +131,28 @@ export async function mediaParsers(): Promise<MediaParsers> {
           return 'accepted'
         },
       },
+      {
+        name: 'EXIF of a PNG',
+        source: 'attest/media/png-exif',
+        // In the inspector's thread: 100 MB of small chunks take longer than the serving thread could give.
+        limit: { kind: 'thread', ms: 250 },
+        refusals: ['none', 'fault'],
+        make: (dice) => mutateBytes(pngs, dice, 4 * 1024 * 1024),
+        run(input) {
+          const found = readPngExif({
+            size: input.length,
+            read(offset, length) {
+              hold(offset >= 0 && length >= 0 && offset + length <= input.length, 'it reads only what is there')
+              return input.subarray(offset, offset + length)
+            },
+          })
+          if (found === undefined) return 'none'
+          if ('fault' in found) return 'fault'
+          hold(found.block.length <= MAX_BLOCK_BYTES, 'a block is bounded')
+          return 'accepted'
+        },
+      },
+      image('EXIF block in a PNG', pngs),
       image(
         'EXIF block in a JPEG',
         BLOCKS.map((block) => withBlock(jpegs[1] ?? Buffer.alloc(0), block)),
@@ -145,6 +170,13 @@ export async function mediaParsers(): Promise<MediaParsers> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** With EXIF in each of the places where it is read, before the picture and behind it. */
+function pngsWithExif(png: Buffer): Buffer[] {
+  const [block = Buffer.alloc(0)] = BLOCKS
+  const chunks = [chunk('eXIf', block), ...RAW_PROFILES.map((kind) => rawProfile(kind, profileText('exif', block)))]
+  return chunks.flatMap((one) => [withChunks(png, { before: [one] }), withChunks(png, { after: [one] })])
 }
 
 const ANSWERS = [
@@ -176,6 +208,7 @@ async function outboundParser(): Promise<{ parser: Parser; close(): Promise<void
         answer = Buffer.from(input)
         const sent = await outbound.send({
           url: `http://127.0.0.1:${port}/hook`,
+          account: 'acc_1',
           environment: 'sandbox',
           method: 'POST',
           headers: { 'content-type': 'application/json' },

@@ -22,6 +22,10 @@ export const ROOT = der(file.root)
 export const CHAIN = file.chain.map(der)
 /** RSA, P-384 and Ed25519 keys; without extensions; with a critical one. */
 export const OTHERS = file.others.map(der)
+/** RSA keys whose exponents or moduli make one verification costly: a chain of such, and single ones. */
+export const SLOW: readonly Buffer[] = Object.values<string[]>(
+  JSON.parse(readFileSync(new URL('rsa-seeds.json', import.meta.url), 'utf8')),
+).flatMap((texts) => texts.map(der))
 export const BUNDLE = file.bundle
 export const SIGNATURE = file.signature
 

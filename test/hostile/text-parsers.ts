@@ -49,7 +49,7 @@ const DIGEST = `sha-256=:${Buffer.alloc(32, 9).toString('base64')}:`
 const KEY = 'svc_test_0123456789abcdefghijABCDEF012345'
 const ETAG = 'W/"abc"'
 
-const SECRET = `whsec_${'A'.repeat(43)}`
+const SECRET = `whsec_${'A+/z'.repeat(11)}`
 const DELIVERY = Buffer.from('{"id":"evt_1"}')
 const NOW = 1_780_000_000
 const SIGNED =

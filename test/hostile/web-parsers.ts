@@ -9,7 +9,7 @@ import { mutateDer } from './mutate-der.ts'
 import { mutateArray, mutateJson, mutateLines } from './mutate-json.ts'
 import { mutateText } from './mutate-text.ts'
 import type { Parser } from './parser.ts'
-import { attestBody, CHAIN, IMAGE_TYPES, makeImages, OTHERS, pem, ROOT, VIDEOS } from './seeds.ts'
+import { attestBody, CHAIN, IMAGE_TYPES, makeImages, OTHERS, pem, ROOT, SLOW, VIDEOS } from './seeds.ts'
 import { exchange, judgeAnswer, readAnswer, requestBytes } from './wire.ts'
 
 type Header = readonly [name: string, value: string]
@@ -127,7 +127,7 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
     jsonOf(attestBody({ media_id: mediaId })),
     jsonOf({ media_type: 'image', media: { media_id: mediaId } }),
   ]
-  const chains = [CHAIN, [...CHAIN, ROOT], ...OTHERS.map((one) => [one])]
+  const chains = [CHAIN, [...CHAIN, ROOT], SLOW.slice(0, 4), SLOW, ...OTHERS.map((one) => [one])]
   const enrollments = chains.map((chain) =>
     jsonOf({ name: 'Phone', certificate_chain: chain.map((der) => der.toString('base64')) }),
   )
@@ -282,7 +282,7 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
     web(
       'POST root CA',
       (dice) => {
-        const der = mutateDer([ROOT, ...OTHERS], dice)
+        const der = dice.once(8) ? dice.pick(SLOW) : mutateDer([ROOT, ...OTHERS, ...SLOW], dice)
         const text = dice.once(2) ? pem(der) : der.toString('base64')
         const certificate = dice.once(3) ? mutateText([pem(ROOT), text], dice, 70_000).toWellFormed() : text
         return post(

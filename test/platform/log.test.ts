@@ -51,6 +51,7 @@ describe('the log', () => {
     ['a secret by name', { secret: 'plain-secret', endpoint: { secret: 'plain-secret' }, token: 'plain-secret' }],
     ['a key in a field', { note: 'used svc_test_0123456789abcdefghijklmnopqrstuv' }],
     ['a webhook secret', { note: 'whsec_plainsecretplainsecret' }],
+    ['a webhook secret with + and /', { note: 'whsec_plain+/plain-secret/' }],
     ['a connection string', { note: 'postgres://user:plain-secret@db.internal/x' }],
   ])('shows no secret: %s', (_name, fields) => {
     const { log, lines } = makeLog()

@@ -149,6 +149,7 @@ export function createDeliver({
     const { rawBody } = begun
     const nowSeconds = Math.floor(now().getTime() / 1_000)
     return outbound.send({
+      account: begun.scope.accountId,
       url: begun.url,
       environment: begun.scope.environment,
       method: 'POST',

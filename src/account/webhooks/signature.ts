@@ -34,7 +34,7 @@ export type SignatureVerdict = { valid: true } | { valid: false; reason: Signatu
 /**
  * The headers that prove a delivery: `Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over
  * `<t>.<raw body>` keyed with the ASCII bytes of the whole secret (specification, Signature); and beside it the three of
- * Standard Webhooks, over `<id>.<t>.<raw body>` keyed with the 32 bytes that follow `whsec_`.
+ * Standard Webhooks, over `<id>.<t>.<raw body>` keyed with the bytes whose base64 follows `whsec_`.
  */
 export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery): Record<string, string> {
   const standardPrefix = `${eventId}.${nowSeconds}.`
@@ -121,8 +121,9 @@ function hmac(key: string | Buffer, prefix: string, body: Uint8Array): Buffer {
   return createHmac('sha256', key).update(prefix).update(body).digest()
 }
 
+// Node's decoder takes both alphabets, with padding and without: older secrets are base64url.
 function standardKey(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64url')
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
 }
 
 function invalid(reason: SignatureReason): SignatureVerdict {

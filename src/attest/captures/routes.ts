@@ -25,7 +25,12 @@ export function captureRoutes(captures: Captures): Route[] {
         body: z.strictObject({
           count: z.number().int().min(1).max(MAX_SESSIONS),
           device_id: z.string().max(64).optional().describe('The only device that may use them.'),
-          claim_reference: z.string().min(1).max(255).optional().describe('The insurer’s claim number.'),
+          claim_reference: z
+            .string()
+            .min(1)
+            .max(255)
+            .optional()
+            .describe('The insurer’s claim number: only submissions of that claim may use them.'),
         }),
         view: sessionsView,
         status: [200],

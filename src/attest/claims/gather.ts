@@ -205,9 +205,17 @@ function sessionFacts(bundle: Bundle, session: CaptureSession | undefined, attes
   const nonce = bundle.session_nonce
   if (nonce === undefined) return null
   if (session === undefined) {
-    return { nonce, state: 'unknown', issuedAt: null, expiresAt: null, consumedBy: null, deviceId: null }
+    return {
+      nonce,
+      state: 'unknown',
+      issuedAt: null,
+      expiresAt: null,
+      consumedBy: null,
+      deviceId: null,
+      claimReference: null,
+    }
   }
-  const { issuedAt, expiresAt, deviceId, consumedBy } = session
+  const { issuedAt, expiresAt, deviceId, claimReference, consumedBy } = session
   const state = consumedBy === attestationId ? 'accepted' : 'reused'
-  return { nonce, state, issuedAt, expiresAt, deviceId, consumedBy }
+  return { nonce, state, issuedAt, expiresAt, deviceId, claimReference, consumedBy }
 }

@@ -38,13 +38,18 @@ const timestamp = z.iso
     params: { code: 'out_of_range' },
   })
 
-const location = z.strictObject({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
+const location = z.strictObject({
+  lat: z.number().min(-90).max(90).describe('Degrees north, WGS 84.'),
+  lng: z.number().min(-180).max(180).describe('Degrees east, WGS 84.'),
+})
 
 const claim = z.strictObject({
   reference: text(255)
     .optional()
     .describe('The insurer’s claim number: attestations that share it belong to one claim.'),
-  loss_location: location.optional(),
+  loss_location: location
+    .optional()
+    .describe('Where the loss happened. The first one of a claim stands for all of its captures.'),
   loss_at: timestamp.optional(),
   line: text(64).optional(),
 })
@@ -53,7 +58,22 @@ const bundle = z.strictObject({
   version: z.literal(1),
   captured_at: timestamp,
   sensor_hash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hex'),
-  gps: location.extend({ accuracy_m: z.number().min(0).max(1e7), mock: z.boolean().optional() }).nullish(),
+  gps: location
+    .extend({
+      accuracy_m: z
+        .number()
+        .min(0)
+        .max(1e7)
+        .describe(
+          'Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no fix.',
+        ),
+      mock: z
+        .boolean()
+        .optional()
+        .describe('Whether the system says that the position came from a mock provider. Left out: false.'),
+    })
+    .nullish()
+    .describe('Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not.'),
   biometric: z
     .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
     .nullish(),

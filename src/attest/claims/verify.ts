@@ -147,13 +147,16 @@ async function factsOf(
   known: Pick<Facts, 'policy' | 'screening'>,
 ): Promise<Facts> {
   const { claim, media_type: mediaType } = submitted.submission
-  const { lat, lng } = claim?.loss_location ?? { lat: submitted.claimLossLat, lng: submitted.claimLossLng }
+  const { claimLossLat: lat, claimLossLng: lng } = submitted
+  const claimLossLocation = lat === null || lng === null ? null : { lat, lng }
   return {
     ...(await gathered.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     ...mediaFacts,
-    lossLocation: lat === null || lng === null ? null : { lat, lng },
+    claimReference: claim?.reference ?? null,
+    lossLocation: claim?.loss_location ?? claimLossLocation,
+    claimLossLocation,
     ...known,
   }
 }

@@ -1,6 +1,7 @@
 // The packet as a document for people: what was claimed, what was found, and how anybody can check it. What it says is in the
 // packet; it judges nothing itself.
 
+import { MAX_FIX_ACCURACY_METRES } from '../factors/gps.ts'
 import { layOutAttestation } from './document-attestation.ts'
 import { changesOf, dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
 import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
@@ -86,7 +87,9 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
 
 function inShort({ claim, attestations }: Packet): string[] {
   const risk = `${RISK_MEANINGS[claim.risk_status] ?? claim.risk_status}`
-  const nearest = attestations.flatMap(({ distance }) => (distance === null || distance.mock ? [] : [distance.metres]))
+  const nearest = attestations.flatMap(({ distance }) =>
+    distance === null || distance.mock || distance.accuracy_metres > MAX_FIX_ACCURACY_METRES ? [] : [distance.metres],
+  )
   return [
     ...(claim.erased_at === null
       ? []

@@ -150,6 +150,10 @@ function resultOf(row: Evidence): PacketAttestation['result'] {
   }
 }
 
+function placeOf(lat: number | null, lng: number | null): { lat: number; lng: number }[] {
+  return lat === null || lng === null ? [] : [{ lat, lng }]
+}
+
 // Of a statement that lost its position there is only what the signed result says of it.
 function bundleDigestOf({ submission: { bundle }, erasedAt, resultJws }: Evidence): string | null {
   if (erasedAt === null) return bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle)))
@@ -198,9 +202,10 @@ function describeCertificate(one: Certificate): PacketAttestation['certificates'
 
 function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim): PacketAttestation['distance'] {
   const gps = submission.bundle?.gps
-  const { lat, lng } = submission.claim?.loss_location ?? { lat: lossLat, lng: lossLng }
-  if (gps === null || gps === undefined || lat === null || lng === null) return null
-  const metres = Math.round(haversineMetres(gps, { lat, lng }) * 100) / 100
+  const own = submission.claim?.loss_location
+  const places = [...(own === undefined ? [] : [own]), ...placeOf(lossLat, lossLng)]
+  if (gps === null || gps === undefined || places.length === 0) return null
+  const metres = Math.round(Math.max(...places.map((place) => haversineMetres(gps, place))) * 100) / 100
   return { metres, accuracy_metres: gps.accuracy_m, mock: gps.mock ?? false }
 }
 

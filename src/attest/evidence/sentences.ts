@@ -19,7 +19,7 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
     title: 'The one-time number is wrong',
     sentence:
       'Before a capture the service can give out a number that is good once and for some minutes. The number in this ' +
-      'capture is missing, was never given out, was used before, belongs to another device or to another time.',
+      'capture is missing, was never given out, was used before, belongs to another device, another claim or another time.',
   },
   signature_invalid: {
     title: 'The signature is not valid',
@@ -65,7 +65,9 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
   },
   gps_absent: {
     title: 'There is no position',
-    sentence: 'The signed statement says no place, or the device itself said that the place was simulated.',
+    sentence:
+      'The signed statement says no place, or one that could be off by more than 20 km, or the device itself said that ' +
+      'the place was simulated.',
   },
   timestamp_stale: {
     title: 'The photo was old when it came in',
@@ -97,7 +99,9 @@ export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   },
   geofence_mismatch: {
     title: 'The place is far from the loss',
-    sentence: 'The signed position is farther from the place of the loss than the insurer allows.',
+    sentence:
+      'The signed position is farther from the place of the loss than the insurer allows: from the place that was stated ' +
+      'first for the claim, or from the one that came with this photo.',
   },
   c2pa_absent: {
     title: 'There are no content credentials',
@@ -105,7 +109,9 @@ export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   },
   c2pa_invalid: {
     title: 'The content credentials do not hold',
-    sentence: 'The file carries content credentials (C2PA) that do not fit the file, or whose signature is not valid.',
+    sentence:
+      'The file carries content credentials (C2PA) that do not hold: they do not fit the file, their signature is not ' +
+      'valid, or they name an earlier file whose own credentials do not hold.',
   },
   c2pa_present_valid: {
     title: 'There are valid content credentials',

@@ -59,7 +59,9 @@ const attestation = z.object({
   distance: z
     .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
     .nullable()
-    .describe('From the signed position to where the claim says the loss was.'),
+    .describe(
+      'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s own, the farther.',
+    ),
   result: attestationView
     .pick({ observations: true })
     .extend({

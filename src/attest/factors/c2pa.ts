@@ -29,11 +29,13 @@ export function judgeC2paInvalid({ c2pa }: Facts): AdvisoryFactor<'c2pa_invalid'
       compared: COMPARED,
       expected: 'well-formed and signed',
       found: 'malformed',
+      detail: 'there is a manifest, and it can not be read',
       codes: [quote(c2pa.code)],
     })
   }
   if (c2pa?.state !== 'read' || isSound(c2pa)) return null
-  return advisory('c2pa_invalid', { ...evidenceOf(c2pa.manifest), found: whatFails(c2pa.manifest) })
+  const found = whatFails(c2pa.manifest)
+  return advisory('c2pa_invalid', { ...evidenceOf(c2pa.manifest), found, detail: DETAILS[found] })
 }
 
 /** `c2pa_present_valid`: everything verifies. Who signed may be unknown: `trusted` says. */
@@ -52,13 +54,29 @@ function isSound({ manifest }: Extract<C2paFacts, { state: 'read' }>): boolean {
   return manifest.validationState !== 'Invalid' && brokenIn(manifest.ingredientFailures).length === 0
 }
 
-function whatFails({ validationState, failures }: C2paManifest): string {
-  if (validationState !== 'Invalid') return 'broken ingredient'
+const DETAILS = {
+  'changed after signing': 'the file is not the one that its manifest was signed for',
+  'bad signature': 'the signature of the file’s own manifest does not verify',
+  'not well-formed': 'the file’s own manifest is signed and breaks the rules of C2PA',
+  'credential not acceptable': 'the file’s own manifest fits, and the certificate that signed it is not acceptable',
+  'broken ingredient':
+    'the file’s own manifest fits; it was made from something whose manifest does not verify; the signer may have known that',
+  invalid: 'the validator calls it invalid and names no failure of the file’s own manifest or of an ingredient',
+}
+
+// What is wrong with the file's own manifest comes first: of a file that was changed, its ingredients prove nothing.
+function whatFails({ validationState, failures, ingredientFailures }: C2paManifest): keyof typeof DETAILS {
   const broken = brokenIn(failures)
   if (broken.some((code) => /hash|Hash/.test(code))) return 'changed after signing'
   if (broken.some((code) => code.startsWith('claimSignature.'))) return 'bad signature'
   if (broken.length > 0) return 'not well-formed'
-  return failures.some((code) => code.startsWith('signingCredential.')) ? 'credential not acceptable' : 'invalid'
+  // An unknown signer alone makes nothing invalid.
+  const isRefused = failures.some((code) => /^signingCredential\.(?!untrusted$)/.test(code))
+  if (validationState === 'Invalid' && isRefused) return 'credential not acceptable'
+  if (brokenIn(ingredientFailures).length > 0) return 'broken ingredient'
+  return failures.length > 0 && failures.every((code) => code.startsWith('signingCredential.'))
+    ? 'credential not acceptable'
+    : 'invalid'
 }
 
 const brokenIn = (codes: readonly string[]): string[] => codes.filter((code) => !ABOUT_TRUST.test(code))

@@ -1,5 +1,6 @@
 import { quote } from '#src/platform/sanitize.ts'
 import type { ExifFacts } from '../media/exif.ts'
+import { findEditor } from './editors.ts'
 import type { Facts } from './facts.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
@@ -12,22 +13,6 @@ const MAX_ZONE_MS = 14 * 60 * 60 * 1000
 // EXIF 3.0 4.6.6: YYYY:MM:DD HH:MM:SS. Dashes and a T are common mistakes of software; blanks and zeros mean unknown.
 const TIME = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}:\d{2}:\d{2})/
 const OFFSET = /^([+-])(\d{2}):?(\d{2})$/
-
-const EDITORS = [
-  'Photoshop',
-  'Lightroom',
-  'GIMP',
-  'Snapseed',
-  'PicsArt',
-  'Affinity',
-  'Pixelmator',
-  'Canva',
-  'Facetune',
-  'Luminar',
-  'Paint.NET',
-] as const
-// A line of phones that write their model into Software ("Micromax Canvas HD"): not the editor Canva.
-const FIRMWARE = /canvas/g
 
 /** `exif_missing`: a fresh capture, that is one with a bundle, has no EXIF that can be read. */
 export function judgeExifPresence({ bundle, exif }: Facts): AdvisoryFactor<'exif_missing'> | null {
@@ -61,8 +46,7 @@ export function judgeExifTime({ bundle, exif }: Facts): AdvisoryFactor<'exif_tim
 /** `exif_editor_trace`: also without a bundle, for it says something of the media alone. */
 export function judgeExifEditor({ exif }: Facts): AdvisoryFactor<'exif_editor_trace'> | null {
   if (exif.state !== 'read' || exif.software === null) return null
-  const software = exif.software.toLowerCase().replace(FIRMWARE, '')
-  const editor = EDITORS.find((name) => software.includes(name.toLowerCase()))
+  const editor = findEditor(exif.software, exif.make)
   if (editor === undefined) return null
   return advisory('exif_editor_trace', {
     compared: 'EXIF Software',

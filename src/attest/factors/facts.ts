@@ -56,6 +56,8 @@ export interface Facts extends MediaFacts {
   acceptedAt: Date
   bundle: Bundle | null
   media: { sha256: string; contentType: string; mediaType: 'image' | 'video' }
+  /** The insurer's claim number in the submission. Null, or left out: it has none. */
+  claimReference?: string | null
   /** Null without a bundle. */
   signature: {
     isValid: boolean
@@ -92,13 +94,17 @@ export interface Facts extends MediaFacts {
     consumedBy: string | null
     /** The device that the nonce was issued for, if for one. */
     deviceId: string | null
+    /** The insurer's claim number that the nonce was issued for. Null, or left out: for any. */
+    claimReference?: string | null
   } | null
   /** Null, or left out: the media is no video. */
   video?: VideoFacts | null
   /** What the latest screening with a score says of these bytes; left out: none has one. */
   screening?: readonly { code: 'ai_generated_likely' | 'deepfake_likely'; evidence: Evidence }[]
-  /** Where the claim says the loss happened. */
+  /** Where the loss happened: as the submission says, or else its claim. */
   lossLocation: Position | null
+  /** The place that was stated first for the claim, by whichever submission. Null, or left out: none was. */
+  claimLossLocation?: Position | null
   policy: Policy
 }
 

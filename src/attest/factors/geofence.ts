@@ -1,24 +1,55 @@
 import type { Facts, Position } from './facts.ts'
+import { isFix } from './gps.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
 // IUGG mean radius. The sphere is wrong by up to 0.5 %, five metres in a fence of one kilometre.
 const EARTH_RADIUS_METRES = 6_371_008.8
 
-/** `geofence_mismatch`: the capture is outside the fence around the loss even at the near edge of its own accuracy. */
-export function judgeGeofence({ bundle, lossLocation, policy }: Facts): AdvisoryFactor<'geofence_mismatch'> | null {
-  const gps = bundle?.gps
-  if (gps === null || gps === undefined || gps.isMock || lossLocation === null) return null
-  const distanceMetres = haversineMetres(gps, lossLocation)
-  // In whole centimetres, so that what the evidence says is what was compared.
-  const beyondMetres = centimetres(distanceMetres - gps.accuracyMetres)
-  if (beyondMetres <= policy.geofenceMetres) return null
+// What an honest fix is off by indoors or by cell towers. More is not forgiven: the sender states it.
+const MAX_FORGIVEN_METRES = 5_000
+
+/**
+ * `geofence_mismatch`: even at the near edge of its own accuracy the capture is outside the fence around the loss. The place that was
+ * stated first for the claim counts beside the submission's own, which the sender chooses.
+ */
+export function judgeGeofence(facts: Facts): AdvisoryFactor<'geofence_mismatch'> | null {
+  const { bundle, policy } = facts
+  const gps = bundle?.gps ?? null
+  if (!isFix(gps)) return null
+  const forgivenMetres = Math.min(gps.accuracyMetres, MAX_FORGIVEN_METRES)
+  const distances = placesOf(facts).map(({ statedBy, place }) => {
+    const measured = haversineMetres(gps, place)
+    // In whole centimetres, so that what the evidence says is what was compared.
+    return { statedBy, measuredMetres: centimetres(measured), beyondMetres: centimetres(measured - forgivenMetres) }
+  })
+  const [farthest] = distances.toSorted((a, b) => b.beyondMetres - a.beyondMetres)
+  if (farthest === undefined || farthest.beyondMetres <= policy.geofenceMetres) return null
   return advisory('geofence_mismatch', {
     compared: 'distance of the capture from the loss, less its accuracy',
     expected: { max_distance_metres: policy.geofenceMetres },
-    found: { distance_metres: beyondMetres },
-    measured_metres: centimetres(distanceMetres),
+    found: { distance_metres: farthest.beyondMetres, loss_stated_by: farthest.statedBy },
+    measured_metres: farthest.measuredMetres,
     accuracy_metres: gps.accuracyMetres,
+    forgiven_metres: forgivenMetres,
+    distances: distances.map(({ statedBy, measuredMetres, beyondMetres }) => ({
+      loss_stated_by: statedBy,
+      measured_metres: measuredMetres,
+      distance_metres: beyondMetres,
+    })),
   })
+}
+
+type StatedBy = 'claim' | 'submission'
+
+function placesOf({ lossLocation, claimLossLocation = null }: Facts): { statedBy: StatedBy; place: Position }[] {
+  const isOne =
+    claimLossLocation !== null &&
+    lossLocation?.lat === claimLossLocation.lat &&
+    lossLocation.lng === claimLossLocation.lng
+  return [
+    ...(claimLossLocation === null ? [] : [{ statedBy: 'claim' as const, place: claimLossLocation }]),
+    ...(lossLocation === null || isOne ? [] : [{ statedBy: 'submission' as const, place: lossLocation }]),
+  ]
 }
 
 /** Great-circle distance on the mean sphere. */

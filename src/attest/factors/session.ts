@@ -5,7 +5,15 @@ import { type ScoredFactor, scored } from './table.ts'
 // The device's clock may be this far off the server's, which timed the nonce.
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
-type Problem = 'missing' | 'unknown' | 'reused' | 'out_of_time' | 'other_device' | 'other_seed' | 'other_stream'
+type Problem =
+  | 'missing'
+  | 'unknown'
+  | 'reused'
+  | 'out_of_time'
+  | 'other_device'
+  | 'other_claim'
+  | 'other_seed'
+  | 'other_stream'
 
 /** `session_nonce_mismatch`: one factor, however many things are wrong with the nonce; `found` lists them all. */
 export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_mismatch'> | null {
@@ -14,7 +22,7 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
   const { bundle, session } = facts
   return scored('session_nonce_mismatch', {
     compared: 'session_nonce of the bundle',
-    expected: 'issued by the server, for this device, unused, in its time',
+    expected: 'issued by the server, for this device and claim, unused, in its time',
     found: problems,
     captured_at: bundle.capturedAt.toISOString(),
     issued_at: session?.issuedAt?.toISOString() ?? null,
@@ -23,6 +31,8 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
     used_by: session?.consumedBy ?? null,
     issued_for: session?.deviceId ?? null,
     device_id: signerOf(facts),
+    claim_issued_for: quote(session?.claimReference ?? ''),
+    claim_reference: quote(facts.claimReference ?? ''),
     ...(facts.video?.manifest ? { chain_seed: quote(facts.video.manifest.seed ?? '') } : {}),
   })
 }
@@ -42,6 +52,8 @@ function nonceProblems(facts: CapturedFacts): Problem[] {
   if (session.state === 'reused') problems.push('reused')
   if (!isInTime(bundle.capturedAt, session.issuedAt, session.expiresAt)) problems.push('out_of_time')
   if (session.deviceId !== null && session.deviceId !== signerOf(facts)) problems.push('other_device')
+  const boundTo = session.claimReference ?? null
+  if (boundTo !== null && boundTo !== (facts.claimReference ?? null)) problems.push('other_claim')
   return problems
 }
 

@@ -3,8 +3,8 @@
 // own: every certificate signs the one before it, and only the first says something about a key.
 
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
-import { isSignedBy } from '#src/platform/crypto/chain-path.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
+import { linkProblem } from './chain-link.ts'
 import { KEY_DESCRIPTION_OID } from './key-description.ts'
 import { type Reason, reason } from './verdict.ts'
 
@@ -42,10 +42,12 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   const root = certificates.at(-1)
   if (leaf === undefined || attester === undefined || root === undefined) return refuse('chain_too_short', 'is empty')
 
-  const broken = certificates.findIndex(
-    (certificate, index) => !isIssuedBy(certificate, certificates[index + 1] ?? root),
-  )
-  if (broken !== -1) return refuse('chain_broken', `certificate ${broken} is not signed by the one after it`)
+  // The root must have signed itself. Google's own verifier compares names as well, so a chain whose signatures fit and whose
+  // names don't is refused: see decision 27.
+  for (const [index, certificate] of certificates.entries()) {
+    const problem = linkProblem(certificate, certificates[index + 1] ?? root, index)
+    if (problem !== undefined) return { ok: false, reason: problem }
+  }
   const weak = certificates.findIndex(({ isCa, pathLength, keyUsage }, index) => {
     const isShort = pathLength !== undefined && index - 1 > pathLength
     // What attests keys is no CA by its own words on real phones: it is told by its place, and by its issuer.
@@ -83,10 +85,6 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
 function provisioningOf(certificates: readonly Certificate[]): 'factory' | 'remote' {
   const issuedByRoot = certificates.at(-2)
   return /(?:^|, )serialNumber=/.test(issuedByRoot?.subject ?? '') ? 'factory' : 'remote'
-}
-
-function isIssuedBy(subject: Certificate, issuer: Certificate): boolean {
-  return issuer.subjectDer.equals(subject.issuerDer) && isSignedBy(subject, issuer)
 }
 
 function refuse(code: Reason['code'], detail: string): AndroidPath {

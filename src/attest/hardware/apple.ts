@@ -8,7 +8,8 @@ import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
-import { type AuthenticatorData, readAuthenticatorData } from './authenticator-data.ts'
+import { type AuthenticatorData, readAssertedData, readAttestedData, STRICT_CBOR } from './authenticator-data.ts'
+import { linkProblem } from './chain-link.ts'
 import type { VendorKey } from './roots.ts'
 import { type AppleFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
 
@@ -128,7 +129,7 @@ const AAGUIDS = [
 interface Attestation {
   leaf: Certificate
   intermediate: Certificate
-  authData: AuthenticatorData & { credential: NonNullable<AuthenticatorData['credential']> }
+  authData: NonNullable<ReturnType<typeof readAttestedData>>
   authDataBytes: Buffer
   /** From the certificate: SHA-256 of authenticator data and clientDataHash. */
   nonce: Buffer
@@ -147,17 +148,16 @@ function parseAttestation(bytes: Uint8Array): Attestation | string {
   if (!chain.ok) return `certificate ${chain.index} ${chain.detail}`
   const [leaf, intermediate] = chain.certificates
   if (leaf === undefined || intermediate === undefined || !isP256Spki(leaf.spki)) return 'its key is not P-256'
-  const authData = readAuthenticatorData(authDataBytes)
-  if (authData?.credential === undefined) return 'its authenticator data attest no key'
+  const authData = readAttestedData(authDataBytes)
+  if (authData === undefined) return 'its authenticator data attest no key'
   const nonce = readNonce(leaf)
   if (nonce === undefined) return 'its certificate has no nonce'
-  return { leaf, intermediate, authData: { ...authData, credential: authData.credential }, authDataBytes, nonce }
+  return { leaf, intermediate, authData, authDataBytes, nonce }
 }
 
 function chainReason(leaf: Certificate, intermediate: Certificate, { roots, at }: AppleInput): Reason | undefined {
-  if (!leaf.issuerDer.equals(intermediate.subjectDer) || !isSignedBy(leaf, intermediate)) {
-    return reason('chain_broken', 'its certificate is not signed by the one after it')
-  }
+  const broken = linkProblem(leaf, intermediate, 0)
+  if (broken !== undefined) return broken
   if (!intermediate.isCa || leaf.isCa) return reason('issuer_not_ca', 'its certificates are not in their places')
   if (!roots.some((root) => isSignedBy(intermediate, root))) {
     return reason('root_unknown', 'does not lead to a root of the vendor')
@@ -193,7 +193,7 @@ function parseAssertion(
   const object = decodeMap(bytes, MAX_ASSERTION_BYTES)
   const signature = bytesOf(object?.get('signature'))
   const dataBytes = bytesOf(object?.get('authenticatorData'))
-  const data = dataBytes && readAuthenticatorData(dataBytes)
+  const data = dataBytes && readAssertedData(dataBytes)
   if (signature === undefined || dataBytes === undefined || data === undefined) return undefined
   return { signature, data, dataBytes }
 }
@@ -201,21 +201,11 @@ function parseAssertion(
 function decodeMap(bytes: Uint8Array, maxBytes: number): Map<unknown, unknown> | undefined {
   if (bytes.byteLength > maxBytes) return undefined
   try {
-    const value: unknown = decode(bytes, DECODE)
+    const value: unknown = decode(bytes, STRICT_CBOR)
     return value instanceof Map ? value : undefined
   } catch {
     return undefined // Whatever it throws (also for nesting beyond the stack), these bytes are no object of ours.
   }
-}
-
-const DECODE = {
-  strict: true,
-  allowIndefinite: false,
-  allowUndefined: false,
-  allowInfinity: false,
-  allowNaN: false,
-  rejectDuplicateMapKeys: true,
-  useMaps: true,
 }
 
 function bytesOf(value: unknown): Buffer | undefined {

@@ -1,4 +1,8 @@
-// Authenticator data as App Attest sends it (WebAuthn 6.1, with Apple's own meaning of flags and counter).
+// Authenticator data as App Attest sends it: WebAuthn 6.1 (Web Authentication Level 2), with Apple's own use of the flags. All of
+// the bytes must be accounted for. Everything here is signed by Apple or by the attested key: a form that is accepted can't be
+// forged, so the forms below are about honest devices.
+
+import { type DecodeOptions, decode, decodeFirst } from 'cborg'
 
 export interface AuthenticatorData {
   /** SHA-256 of the app's identifier. */
@@ -6,23 +10,111 @@ export interface AuthenticatorData {
   /** uint32: how many assertions the key has made. */
   counter: number
   /** Only where a key is attested. */
-  credential: { aaguid: Buffer; id: Buffer } | undefined
+  credential: Credential | undefined
+}
+
+export interface Credential {
+  aaguid: Buffer
+  id: Buffer
+}
+
+/** Strict: one encoding for one value, nothing indefinite, no key twice, no bytes left over. Maps stay maps. */
+export const STRICT_CBOR: DecodeOptions = {
+  strict: true,
+  allowIndefinite: false,
+  allowUndefined: false,
+  allowInfinity: false,
+  allowNaN: false,
+  rejectDuplicateMapKeys: true,
+  useMaps: true,
+}
+
+/**
+ * Of an attestation: a key is attested, and since iOS 27 extensions follow it. Undefined when the bytes can't be such data.
+ * Apple's own sample has the extensions and not their flag, so the flag only says that they must be there.
+ */
+export function readAttestedData(bytes: Buffer): (AuthenticatorData & { credential: Credential }) | undefined {
+  const head = readHead(bytes)
+  if (head === undefined || !head.hasCredential) return undefined
+  const attested = readCredential(bytes.subarray(HEAD_BYTES))
+  if (attested === undefined || !areExtensions(attested.rest, head.hasExtensions)) return undefined
+  return { rpIdHash: head.rpIdHash, counter: head.counter, credential: attested.credential }
+}
+
+/**
+ * Of an assertion: 37 bytes, and since iOS 27 extensions. Apple sets the flag of a credential (0x40) in every assertion and sends
+ * none; what follows the WebAuthn rules instead, a credential and then extensions, is read as well. Undefined when the bytes
+ * can't be such data.
+ */
+export function readAssertedData(bytes: Buffer): AuthenticatorData | undefined {
+  const head = readHead(bytes)
+  if (head === undefined) return undefined
+  const { rpIdHash, counter, hasCredential, hasExtensions } = head
+  const rest = bytes.subarray(HEAD_BYTES)
+  if (areExtensions(rest, hasExtensions)) return { rpIdHash, counter, credential: undefined }
+  const attested = hasCredential ? readCredential(rest) : undefined
+  if (attested === undefined || !areExtensions(attested.rest, hasExtensions)) return undefined
+  return { rpIdHash, counter, credential: attested.credential }
 }
 
 const HEAD_BYTES = 37
-const CREDENTIAL_BYTES = 18
+const HAS_CREDENTIAL = 0x40
+const HAS_EXTENSIONS = 0x80
+const AAGUID_BYTES = 16
+// WebAuthn 6.5.1: a credential's id has at most 1,023 bytes. Apple's is a SHA-256.
+const MAX_ID_BYTES = 1_023
+// A COSE key of P-256 has 77 bytes, Apple's two extensions some 65.
+const MAX_KEY_BYTES = 512
+const MAX_EXTENSION_BYTES = 512
 
-/** Undefined when the bytes can't be such data. What follows the credential's id (its COSE key) is not read. */
-export function readAuthenticatorData(bytes: Buffer): AuthenticatorData | undefined {
+interface Head {
+  rpIdHash: Buffer
+  counter: number
+  hasCredential: boolean
+  hasExtensions: boolean
+}
+
+function readHead(bytes: Buffer): Head | undefined {
   if (bytes.length < HEAD_BYTES) return undefined
-  const head = { rpIdHash: bytes.subarray(0, 32), counter: bytes.readUInt32BE(33) }
-  if (bytes.length === HEAD_BYTES) return { ...head, credential: undefined }
-  if (bytes.length < HEAD_BYTES + CREDENTIAL_BYTES) return undefined
-  const idAt = HEAD_BYTES + CREDENTIAL_BYTES
-  const idLength = bytes.readUInt16BE(idAt - 2)
-  if (idAt + idLength > bytes.length) return undefined
+  const flags = bytes.readUInt8(32)
   return {
-    ...head,
-    credential: { aaguid: bytes.subarray(HEAD_BYTES, HEAD_BYTES + 16), id: bytes.subarray(idAt, idAt + idLength) },
+    rpIdHash: bytes.subarray(0, 32),
+    counter: bytes.readUInt32BE(33),
+    hasCredential: (flags & HAS_CREDENTIAL) !== 0,
+    hasExtensions: (flags & HAS_EXTENSIONS) !== 0,
+  }
+}
+
+// WebAuthn 6.5.1: AAGUID, length of the id, id, COSE key. The key is stepped over: it is the certificate's, which Apple vouches for.
+function readCredential(bytes: Buffer): { credential: Credential; rest: Buffer } | undefined {
+  const idAt = AAGUID_BYTES + 2
+  if (bytes.length < idAt) return undefined
+  const idLength = bytes.readUInt16BE(AAGUID_BYTES)
+  const keyAt = idAt + idLength
+  if (idLength > MAX_ID_BYTES || keyAt >= bytes.length) return undefined
+  const rest = stepOverMap(bytes.subarray(keyAt))
+  if (rest === undefined) return undefined
+  return { credential: { aaguid: bytes.subarray(0, AAGUID_BYTES), id: bytes.subarray(idAt, keyAt) }, rest }
+}
+
+function stepOverMap(bytes: Buffer): Buffer | undefined {
+  try {
+    const [value, rest] = decodeFirst(bytes, STRICT_CBOR)
+    if (!(value instanceof Map) || bytes.length - rest.length > MAX_KEY_BYTES) return undefined
+    return bytes.subarray(bytes.length - rest.length)
+  } catch {
+    return undefined // Whatever the decoder throws, also for nesting beyond the stack.
+  }
+}
+
+// WebAuthn 9.5: one CBOR map, keyed by the names of extensions.
+function areExtensions(bytes: Buffer, isFlagged: boolean): boolean {
+  if (bytes.length === 0) return !isFlagged
+  if (bytes.length > MAX_EXTENSION_BYTES) return false
+  try {
+    const value: unknown = decode(bytes, STRICT_CBOR)
+    return value instanceof Map && value.size > 0 && [...value.keys()].every((name) => typeof name === 'string')
+  } catch {
+    return false
   }
 }

@@ -5,7 +5,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
-import type { Outbound } from '#src/platform/net/outbound.ts'
+import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
 import { findList, noteListFailure, storeList, takeList } from './list-rows.ts'
 import { parseRevocationList, type RevocationSnapshot } from './revocations.ts'
 
@@ -81,6 +81,7 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
 
   async function fetchList(known: number): Promise<{ entries: Map<string, string>; digest: Buffer } | string> {
     const answer = await outbound.send({
+      account: OPERATOR,
       url,
       // The rules of live: https, and public addresses, unless the operator allows a loopback one.
       environment: url.startsWith('http:') ? 'sandbox' : 'live',

@@ -3,6 +3,7 @@
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
+import { keyProblem } from '#src/platform/crypto/public-key.ts'
 import type { AndroidApp } from './android.ts'
 import type { AppleApp } from './apple.ts'
 
@@ -77,6 +78,8 @@ export function readExpectedApps(entries: readonly string[]): ExpectedApps {
 }
 
 function readKey(spki: Buffer): KeyObject {
+  const problem = keyProblem(spki)
+  if (problem !== undefined) throw new Error(`a test root (SubjectPublicKeyInfo in base64) ${problem}`)
   try {
     return createPublicKey({ key: spki, format: 'der', type: 'spki' })
   } catch (cause) {

@@ -14,6 +14,7 @@ export const UNPROVEN = [
   'malformed',
   'chain_too_short',
   'chain_broken',
+  'issuer_name_differs',
   'issuer_not_ca',
   'root_unknown',
   'not_yet_valid',

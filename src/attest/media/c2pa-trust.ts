@@ -2,7 +2,9 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
+import { rsaProblem } from '#src/platform/crypto/public-key.ts'
 
 export interface TrustList {
   pem: string
@@ -35,10 +37,14 @@ export function readTrustAnchors(path: string): Buffer[] {
   return ders
 }
 
-/** Why this can't be an anchor; undefined when it can. Any key that Node knows will do: cameras sign with more than P-256. */
-export function problemOf(der: Uint8Array): string | undefined {
+/**
+ * Why this can't be an anchor; undefined when it can. Any kind of key that Node knows will do: cameras sign with more than
+ * P-256.
+ */
+export function problemOf(der: Buffer): string | undefined {
   try {
-    return new X509Certificate(der).ca ? undefined : 'is not a CA certificate'
+    const problem = rsaProblem(readCertificateFields(der).spki)
+    return problem ?? (new X509Certificate(der).ca ? undefined : 'is not a CA certificate')
   } catch {
     return 'is not a certificate'
   }

@@ -7,6 +7,9 @@ import type { C2paScan } from './c2pa-scan.ts'
 import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
 import { UNKNOWN_HEADER } from './header.ts'
+import { readHeifCodec } from './heif-header.ts'
+import { windowed, withSource } from './peek.ts'
+import { readPngExif } from './png-exif.ts'
 import { HEADER_REFUSED, MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
@@ -70,7 +73,7 @@ export async function readImageFacts(input: string | Buffer): Promise<ImageFacts
     return { format: null, width: null, height: null, exif: unreadable(header.fault), declared: NOTHING }
   }
   const { width, height } = header
-  const format = formatOf(header)
+  const format = formatOf(header) === 'heic' ? (codecOf(input) ?? 'heic') : formatOf(header)
   if (Math.max(width, height) > MAX_SIDE_PIXELS) {
     return { format, width, height, exif: unreadable('the image has too long a side'), declared: NOTHING }
   }
@@ -105,6 +108,10 @@ function formatOf({ format, compression }: Metadata): ImageFormat | null {
   }
 }
 
+function codecOf(input: string | Buffer): 'avif' | 'heic' | undefined {
+  return withSource(input, (source) => readHeifCodec(windowed(source), source.size))
+}
+
 async function exifOf(
   input: string | Buffer,
   format: ImageFormat | null,
@@ -112,8 +119,11 @@ async function exifOf(
 ): Promise<DecodedExif> {
   // Sharp hands out no block for TIFF: there the file itself is the structure.
   if (format === 'tiff') return decode(await copyFromTiff(input))
-  if (block === undefined) return { exif: { state: 'missing' }, userComment: null }
-  return decode(await copyTextTags(sourceOf(withoutPrefix(block))))
+  // Of a PNG it reads the one chunk, and that before the picture only.
+  const found = block === undefined && format === 'png' ? withSource(input, readPngExif) : block && { block }
+  if (found === undefined) return { exif: { state: 'missing' }, userComment: null }
+  if ('fault' in found) return { exif: unreadable(found.fault), userComment: null }
+  return decode(await copyTextTags(sourceOf(withoutPrefix(found.block))))
 }
 
 interface DecodedExif {

@@ -2,6 +2,7 @@
 // often: ten items that name the same ten megabytes thirty times take three gigabytes.
 
 import { type Peek, text, u16, u32 } from './peek.ts'
+import { SNIFF_BYTES } from './sniff.ts'
 
 /** A picture of 200 megapixels has 800 tiles. */
 const MAX_ITEMS = 4_096
@@ -11,8 +12,11 @@ const SHARED_BYTES = 64 * 1024
 
 const TOO_MANY = 'the header has too many boxes or items'
 
+const ANIMATED = 'it is animated (AVIF brand avis), and only still pictures are accepted'
+
 /** Why nobody should be asked to read this header; undefined when it asks for no more than it may. */
 export function judgeHeif(at: Peek, size: number): string | undefined {
+  if (brandsOf(at).includes('avis')) return ANIMATED
   let named = 0
   const inMeta = (box: Box): string | undefined => {
     if (box.type !== 'iloc') return undefined
@@ -25,6 +29,41 @@ export function judgeHeif(at: Peek, size: number): string | undefined {
     // Version and flags stand before its children.
     type === 'meta' ? eachBox(at, { from: from + 4, end }, inMeta) : undefined,
   )
+}
+
+/**
+ * The codec of the pictures, by the types of the items (AV1 Image File Format 2.1, ISO/IEC 23008-12 B.4.1). The image library goes
+ * by the major brand, which may say no more than "pictures in boxes". Undefined when there are none, or of both.
+ */
+export function readHeifCodec(at: Peek, size: number): 'avif' | 'heic' | undefined {
+  const types = new Set<string>()
+  eachBox(at, { from: 0, end: size }, ({ type, from, end }) =>
+    type === 'meta'
+      ? eachBox(at, { from: from + 4, end }, (box) => (box.type === 'iinf' ? noteItems(at, box, types) : undefined))
+      : undefined,
+  )
+  const [isAvif, isHeic] = [types.has('av01'), types.has('hvc1')]
+  return isAvif === isHeic ? undefined : isAvif ? 'avif' : 'heic'
+}
+
+// ISO/IEC 14496-12 8.11.6: version 0 counts in two bytes, the others in four. An entry of version 2 names its item in two, of 3 in four.
+function noteItems(at: Peek, { from, end }: Span, types: Set<string>): undefined {
+  const first = from + 4 + ((at(from, 1)[0] ?? 0) === 0 ? 2 : 4)
+  eachBox(at, { from: first, end }, (entry) => {
+    const version = at(entry.from, 1)[0] ?? 0
+    const typeAt = entry.from + 4 + (version === 3 ? 4 : 2) + 2
+    if (entry.type === 'infe' && version >= 2) types.add(text(at(typeAt, 4), 0, 4))
+    return undefined
+  })
+}
+
+// ISO/IEC 14496-12 4.3: the major brand, its version, the compatible ones.
+function brandsOf(at: Peek): string[] {
+  const size = Math.min(u32(at(0, 4), 0, false), SNIFF_BYTES)
+  const head = at(0, size)
+  const brands = [text(head, 8, 12)]
+  for (let offset = 16; offset + 4 <= head.length; offset += 4) brands.push(text(head, offset, offset + 4))
+  return brands
 }
 
 interface Span {

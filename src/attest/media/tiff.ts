@@ -110,10 +110,17 @@ async function readDirectory(
 async function readText(source: TiffSource, number: NumberReader, entry: Buffer): Promise<Buffer | Fault> {
   if (!TEXT_TYPES.has(number.u16(entry, 2))) return { fault: 'a text tag holds no text' }
   const length = number.u32(entry, 4)
-  if (length <= 4) return entry.subarray(8, 8 + length)
+  if (length <= 4) return untilNul(entry.subarray(8, 8 + length))
   const offset = number.u32(entry, 8)
   if (offset + length > source.size) return { fault: 'a text runs over the end' }
-  return source.read(offset, Math.min(length, MAX_TEXT_BYTES))
+  return untilNul(await source.read(offset, Math.min(length, MAX_TEXT_BYTES)))
+}
+
+// TIFF 6.0 section 2, EXIF 3.0 4.6.2: NUL ends a text. Cameras write into fields of a fixed size: what follows the NUL
+// is left of an earlier, longer text.
+function untilNul(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0)
+  return end === -1 ? bytes : bytes.subarray(0, end)
 }
 
 /** Null instead of a fault: it takes no part in what EXIF is judged by. */

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
-import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+import { type Certificate, parseCertificate, summarizeStored } from '#src/platform/crypto/x509.ts'
 import type { CaRow } from './rows.ts'
 
 export const certificateView = z.object({
@@ -69,20 +69,19 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** CA certificates as they are needed to judge: as a rule from the cache of certificates. */
+/**
+ * CA certificates as they are needed to judge: as a rule from the cache of certificates. One that was registered under wider
+ * limits and would be refused today anchors nothing.
+ */
 export function anchorsOf(rows: readonly Pick<CaRow, 'certificate'>[]): Certificate[] {
-  return rows.map(({ certificate }) => readStored(certificate))
-}
-
-/** What was read before it was stored can be read again; if not, the code that reads has changed, and someone must look. */
-export function readStored(der: Buffer | undefined): Certificate {
-  const parsed = parseCertificate(der ?? Buffer.alloc(0))
-  if (!parsed.ok) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
-  return parsed.certificate
+  return rows.flatMap(({ certificate }) => {
+    const parsed = parseCertificate(certificate)
+    return parsed.ok ? [parsed.certificate] : []
+  })
 }
 
 export function toCertificateView(der: Buffer | undefined): z.input<typeof certificateView> {
-  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = readStored(der)
+  const { subject, serialNumberHex, notBefore, notAfter, fingerprint } = summarizeStored(der)
   return {
     subject,
     serial: serialNumberHex,

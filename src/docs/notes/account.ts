@@ -217,7 +217,7 @@ const WEBHOOKS: Record<string, Note> = {
       'Changes of claims': { url: endpoint.url, event_types: endpoint.event_types },
     },
     answers: {
-      200: { example: { ...endpoint, signing_secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8' } },
+      200: { example: { ...endpoint, signing_secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g' } },
     },
   },
   'GET /v1/webhook-endpoints': {

@@ -8,6 +8,7 @@ import { judgeLeaf } from '#src/platform/crypto/chain-rules.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import { isP256Spki } from '#src/platform/crypto/ecdsa.ts'
 import { createLru } from '#src/platform/crypto/lru.ts'
+import { keyProblem, UNSUPPORTED_KEY } from '#src/platform/crypto/public-key.ts'
 
 export type KeyAlgorithm = 'ec-p256' | 'ec-p384' | 'ec-p521' | 'ed25519' | 'rsa'
 
@@ -69,7 +70,10 @@ export type ChainVerdict =
 // One hostile certificate may take 16 KiB and as much again in OpenSSL: some 50 MB at the very worst.
 const certificates = createLru<string, Certificate>(1_000)
 
-/** Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits. */
+/**
+ * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with a
+ * public exponent of up to 32 bits.
+ */
 export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMITS.maxBytes): ParsedCertificate {
   if (der.byteLength > maxBytes) {
     return { ok: false, code: 'too_large', detail: `has ${der.byteLength} bytes, at most ${maxBytes} are read` }
@@ -80,31 +84,47 @@ export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMIT
 
   // A copy: what is remembered must not change with, nor keep alive, the request it came in.
   const bytes = Buffer.from(der)
-  const read = readCertificate(bytes)
-  if (read === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
-  const { fields, x509, publicKey } = read
+  const fields = readFields(bytes)
+  if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
+  // Before OpenSSL reads the certificate, and the key with it.
+  const problem = keyProblem(fields.spki)
+  if (problem !== undefined) return { ok: false, code: 'unsupported_key', detail: problem }
+  const x509 = readX509(bytes)
+  if (x509 === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
+  const publicKey = publicKeyOf(x509)
   const key = publicKey && describeKey(publicKey, fields.spki)
   if (publicKey === undefined || key === undefined) {
-    const detail =
-      'has a key that is none of P-256 (named curve, uncompressed), P-384, P-521, Ed25519, RSA up to 8192 bits'
-    return { ok: false, code: 'unsupported_key', detail }
+    return { ok: false, code: 'unsupported_key', detail: UNSUPPORTED_KEY }
   }
   const certificate: Certificate = {
     ...fields,
+    ...describe(x509),
     der: bytes,
     fingerprint,
-    subject: oneLine(x509.subject),
-    issuer: oneLine(x509.issuer),
-    serialNumberHex: x509.serialNumber.toLowerCase().replace(/^0+(?=.)/, ''),
     spkiDigest: sha256(fields.spki),
     publicKey,
     ...key,
-    notBefore: x509.validFromDate,
-    notAfter: x509.validToDate,
     x509,
   }
   certificates.set(fingerprint, certificate)
   return { ok: true, certificate }
+}
+
+export type CertificateSummary = Pick<
+  Certificate,
+  'subject' | 'issuer' | 'serialNumberHex' | 'notBefore' | 'notAfter' | 'fingerprint'
+>
+
+/**
+ * What a stored certificate says of itself, also when its key was accepted under wider limits than today's.
+ * @throws {Error} when it is no certificate.
+ */
+export function summarizeStored(der: Buffer | undefined = Buffer.alloc(0)): CertificateSummary {
+  const parsed = parseCertificate(der)
+  if (parsed.ok) return parsed.certificate
+  const x509 = readX509(der)
+  if (x509 === undefined) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
+  return { ...describe(x509), fingerprint: sha256Hex(der) }
 }
 
 /** Reads certificates as they were sent, leaf first. An empty chain is a chain. Stops at the first that is refused. */
@@ -140,15 +160,31 @@ export function checkChain({ chain, anchors, at }: CheckInput): ChainVerdict {
   return obstacle === undefined ? findPath(leaf, { chain, anchors, at }) : { isTrusted: false, ...obstacle, index: 0 }
 }
 
-function readCertificate(der: Buffer) {
+// Our reader first: OpenSSL would also take PEM, and bytes after the certificate.
+function readFields(der: Buffer): CertificateFields | undefined {
   try {
-    // Our reader first: OpenSSL would also take PEM, and bytes after the certificate.
-    const fields = readCertificateFields(der)
-    const x509 = new X509Certificate(der)
-    if (Number.isNaN(x509.validFromDate.getTime() + x509.validToDate.getTime())) return undefined
-    return { fields, x509, publicKey: publicKeyOf(x509) }
+    return readCertificateFields(der)
   } catch {
     return undefined
+  }
+}
+
+function readX509(der: Buffer): X509Certificate | undefined {
+  try {
+    const x509 = new X509Certificate(der)
+    return Number.isNaN(x509.validFromDate.getTime() + x509.validToDate.getTime()) ? undefined : x509
+  } catch {
+    return undefined
+  }
+}
+
+function describe(x509: X509Certificate): Omit<CertificateSummary, 'fingerprint'> {
+  return {
+    subject: oneLine(x509.subject),
+    issuer: oneLine(x509.issuer),
+    serialNumberHex: x509.serialNumber.toLowerCase().replace(/^0+(?=.)/, ''),
+    notBefore: x509.validFromDate,
+    notAfter: x509.validToDate,
   }
 }
 
@@ -160,8 +196,6 @@ function publicKeyOf(x509: X509Certificate): KeyObject | undefined {
   }
 }
 
-// RSA verification costs the square of the modulus: the bound is what keeps one check at a fraction of a millisecond.
-const MAX_RSA_BITS = 8_192
 // P-256 is told by its one encoding, which also spares node:crypto's slow look at the key's details.
 const CURVES: Record<string, { keyAlgorithm: KeyAlgorithm; keyBits: number }> = {
   secp384r1: { keyAlgorithm: 'ec-p384', keyBits: 384 },
@@ -175,7 +209,7 @@ function describeKey(key: KeyObject, spki: Buffer): { keyAlgorithm: KeyAlgorithm
     case 'ec':
       return CURVES[namedCurve]
     case 'rsa':
-      return modulusLength <= MAX_RSA_BITS ? { keyAlgorithm: 'rsa', keyBits: modulusLength } : undefined
+      return { keyAlgorithm: 'rsa', keyBits: modulusLength }
     case 'ed25519':
       return { keyAlgorithm: 'ed25519', keyBits: 256 }
     default:

@@ -1,15 +1,17 @@
 // The only module that calls addresses which tenants name. It resolves the name itself, refuses when any address of it is
 // not public, and connects to the very address that it checked: nothing resolves a second time. No redirects, no proxies,
-// one deadline over everything, bounded answers. Whatever the other side does is an answer, never an exception.
+// one deadline over everything, bounded answers. Whatever the other side does is an answer, never an exception. https is called
+// in egress threads, http (development, and the public sandbox) here.
 
 import { setMaxListeners } from 'node:events'
-import { buildConnector, Pool } from 'undici'
+import { buildConnector } from 'undici'
 import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
+import { CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Problem, type Untimed } from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { exchange } from './exchange.ts'
+import { createEgress } from './egress.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { type ParsedTarget, parseAllowList, parseTarget, type Target } from './url.ts'
 
@@ -25,7 +27,12 @@ export type OutboundErrorCode =
   | 'response_too_large'
   | 'aborted'
 
+/** On whose behalf the deployment's own calls are made: those of addresses that its operator names. */
+export const OPERATOR = 'operator'
+
 export interface OutboundRequest {
+  /** On whose behalf: what a receiver of one account costs must not hold up another's. An account's id, or `OPERATOR`. */
+  account: string
   url: string
   environment: Environment
   method: 'GET' | 'POST'
@@ -76,27 +83,24 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-// A dead address must leave time for the next one within the usual 15 s.
-const CONNECT_TIMEOUT_MS = 5_000
 const MAX_ADDRESSES_TRIED = 3
-const MAX_HEADER_BYTES = 16 * 1024
-// Idle sockets close by themselves after seconds; this bounds the empty pools that remember them.
-const MAX_POOLS = 256
 const MAX_TARGETS = 1_000
-const KEEP_ALIVE_MS = 4_000
-const KEEP_ALIVE_MAX_MS = 30_000
-
-type Problem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
 
 export function createOutbound({ allow = [], lookup = createLookup(), ca }: OutboundOptions = {}): Outbound {
   const allows = parseAllowList(allow)
-  // The key holds the address: a connection of one address is never offered to a request that was checked for another.
-  const pools = new Map<string, Pool>()
   const targets = createLru<string, ParsedTarget>(MAX_TARGETS)
-  const connectErrors = new WeakSet<Error>()
   const closing = new AbortController()
   // Every open socket listens.
   setMaxListeners(0, closing.signal)
+  // The key holds the address: a connection of one address is never offered to a request that was checked for another.
+  const plain = createCaller({
+    keyOf: ({ target, address }) => `${target.origin} ${address}`,
+    connectorOf({ address }) {
+      const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS, signal: closing.signal })
+      return ({ servername: _, ...options }, callback) => connect({ ...options, hostname: address }, callback)
+    },
+  })
+  const secure = createEgress({ ca })
 
   // The text alone decides, so the same text is not read again.
   function targetOf({ url, environment }: OutboundRequest): ParsedTarget {
@@ -106,61 +110,6 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     const parsed = parseTarget(url, { environment, allows })
     if (parsed.ok) targets.set(key, parsed)
     return parsed
-  }
-
-  function poolOf(target: Target, address: string): Pool {
-    const key = `${target.origin} ${address}`
-    const known = pools.get(key)
-    pools.delete(key)
-    const pool = known ?? new Pool(target.origin, { ...POOL, connect: pin(target, address) })
-    pools.set(key, pool)
-    for (const [oldest, idle] of pools) {
-      if (pools.size <= MAX_POOLS) break
-      pools.delete(oldest)
-      // Running requests finish; each has its deadline.
-      void idle.close()
-    }
-    return pool
-  }
-
-  function pin(target: Target, address: string): buildConnector.connector {
-    const connect = buildConnector({
-      allowH2: false,
-      timeout: CONNECT_TIMEOUT_MS,
-      rejectUnauthorized: true,
-      signal: closing.signal,
-      ...(ca === undefined ? {} : { ca }),
-    })
-    // TLS checks the certificate against the name, the socket goes to the address.
-    const name = target.isAddress || target.protocol === 'http:' ? {} : { servername: target.hostname }
-    return ({ servername: _, ...options }, callback) =>
-      connect({ ...options, hostname: address, ...name }, (error, socket) => {
-        if (error === null) return callback(null, socket)
-        // undici treats some errors by their code; to it this is one kind, to us the cause tells.
-        const wrapped = new Error('connect', { cause: error })
-        connectErrors.add(wrapped)
-        callback(wrapped, null)
-      })
-  }
-
-  async function callAt(
-    target: Target,
-    address: string,
-    request: OutboundRequest,
-    deadline: Deadline,
-  ): Promise<Untimed> {
-    const answer = await exchange(
-      poolOf(target, address),
-      { path: target.path, method: request.method, headers: request.headers, body: request.body ?? null },
-      request.maxResponseBytes,
-      deadline,
-    )
-    if ('received' in answer) return { ok: true, ...answer.received, address }
-    const { error, status } = answer
-    const isUnconnected = connectErrors.has(error)
-    const problem =
-      interruption(deadline) ?? (isUnconnected ? judgeConnectError(error.cause, target) : judgeError(error))
-    return { ok: false, ...problem, isUnconnected, address, ...(status === undefined ? {} : { status }) }
   }
 
   async function call(request: OutboundRequest, deadline: Deadline): Promise<Untimed> {
@@ -178,7 +127,8 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     }
     let answer: Untimed = { ok: false, code: 'dns_failed', detail: `${target.hostname} has no address` }
     for (const address of resolved.addresses.slice(0, MAX_ADDRESSES_TRIED)) {
-      answer = await callAt(target, address, request, deadline)
+      const caller = target.protocol === 'https:' ? secure : plain
+      answer = await caller.call({ target, address, account: request.account }, request, deadline)
       // Only what never got a connection has surely not been seen by the receiver.
       if (answer.ok || !answer.isUnconnected || deadline.ended() !== undefined) break
     }
@@ -219,12 +169,10 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     },
 
     async close() {
-      const open = [...pools.values()]
-      pools.clear()
-      const destroyed = open.map((pool) => pool.destroy())
+      const closed = Promise.all([plain.close(), secure.close()])
       // undici waits for connections in the making, which may be waiting for a peer that never answers.
       closing.abort()
-      await Promise.all(destroyed)
+      await closed
     },
   }
 }
@@ -240,53 +188,4 @@ function spanOf({ url, method }: OutboundRequest) {
       'server.address': URL.canParse(url) ? new URL(url).hostname : '',
     },
   })
-}
-
-const POOL = {
-  allowH2: false,
-  pipelining: 1,
-  maxHeaderSize: MAX_HEADER_BYTES,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-  // The call's own deadline covers both; undici's would be two more timers.
-  headersTimeout: 0,
-  bodyTimeout: 0,
-} satisfies Pool.Options
-
-type Untimed = DistributiveOmit<OutboundAnswer, 'durationMs'>
-type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
-
-function interruption(deadline: Deadline): Problem | undefined {
-  const code = deadline.ended()
-  return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
-}
-
-const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
-
-function judgeConnectError(error: unknown, { protocol }: Target): Problem {
-  const code = codeOf(error)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-    return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
-  }
-  if (UNREACHABLE.has(code) || protocol === 'http:') return { code: 'connect_failed', detail: code }
-  // Before the handshake is done everything else is the handshake: certificates, versions, a peer that isn't TLS.
-  return { code: 'tls_failed', detail: code }
-}
-
-function judgeError(error: unknown): Problem {
-  const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
-    return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }
-  }
-  if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return { code: 'invalid_response', detail: code }
-  }
-  // An argument that undici refuses is our mistake, not the receiver's.
-  if (code === 'UND_ERR_INVALID_ARG') throw error
-  return { code: 'reset', detail: code }
-}
-
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

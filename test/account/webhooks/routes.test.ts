@@ -58,7 +58,7 @@ describe('creating an endpoint', () => {
       disabled_reason: null,
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
-      signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/),
+      signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{44}$/),
     })
     const { signing_secret: secret, ...rest } = created.json
     const read = await get(`/${rest.endpoint_id}`)

@@ -148,17 +148,30 @@ const facts: fc.Arbitrary<Facts> = fc.record({
       expiresAt: maybe(time),
       consumedBy: maybe(own),
       deviceId: maybe(id),
+      claimReference: maybe(own),
     }),
   ),
+  claimReference: maybe(own),
   exif,
   c2pa,
   declared,
   lossLocation,
+  claimLossLocation: lossLocation,
   policy: fc.record({
     geofenceMetres,
     thresholds: fc.record({ review: fc.nat(1000), failed: fc.nat(1000) }),
     requireSessionNonce: fc.boolean(),
   }),
+})
+
+test('no place that a submission states silences the distance to the claim’s', () => {
+  fc.assert(
+    fc.property(facts, lossLocation, (given, place) => {
+      const isFound = (stated: typeof place) =>
+        judge({ ...given, lossLocation: stated }).advisoryFactors.some(({ code }) => code === 'geofence_mismatch')
+      if (isFound(given.claimLossLocation ?? null)) expect(isFound(place)).toBe(true)
+    }),
+  )
 })
 
 test('the score is the sum of the table’s points over the factors', () => {

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { describe, expect, test } from 'vitest'
 import { describeKey, KEY_DESCRIPTION_OID } from '../../../capture-kit/key-description.ts'
-import type { AndroidRequest } from '../../../capture-kit/vendor.ts'
+import { type AndroidRequest, createVendor } from '../../../capture-kit/vendor.ts'
 import { apps, CHALLENGE, codesOf, flip, key, NOW, spki, spkiOf, vendor, verifyAndroid } from './simulated.ts'
 
 const attest = (request: Partial<AndroidRequest> = {}) =>
@@ -150,18 +150,39 @@ describe('evidence that proves nothing', () => {
     const cases: [Buffer[], string][] = [
       [[], 'chain_too_short'],
       [[leaf, attester], 'chain_too_short'],
-      [[leaf, attester, batch], 'chain_broken'],
-      [[leaf, attester, root], 'chain_broken'],
-      [[leaf, batch, root], 'chain_broken'],
+      [[leaf, attester, batch], 'issuer_name_differs'],
+      [[leaf, attester, root], 'issuer_name_differs'],
+      [[leaf, batch, root], 'issuer_name_differs'],
       [[attester, batch, root], 'extension_missing'],
       [[leaf, leaf, attester, batch, root], 'malformed'],
       [[leaf, attester, batch, root, root], 'malformed'],
-      [[attester, leaf, batch, root], 'chain_broken'],
-      [chain.toReversed(), 'chain_broken'],
+      [[attester, leaf, batch, root], 'issuer_name_differs'],
+      [chain.toReversed(), 'issuer_name_differs'],
       [[leaf, attester, batch, Buffer.from('not a certificate')], 'malformed'],
       [[leaf, attester, batch, Buffer.alloc(17_000)], 'malformed'],
     ]
     for (const [ders, code] of cases) expect(codesOf(verifyAndroid(ders)), `${ders.length} ${code}`).toEqual([code])
+  })
+
+  test('when its signatures fit and its names don’t, with both names, clean and short', async () => {
+    const { reasons, facts } = verifyAndroid(await attest({ isIssuerTitled: false }))
+    expect(facts).toBeNull()
+    expect(reasons).toEqual([{ code: 'issuer_name_differs', detail: expect.any(String) }])
+    expect(reasons[0]?.detail).toMatch(/certificate 0 .*“serialNumber=a77e”.*“serialNumber=a77e, title=TEE”/)
+    const chain = await attest()
+    const stranger = await forge(undefined, `CN=\u202e${'x'.repeat(9_000)}`)
+    const [{ code, detail } = { code: '', detail: '' }] = verifyAndroid([stranger, ...chain.slice(1)]).reasons
+    expect(code).toBe('issuer_name_differs')
+    expect(detail.length).toBeLessThan(400)
+    expect(detail).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
+  test('when its names fit and a signature doesn’t', async () => {
+    const chain = await attest()
+    // A key certificate by a vendor of the same names, and another root's key.
+    const other = await createVendor({ now: () => NOW })
+    const [leaf] = await other.attestAndroid({ publicKey: key.publicKey, challenge: CHALLENGE })
+    expect(codesOf(verifyAndroid([leaf ?? Buffer.alloc(0), ...chain.slice(1)]))).toEqual(['chain_broken'])
   })
 
   test('when any third bit of the key’s certificate, or some of the others, is another', async () => {
@@ -223,12 +244,12 @@ const APP = {
 }
 
 /** A certificate for a key of our own, signed by the attested one, as whoever holds a rooted phone could make it. */
-async function forge(description: Uint8Array | undefined): Promise<Buffer> {
+async function forge(description: Uint8Array | undefined, issuer = 'CN=Android Keystore Key'): Promise<Buffer> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: '02',
     subject: 'CN=Android Keystore Key',
-    issuer: 'CN=Android Keystore Key',
+    issuer,
     notBefore: new Date(0),
     notAfter: new Date('2048-01-01'),
     publicKey: key.publicKey.toCryptoKey(algorithm, true, ['verify']),

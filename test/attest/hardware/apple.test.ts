@@ -35,6 +35,11 @@ describe('an attested key', () => {
     expect(verdict.attestKey?.spki).toHaveLength(91)
   })
 
+  test.each(['ios14', 'ios27', 'webauthn'] as const)('is read from authenticator data of the form %s', async (form) => {
+    const { object } = await attest({ form })
+    expect(verifyApple(object)).toMatchObject({ tier: 'secure_enclave', reasons: [] })
+  })
+
   test('of an app built for development counts where that is allowed', async () => {
     const { object } = await attest({ environment: 'development' })
     expect(verifyApple(object, { isDevelopmentAllowed: true }).tier).toBe('secure_enclave')
@@ -129,8 +134,8 @@ describe('an assertion', () => {
   const bundleHash = sha256('a bundle')
   const appId = apps.apple[0]?.appId ?? ''
 
-  async function makeKey() {
-    const made = await attest()
+  async function makeKey(request: Partial<AppleRequest> = {}) {
+    const made = await attest(request)
     const key = verifyApple(made.object).attestKey?.spki
     if (key === undefined) throw new Error('the key was not attested')
     return { ...made, key }
@@ -165,8 +170,23 @@ describe('an assertion', () => {
     }
   })
 
-  test('with any bit turned is refused', async () => {
-    const { key, assert } = await makeKey()
+  test.each([
+    ['ios14', 37],
+    ['ios27', 102],
+    ['webauthn', 229],
+  ] as const)('is read from authenticator data of the form %s, %i bytes', async (form, length) => {
+    const { key, assert } = await makeKey({ form })
+    const input = { spki: key, appId, clientDataHash: bundleHash, counterAbove: 0 }
+    const assertion = assert(bundleHash)
+    expect(decode(assertion).authenticatorData).toHaveLength(length)
+    expect(await verifyAssertion({ ...input, assertion })).toEqual({ isValid: true, counter: 1 })
+    expect(await verifyAssertion({ ...input, assertion, clientDataHash: sha256('another') })).toMatchObject({
+      code: 'bad_signature',
+    })
+  })
+
+  test.each(['ios14', 'ios27'] as const)('of %s with any bit turned is refused', async (form) => {
+    const { key, assert } = await makeKey({ form })
     const assertion = assert(bundleHash)
     const verdicts = await Promise.all(
       Array.from({ length: assertion.length * 8 }, (_, bit) =>

@@ -14,10 +14,10 @@ import {
 } from '@peculiar/x509'
 import { encode } from 'cborg'
 import sharp from 'sharp'
-import { make } from '../../platform/crypto/pki.ts'
+import { type Issued, make } from '../../platform/crypto/pki.ts'
 
 const EMAIL_PROTECTION = '1.3.6.1.5.5.7.3.4'
-const RESERVED_BYTES = 2_048
+const RESERVED_BYTES = 4_096
 export const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 
 export interface C2paSigner {
@@ -48,12 +48,15 @@ const VALIDITY = { from: '2020-01-01T00:00:00Z', until: '2060-01-01T00:00:00Z' }
 /** A root of its own, and a leaf, that are good from 2020 to 2059. */
 export async function makeC2paSigner({
   ocsp,
+  authority,
 }: {
   /** Address of the revocation service that the leaf names. */
   ocsp?: string
+  /** Signs the leaf, in place of a root of its own. */
+  authority?: Omit<Issued, 'certificate'>
 } = {}): Promise<C2paSigner> {
   start()
-  const root = await make({ name: 'Camera root,O=Acme', isCa: true, ...VALIDITY })
+  const root = authority ?? (await make({ name: 'Camera root,O=Acme', isCa: true, ...VALIDITY }))
   const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
   const leaf = await make({
     name: 'Camera 1,O=Acme',

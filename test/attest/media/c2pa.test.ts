@@ -12,6 +12,7 @@ import { readTrustAnchors } from '#src/attest/media/c2pa-trust.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { limitMemory } from '#src/attest/media/wasm-memory.ts'
 import { readConfig } from '#src/config.ts'
+import { makeDer, makeSlowRsa, rsa } from '../../platform/crypto/pki.ts'
 import { factsOf } from '../factors/vectors.ts'
 import { type C2paSigner, type ManifestOptions, makeC2paSigner, makePicture } from './c2pa-signing.ts'
 
@@ -67,6 +68,18 @@ describe('a manifest', () => {
     const trusted = await read(signed, { anchors: [stranger.root] })
     expect(advisoriesOf(trusted)).toMatchObject([
       { code: 'c2pa_present_valid', evidence: { trusted: true, trust_list: { certificates: 2 } } },
+    ])
+  })
+
+  it('under a certificate whose RSA exponent is as long as its modulus is read as fast as others', async () => {
+    // The library's own bound on exponents: it verifies nothing with such a key, and trusts no signer through it.
+    const algorithm = rsa(3072)
+    const keys = await makeSlowRsa()
+    const years = { from: '2020-01-01T00:00:00Z', until: '2060-01-01T00:00:00Z' }
+    const authority = await makeDer({ name: 'Slow root,O=Acme', isCa: true, keys, algorithm, ...years })
+    const slow = await makeC2paSigner({ authority })
+    expect(advisoriesOf(await read(await photo({}, slow), { anchors: [authority.der] }))).toMatchObject([
+      { code: 'c2pa_present_valid', evidence: { trusted: false, codes: ['signingCredential.untrusted'] } },
     ])
   })
 

@@ -166,9 +166,27 @@ describe('the block', () => {
     })
   })
 
+  test('gives texts up to their first NUL', async () => {
+    const ifd0 = [
+      text(MAKE, 'NIKON\0 CORPORATION'),
+      text(MODEL, '\0Adobe Photoshop'),
+      text(SOFTWARE, 'V1\0'.repeat(20)),
+    ]
+    const exif = [text(DATE, '2026:11:20 15:51:00\0junk'), text(OFFSET, '+01:00\0\0\0-02'), text(SUBSEC, '05\x004')]
+    expect(await readBlock({ ifd0, exif })).toEqual({
+      state: 'read',
+      dateTimeOriginal: '2026:11:20 15:51:00',
+      subSec: '05',
+      offset: '+01:00',
+      make: 'NIKON',
+      model: null,
+      software: 'V1',
+    })
+  })
+
   test('gives texts without controls, of 256 characters at most, well-formed', async () => {
     const ifd0 = [
-      text(MAKE, 'a\0b\u202Ec\r\n\x1b[31m'),
+      text(MAKE, 'ab\u202Ec\r\n\x1b[31m'),
       text(MODEL, 'x'.repeat(60_000)),
       text(SOFTWARE, '\u{1F600}'.repeat(200)),
     ]

@@ -1,7 +1,7 @@
 // Certificates of our own making. What a test doesn't say is as an honest device CA would have it.
 
 import 'reflect-metadata'
-import { webcrypto } from 'node:crypto'
+import { generateKeyPairSync, webcrypto } from 'node:crypto'
 import {
   BasicConstraintsExtension,
   type Extension,
@@ -20,6 +20,32 @@ export const ED25519 = { name: 'Ed25519' }
 
 export function rsa(modulusLength: number, hash = 'SHA-256') {
   return { name: 'RSASSA-PKCS1-v1_5', modulusLength, publicExponent: new Uint8Array([1, 0, 1]), hash }
+}
+
+/**
+ * An RSA pair with its exponents swapped, so that the public one is as long as the modulus. It signs like any other, and to
+ * verify takes a hundred times as long.
+ */
+export async function makeSlowRsa(bits = 3072): Promise<KeyPair> {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: bits, publicExponent: 65_537 })
+  const { n = '', e = '', d = '', p = '', q = '', qi = '' } = privateKey.export({ format: 'jwk' })
+  const reduced = (prime: string) => fromBigInt(toBigInt(e) % (toBigInt(prime) - 1n))
+  const swapped = { kty: 'RSA', n, e: d, d: e, p, q, dp: reduced(p), dq: reduced(q), qi }
+  const { subtle } = webcrypto
+  return {
+    privateKey: await subtle.importKey('jwk', swapped, rsa(bits), true, ['sign']),
+    publicKey: await subtle.importKey('jwk', { kty: 'RSA', n, e: d }, rsa(bits), true, ['verify']),
+  }
+}
+
+const toBigInt = (text: string) => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
+const fromBigInt = (number: bigint) =>
+  Buffer.from(number.toString(16).replace(/^(?=(?:..)*.$)/, '0'), 'hex').toString('base64url')
+
+/** The public part alone, of no real key: nobody has to sign with it. */
+export async function rsaPublicKey(modulus: Buffer, exponent: Buffer): Promise<webcrypto.CryptoKey> {
+  const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: exponent.toString('base64url') }
+  return webcrypto.subtle.importKey('jwk', jwk, rsa(modulus.length * 8), true, ['verify'])
 }
 
 /** A certificate with its keys, so that it can issue others. */

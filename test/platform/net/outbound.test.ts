@@ -25,6 +25,7 @@ function outbound(options: OutboundOptions = {}) {
     ...created,
     send: (url: string, request: Partial<OutboundRequest> = {}) =>
       created.send({
+        account: 'acc_1',
         url,
         environment: 'sandbox',
         method: 'POST',

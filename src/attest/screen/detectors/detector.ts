@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import { parseRetryAfter } from '#src/account/webhooks/schedule.ts'
-import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
+import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
 
 export interface DetectorInput {
   /** 64 lower-case hexadecimal digits. */
@@ -79,6 +79,7 @@ export async function callDetector(
   judge: (json: unknown, status: number) => Detection | undefined = () => undefined,
 ): Promise<{ json: unknown } | { detection: Detection }> {
   const answer = await outbound.send({
+    account: OPERATOR,
     url,
     // The rules of live: https, and public addresses, unless the operator allows a loopback one.
     environment: url.startsWith('http:') ? 'sandbox' : 'live',

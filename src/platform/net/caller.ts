@@ -1,0 +1,145 @@
+// Calls of one address that was checked, over pools of connections to it. The same for http, in the thread of whoever asks,
+// and for https, in an egress thread. Whatever the other side does is an answer, never an exception.
+
+import { type buildConnector, Pool } from 'undici'
+import type { Deadline } from './deadline.ts'
+import { exchange } from './exchange.ts'
+import type { OutboundAnswer, OutboundRequest } from './outbound.ts'
+import type { Target } from './url.ts'
+
+/** Where a call goes: the address was checked, and nothing resolves a second time. */
+export interface Destination {
+  target: Target
+  address: string
+  /** On whose behalf. */
+  account: string
+}
+
+export type CallerRequest = Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'maxResponseBytes'>
+
+export interface Caller {
+  call(to: Destination, request: CallerRequest, deadline: Deadline): Promise<Untimed>
+  close(): Promise<void>
+}
+
+export type Untimed = DistributiveOmit<OutboundAnswer, 'durationMs'>
+export type Problem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
+
+interface CallerOptions {
+  /** What connections may be shared by: calls with one key use the same. It must hold origin and address. */
+  keyOf(to: Destination): string
+  /** Made once per key. */
+  connectorOf(to: Destination): buildConnector.connector
+}
+
+// A dead address must leave time for the next one within the usual 15 s.
+export const CONNECT_TIMEOUT_MS = 5_000
+const MAX_HEADER_BYTES = 16 * 1024
+// Idle sockets close by themselves after seconds; this bounds the empty pools that remember them.
+const MAX_POOLS = 256
+const KEEP_ALIVE_MS = 4_000
+const KEEP_ALIVE_MAX_MS = 30_000
+
+export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
+  const pools = new Map<string, Pool>()
+  const connectErrors = new WeakSet<Error>()
+
+  function poolOf(to: Destination): Pool {
+    const key = keyOf(to)
+    const known = pools.get(key)
+    pools.delete(key)
+    const pool = known ?? new Pool(to.target.origin, { ...POOL, connect: marked(connectorOf(to)) })
+    pools.set(key, pool)
+    for (const [oldest, idle] of pools) {
+      if (pools.size <= MAX_POOLS) break
+      pools.delete(oldest)
+      // Running requests finish; each has its deadline.
+      void idle.close()
+    }
+    return pool
+  }
+
+  function marked(connect: buildConnector.connector): buildConnector.connector {
+    return (options, callback) =>
+      connect(options, (error, socket) => {
+        if (error === null) return callback(null, socket)
+        // undici treats some errors by their code; to it this is one kind, to us the cause tells.
+        const wrapped = new Error('connect', { cause: error })
+        connectErrors.add(wrapped)
+        callback(wrapped, null)
+      })
+  }
+
+  return {
+    async call(to, { method, headers, body = null, maxResponseBytes }, deadline) {
+      const { target, address } = to
+      const answer = await exchange(
+        poolOf(to),
+        { path: target.path, method, headers, body },
+        maxResponseBytes,
+        deadline,
+      )
+      if ('received' in answer) return { ok: true, ...answer.received, address }
+      const { error, status } = answer
+      const isUnconnected = connectErrors.has(error)
+      const problem =
+        interruption(deadline) ?? (isUnconnected ? judgeConnectError(error.cause, target) : judgeError(error))
+      return { ok: false, ...problem, isUnconnected, address, ...(status === undefined ? {} : { status }) }
+    },
+
+    async close() {
+      const open = [...pools.values()]
+      pools.clear()
+      await Promise.all(open.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+/** What an ended deadline makes of the call. */
+export function interruption(deadline: Pick<Deadline, 'ended'>): Problem | undefined {
+  const code = deadline.ended()
+  return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
+}
+
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+const POOL = {
+  allowH2: false,
+  pipelining: 1,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+  // The call's own deadline covers both; undici's would be two more timers.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+} satisfies Pool.Options
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
+
+function judgeConnectError(error: unknown, { protocol }: Target): Problem {
+  const code = codeOf(error)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
+    return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
+  }
+  if (UNREACHABLE.has(code) || protocol === 'http:') return { code: 'connect_failed', detail: code }
+  // Before the handshake is done everything else is the handshake: certificates, versions, a peer that isn't TLS.
+  const isOurs = code.startsWith('HANDSHAKE_') && error instanceof Error
+  return { code: 'tls_failed', detail: isOurs ? error.message : code }
+}
+
+function judgeError(error: unknown): Problem {
+  const code = codeOf(error)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
+    return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }
+  }
+  if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    return { code: 'invalid_response', detail: code }
+  }
+  // An argument that undici refuses is our mistake, not the receiver's.
+  if (code === 'UND_ERR_INVALID_ARG') throw error
+  return { code: 'reset', detail: code }
+}

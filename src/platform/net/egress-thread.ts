@@ -1,0 +1,51 @@
+// The inside of an egress thread: it calls addresses that its owner has checked, over TLS, and ends a call when it is told to.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { type CallerRequest, createCaller, type Destination, type Untimed } from './caller.ts'
+import { createManualDeadline, type EndReason } from './deadline.ts'
+import { createHandshakes } from './handshakes.ts'
+import { createSecureConnectors } from './tls.ts'
+
+export interface EgressData {
+  ca: string | undefined
+}
+
+export type ToThread =
+  | { op: 'call'; id: number; to: Destination; request: CallerRequest }
+  | { op: 'end'; id: number; reason: EndReason }
+
+/** `fault`: a mistake of ours, not the receiver's. */
+export type FromThread = { id: number } & ({ answer: Untimed } | { fault: string })
+
+const { ca }: EgressData = workerData
+const caller = createCaller({
+  // By account too: whose connection is made is whose processor time it takes.
+  keyOf: ({ account, target, address }) => `${account} ${target.origin} ${address}`,
+  connectorOf: createSecureConnectors({ ca, handshakes: createHandshakes() }),
+})
+const calls = new Map<number, (reason: EndReason) => void>()
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.op === 'call') void run(message)
+  else calls.get(message.id)?.(message.reason)
+})
+
+async function run({ id, to, request }: Extract<ToThread, { op: 'call' }>): Promise<void> {
+  const { end, ...deadline } = createManualDeadline()
+  calls.set(id, end)
+  try {
+    const answer = await caller.call(to, request, deadline)
+    if (!answer.ok) return tell({ id, answer })
+    // Moved, not copied: a small body stands in a pool with others.
+    const body = Buffer.from(new Uint8Array(answer.body).buffer)
+    tell({ id, answer: { ...answer, body } }, [body.buffer])
+  } catch (error) {
+    tell({ id, fault: error instanceof Error ? error.message : String(error) })
+  } finally {
+    calls.delete(id)
+  }
+}
+
+function tell(message: FromThread, moved: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, moved)
+}
