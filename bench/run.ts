@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util'
 import { BENCHES, type BenchName, isBenchName } from './benches.ts'
 import { type Bench, print, record } from './harness.ts'
 
-const USAGE = `Usage: npm run bench -- <name>[:<part>]... [--quick] [--rounds N] [--no-record] [--profile DIRECTORY]
+const USAGE = `Usage: npm run bench -- <name>[:<part>]... [--quick] [--scenario PART] [--rounds N] [--no-record] [--profile DIRECTORY]
 
   --quick      small sizes and one round: a smoke of seconds, whose figures say nothing; never recorded
+  --scenario   the same as a part behind the name
   --rounds N   measured runs of each side, 3 by default
   --no-record  leaves bench/README.md alone
   --profile    every process leaves a CPU profile there; \`node bench/profile.ts FILE\` shows one
@@ -47,7 +48,7 @@ if (!values.quick && !values['no-record']) {
 process.exit(verdicts.every(({ isReached }) => isReached) ? 0 : 1)
 
 function parseAsked(text: string): { name: BenchName; part?: string }[] {
-  const [name = '', part] = text.split(':', 2)
+  const [name = '', part = values.scenario] = text.split(':', 2)
   if (!isBenchName(name)) return []
   if (part === undefined) return [{ name }]
   const { parts = [] }: Bench = BENCHES[name]
@@ -61,6 +62,7 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         rounds: { type: 'string', default: '3' },
+        scenario: { type: 'string' },
         'no-record': { type: 'boolean', default: false },
         profile: { type: 'string' },
       },
