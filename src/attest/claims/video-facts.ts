@@ -10,9 +10,9 @@ import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { type ChunkRow, findChunks, findStream } from '../captures/stream-rows.ts'
 import type { Facts } from '../factors/facts.ts'
-import { createWalker } from '../video/container.ts'
+import { createWalker, type Walked } from '../video/container.ts'
 import { examineVideo } from '../video/examine.ts'
-import type { ContainerFacts, ReceivedVideo, VideoFacts, VideoManifest } from '../video/facts.ts'
+import type { ReceivedVideo, VideoFacts, VideoManifest } from '../video/facts.ts'
 import type { SubmittedRow } from './rows.ts'
 
 export interface VideoFactsDeps {
@@ -55,6 +55,7 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
       received: sent === undefined ? uploaded(reading) : streamed(reading, sent),
       nonce: submission.bundle?.session_nonce ?? null,
       container: reading.container,
+      footage: reading.footage,
     })
   }
 
@@ -83,12 +84,11 @@ interface Sent {
   chunks: ChunkRow[]
 }
 
-interface Pieces {
+interface Pieces extends Walked {
   bytes: number
   /** Those that are whole, in their order. */
   pieces: { sha256: string; bytes: number }[]
   looseBytes: number
-  container: ContainerFacts
 }
 
 async function checkWhole(source: Readable, sha256: string, signal: AbortSignal): Promise<void> {
@@ -98,14 +98,14 @@ async function checkWhole(source: Readable, sha256: string, signal: AbortSignal)
 }
 
 /**
- * Reads a stream to its end: the hash of each piece of these sizes, and what the container is. Memory and the time
+ * Reads a stream to its end: the hash of each piece of these sizes, what the container is and what it says of its video. Memory and the time
  * between two turns of the event loop are those of one buffer of the stream, whatever its length.
  */
 export async function readPieces(
   source: Readable,
   { sizes, type, signal }: { sizes: readonly number[]; type: string; signal: AbortSignal },
 ): Promise<Pieces> {
-  const walker = createWalker(type)
+  const walker = createWalker(type, cutsOf(sizes))
   const pieces: Pieces['pieces'] = []
   let bytes = 0
   let piece: { hash: Hash; left: number; size: number } | undefined
@@ -133,7 +133,15 @@ export async function readPieces(
     }
   })
   const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
-  return { bytes, pieces, looseBytes: bytes - told, container: walker.end() }
+  return { bytes, pieces, looseBytes: bytes - told, ...walker.end() }
+}
+
+function cutsOf(sizes: readonly number[]): number[] {
+  let end = 0
+  return sizes.map((size) => {
+    end += size
+    return end
+  })
 }
 
 async function eachBuffer(source: Readable, signal: AbortSignal, take: (buffer: Buffer) => unknown): Promise<void> {

@@ -79,7 +79,7 @@ const evaluated = {
   observations: [],
   hardware_tier: 'none',
   evaluated_at: '2026-11-20T15:11:04.310Z',
-  rules_version: 'attest-rules/3',
+  rules_version: 'attest-rules/4',
   result_jws: 'eyJhbGciOiJFUzI1NiIs...',
 }
 

@@ -117,7 +117,7 @@ export const POLICY_NOTES: Record<string, Note> = {
               risk_score: 0,
               provenance_status: 'verified',
               hardware_tier: 'tee',
-              rules_version: 'attest-rules/3',
+              rules_version: 'attest-rules/4',
               policy_version: 2,
               result_jws: 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln',
             },
