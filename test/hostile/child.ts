@@ -8,6 +8,7 @@ import { hardwareParsers } from './hardware-parsers.ts'
 import { mediaParsers } from './media-parsers.ts'
 import { type Cases, runCases } from './parser.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
+import { videoParsers } from './video-parsers.ts'
 
 export type Order = Cases & { name: string }
 
@@ -15,7 +16,14 @@ const [, , progressPath = ''] = process.argv
 const progress = openSync(progressPath, 'r+')
 const mark = Buffer.alloc(8)
 const media = await mediaParsers()
-const parsers = [...TEXT_PARSERS, ...bodyParsers(), ...hardwareParsers(), ...media.parsers, ...(await c2paParsers())]
+const parsers = [
+  ...TEXT_PARSERS,
+  ...bodyParsers(),
+  ...hardwareParsers(),
+  ...videoParsers(),
+  ...media.parsers,
+  ...(await c2paParsers()),
+]
 
 // Half of the cases, so that what is loaded and compiled once, and caches that are full, do not count as growth.
 const WARM_PART = 2

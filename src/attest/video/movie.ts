@@ -79,8 +79,10 @@ export function createMovie(): Movie {
       const second = once(box.type, box.offset)
       if (second !== undefined) return second
       const target = runs(track)
+      const count = payload.readUInt32BE(4)
+      if (isTooMany(count, box)) return tooMany(box)
       return {
-        table: { after: 8, recordBytes: 8, count: payload.readUInt32BE(4) },
+        table: { after: 8, recordBytes: 8, count },
         take: (records) => {
           for (let at = 0; at < records.length; at += 8)
             addRun(target, records.readUInt32BE(at), numberAt(records, at + 4))
@@ -117,12 +119,14 @@ export function createMovie(): Movie {
     return undefined
   }
 
-  function readEdits(payload: Buffer, { type, offset }: Box): Taken {
-    const second = once(type, offset)
+  function readEdits(payload: Buffer, box: Box): Taken {
+    const second = once(box.type, box.offset)
     if (second !== undefined) return second
     const recordBytes = isLong(payload) ? 20 : 12
+    const count = payload.readUInt32BE(4)
+    if (isTooMany(count, box)) return tooMany(box)
     return {
-      table: { after: 8, recordBytes, count: payload.readUInt32BE(4) },
+      table: { after: 8, recordBytes, count },
       take: (records) => {
         for (let at = 0; at < records.length; at += recordBytes) {
           const isEmpty =
@@ -163,9 +167,7 @@ export function createMovie(): Movie {
     if (timescale === undefined || timescale === 0) return fail('bad_timescale')
     if (codec === undefined) return fail('no_codec')
     if (codecs.some(({ name }) => name !== codec.name)) return fail('mixed_codecs')
-    if (durations.isCut || offsets.isCut || durations.total > MAX_FRAMES) {
-      return { ...fail('too_many_frames'), isOverLimit: true }
-    }
+    if (durations.total > MAX_FRAMES) return { ...fail('too_many_frames'), isOverLimit: true }
     if (durations.total !== sampleCount || offsets.total > sampleCount) return fail('sample_counts_differ')
     video = {
       id,
@@ -243,6 +245,11 @@ function createTrack(): Track {
     editedTicks: 0,
   }
 }
+
+// A count that its box has no room for is a lie and not a large table.
+const isTooMany = (count: number, { payloadBytes }: Box): boolean => count > MAX_FRAMES && count * 8 + 8 <= payloadBytes
+
+const tooMany = ({ offset }: Box): Finding => ({ reason: 'too_many_frames', offset, isOverLimit: true })
 
 // Version 1 of a box has times of 64 bits.
 const isLong = (payload: Buffer): boolean => payload[0] === 1

@@ -1,15 +1,11 @@
 // Sample tables tell what many samples have in common once, with their count (ISO/IEC 14496-12 8.6.1). They are kept like that: a count
 // may say four billion, and costs no more than a count of one.
 
-import { MAX_FRAMES } from './limits.ts'
-
 export interface Runs {
   counts: number[]
   values: number[]
   /** All counts together. */
   total: number
-  /** There were more runs than a video may have frames: the rest is not here. */
-  isCut: boolean
 }
 
 export interface Span {
@@ -20,13 +16,11 @@ export interface Span {
 }
 
 export function createRuns(): Runs {
-  return { counts: [], values: [], total: 0, isCut: false }
+  return { counts: [], values: [], total: 0 }
 }
 
 export function addRun(runs: Runs, count: number, value: number): void {
   if (count === 0) return
-  runs.isCut ||= runs.counts.length >= MAX_FRAMES
-  if (runs.isCut) return
   runs.counts.push(count)
   runs.values.push(value)
   runs.total += count
@@ -46,9 +40,10 @@ export function spanOf(durations: Runs, offsets: Runs): Span {
   let time = 0
   let place = 0
   let used = 0
-  for (const [at, count] of durations.counts.entries()) {
+  // By index: an iterator over a million runs takes three times as long.
+  for (let at = 0; at < durations.counts.length; at += 1) {
     const duration = durations.values[at] ?? 0
-    for (let left = count; left > 0; ) {
+    for (let left = durations.counts[at] ?? 0; left > 0; ) {
       const offset = offsets.values[place] ?? 0
       const same = Math.min(left, (offsets.counts[place] ?? Number.POSITIVE_INFINITY) - used)
       widen(span, time + offset, time + offset + duration * same)

@@ -63,8 +63,22 @@ describe('the times of a container', () => {
     addRun(durations, 1, 5)
     addRun(offsets, 999_999_999, 2)
     expect(spanOf(durations, offsets)).toEqual({ first: 2, end: 3_000_000_005 })
-    for (let run = 0; run <= MAX_FRAMES; run += 1) addRun(offsets, 1, 0)
-    expect(offsets).toMatchObject({ isCut: true, counts: { length: MAX_FRAMES } })
+  })
+
+  it('of a table with more runs than a video may have frames are not read', () => {
+    const file = joinChunks(recordVideo({ seed: 1, chunks: 1, container: 'mov' }))
+    const at = file.indexOf('stts') - 4
+    const table = Buffer.alloc(8 * (MAX_FRAMES + 1) + 16)
+    table.writeUInt32BE(table.length)
+    table.write('stts', 4)
+    table.writeUInt32BE(MAX_FRAMES + 1, 12)
+    const longer = [file.subarray(0, at), table, file.subarray(at + file.readUInt32BE(at))]
+    for (const type of ['moov', 'trak', 'mdia', 'minf', 'stbl']) {
+      const head = longer[0] as Buffer
+      const size = head.indexOf(type) - 4
+      head.writeUInt32BE(head.readUInt32BE(size) + table.length, size)
+    }
+    expect(walk(longer, 'video/quicktime').container).toMatchObject({ state: 'unverified', reason: 'too_many_frames' })
   })
 
   it('are those of each frame, one by one', () => {
