@@ -328,7 +328,8 @@ function stream(
             index,
             bytes: chunk.data.length,
             sha256: sha256Hex(chunk.data),
-            arrivedAtMs: arrivals.get(index) ?? ISSUED + 60_000 + chunk.lastPtsUs / 1_000,
+            // When what belongs at this index was over, whatever was sent there.
+            arrivedAtMs: arrivals.get(index) ?? ISSUED + 60_000 + (chunks[index] ?? chunk).lastPtsUs / 1_000,
           },
         ],
   )
