@@ -9,6 +9,7 @@ import { hardwareParsers } from './hardware-parsers.ts'
 import { mediaParsers } from './media-parsers.ts'
 import { type Cases, runCases } from './parser.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
+import { videoParsers } from './video-parsers.ts'
 
 export type Order = Cases & { name: string }
 
@@ -21,6 +22,7 @@ const parsers = [
   ...bodyParsers(),
   ...hardwareParsers(),
   ...costlyParsers(),
+  ...videoParsers(),
   ...media.parsers,
   ...(await c2paParsers()),
 ]
