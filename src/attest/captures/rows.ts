@@ -79,7 +79,7 @@ async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
   const free = await tx.query<{ id: string }>(
     `SELECT free.id FROM unnest($1::text[]) AS wanted (nonce)
      CROSS JOIN LATERAL (
-       SELECT id FROM capture_sessions WHERE nonce = wanted.nonce AND consumed_by IS NULL LIMIT 1 FOR UPDATE
+       SELECT id FROM capture_sessions WHERE nonce = wanted.nonce AND consumed_by IS NULL LIMIT 1 FOR NO KEY UPDATE
      ) AS free`,
     [nonces.sort()],
   )

@@ -96,10 +96,15 @@ interface ServiceOptions {
   through?: (db: Database) => Database
   /** Whose word about hardware counts. */
   trust?: Trust
+  poolSize?: number
 }
 
-export async function startService({ through = (db) => db, trust }: ServiceOptions = {}): Promise<Service> {
-  const test = await createTestDatabase({ poolSize: 12 })
+export async function startService({
+  through = (db) => db,
+  trust,
+  poolSize = 12,
+}: ServiceOptions = {}): Promise<Service> {
+  const test = await createTestDatabase({ poolSize })
   const root = await mkdtemp(join(tmpdir(), 'claims-'))
   const clock = { now: new Date() }
   const log = pino({ level: 'silent' })
