@@ -4,16 +4,16 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
 import { createFerries } from './ferries.ts'
 import { createPackets, type Packets, type Statement } from './packet.ts'
+import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
 export type { Statement } from './packet.ts'
 
-export const APP_ROLE = 'countersign_app'
-export const SYSTEM_ROLE = 'countersign_system'
+export { APP_ROLE, SYSTEM_ROLE } from './settings.ts'
 
 /** A transaction. Comes first in every function that touches rows, so that a forgotten one can't compile. */
 export interface Tx {
@@ -24,8 +24,15 @@ export interface Tx {
 }
 
 export interface Database {
-  /** `isSnapshot: true` reads all of its statements as of one moment, and can only read. */
-  tenant<R>(scope: Scope, work: (tx: Tx) => Promise<R>, options?: { isSnapshot?: boolean }): Promise<R>
+  /**
+   * `isSnapshot: true` reads all of its statements as of one moment, and can only read. `isDurable: false` gives up waiting
+   * for the disk: never for accept or settle.
+   */
+  tenant<R>(
+    scope: Scope,
+    work: (tx: Tx) => Promise<R>,
+    options?: { isSnapshot?: boolean; isDurable?: boolean },
+  ): Promise<R>
   /** `reason` says in the log and in pg_stat_activity why the boundary was crossed. `isDurable: false` gives up
    * waiting for the disk: right for dispatch and claim, whose loss reconcile repairs; never for accept or settle. */
   system<R>(reason: string, work: (tx: Tx) => Promise<R>, options?: { isDurable?: boolean }): Promise<R>
@@ -73,17 +80,12 @@ const TIMEOUTS = {
   lock_timeout: 3_000,
   statement_timeout: 60_000,
 }
-// Whoever waits for a row keeps a connection that others of the account need. Shorter than a caller's patience, long enough
-// for every transaction that holds rows for a few statements; what is not had by then is tried again (503, or `defer`).
-const TENANT_LOCK_TIMEOUT_MS = 900
 const CONNECT_TIMEOUT_MS = 5_000
 
 // Of readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last of them.
 const MAX_READERS = 32
 // One is answered here while Postgres works on the other. More of them would carry fewer each, at the price of a transaction.
 const MAX_READS_UNDER_WAY = 2
-
-const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
 export function createDatabase({
   url,
@@ -213,10 +215,10 @@ export function createDatabase({
   })
 
   return {
-    tenant: (scope, work, { isSnapshot = false } = {}) =>
+    tenant: (scope, work, { isSnapshot = false, isDurable = true } = {}) =>
       spanned('tenant', () => {
         const begin = isSnapshot ? BEGIN_SNAPSHOT : BEGIN
-        return transact(connectTenant(scope.accountId), [begin, tenantSettings(scope)], work)
+        return transact(connectTenant(scope.accountId), [begin, tenantSettings(scope, { isDurable })], work)
       }),
     system: (reason, work, options) =>
       spanned(`system: ${reason}`, () => transact(connectSystem, [BEGIN, systemSettings(reason, options)], work)),
@@ -247,35 +249,9 @@ interface Connection {
 
 type Connect = () => Promise<Connection>
 
-const BEGIN: Statement = { text: 'BEGIN', values: [] }
-const BEGIN_SNAPSHOT: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] }
-
 function stateOf(pool: pg.Pool): PoolState {
   return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }
 }
-
-// They travel with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to whoever gets
-// the connection next.
-function tenantSettings({ accountId, environment }: Scope, { isReading = false } = {}): Statement {
-  return {
-    text: `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
-       set_config('app.environment', $2, true)${isReading ? READ_ONLY : LOCK_TIMEOUT}`,
-    values: [checkAccount(accountId), checkEnvironment(environment)],
-  }
-}
-
-function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
-  return {
-    // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
-    text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
-       set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
-    values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],
-  }
-}
-
-const READ_ONLY = `, set_config('transaction_read_only', 'on', true)`
-const LOCK_TIMEOUT = `, set_config('lock_timeout', '${TENANT_LOCK_TIMEOUT_MS}', true)`
-const NOT_DURABLE = `, set_config('synchronous_commit', 'off', true)`
 
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
@@ -287,16 +263,6 @@ function holdPacket(client: pg.PoolClient): void {
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
-}
-
-function checkAccount(accountId: string): string {
-  if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')
-  return accountId
-}
-
-function checkEnvironment(environment: Environment): Environment {
-  if (environment !== 'sandbox' && environment !== 'live') throw new Error('unknown environment')
-  return environment
 }
 
 function transaction(client: pg.PoolClient, packets: Packets): Tx {
