@@ -17,6 +17,7 @@ import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
+import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
 import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
 import { readElements } from './elements.ts'
@@ -210,7 +211,8 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     },
 
     /**
-     * Cancels what has not started; what runs finishes. Once more does nothing more.
+     * Cancels what has not started; what runs finishes. Once more does nothing more. What is cancelled counts as never
+     * submitted.
      * @throws {Failure} `not_found`, `environment_mismatch`.
      */
     async cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<BatchState & { cancelled: number }> {
@@ -218,8 +220,11 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       const cancel = async (tx: Tx) => {
         const open = await findOpenJobs(tx, id)
         const cancelled = await cancelJobs(tx, open)
-        if (open.length > 0) await markCancelled(tx, id, cancelled, now())
-        return { ...(await stateOf(tx, scope, id)), cancelled: cancelled.length }
+        if (open.length > 0) await markCancelled(tx, id, now())
+        const claimIds = await cancelCaptures(tx, id, cancelled)
+        const state = await stateOf(tx, scope, id)
+        await resetClaims(tx, claimIds)
+        return { ...state, cancelled: cancelled.length }
       }
       return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, cancel, ({ cancelled }) => String(cancelled))))
     },

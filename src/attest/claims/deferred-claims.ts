@@ -69,7 +69,7 @@ export async function deferClaims(tx: Tx, scope: Scope, batchId: string): Promis
 }
 
 /** A claim as a submission states it; what an earlier one has stated stays. */
-export function statedClaim(id: string, { claim = {} }: BatchLine, earlier?: NewClaim): NewClaim {
+export function statedClaim(id: string, { claim = {} }: Pick<BatchLine, 'claim'>, earlier?: NewClaim): NewClaim {
   const { reference, line, loss_location: loss, loss_at: lossAt } = claim
   return {
     id,
