@@ -60,7 +60,9 @@ const settings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host:port/database' })
     .describe('The service’s own login, bound by row-level security.'),
-  DATABASE_POOL: count(4).describe('Connections per process.'),
+  DATABASE_POOL: count(4).describe(
+    'Connections per process for requests and jobs, of which one account uses all but one at most; 2 more are for keys and leases.',
+  ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be redis://host:port, or rediss:// for TLS' })
     .optional()

@@ -12,7 +12,7 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import type { QueueName } from './platform/jobs/queues.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { collectPool, createMetrics, type Metrics } from './platform/metrics.ts'
+import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { createServices, type Services } from './services.ts'
 
@@ -37,7 +37,11 @@ interface Running {
 const FLUSH_MS = 3_000
 
 /** Runs one process of the Procfile until a signal, or the end of whoever started it. */
-export async function runProcess(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
+export async function runProcess(
+  name: string,
+  start: (context: ProcessContext) => Promise<Running>,
+  { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
+): Promise<void> {
   const config = readConfigOrExit()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
@@ -48,8 +52,8 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
     log,
   })
   const metrics = createMetrics({ process: name })
-  const services = createServices({ config, log, registry: metrics.registry })
-  collectPool(metrics.registry, () => services.db().pool())
+  const services = createServices({ config, log, registry: metrics.registry, worksWithoutTenants })
+  collectPools(metrics.registry, () => services.db().pools())
   const checks: Record<string, Check> = {
     postgres: () => services.db().system('ready', (tx) => tx.query('SELECT 1')),
   }

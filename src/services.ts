@@ -65,9 +65,11 @@ interface ServiceDeps {
   log: Log
   /** Where parts count what they do. */
   registry?: Registry
+  /** All of the process's connections are for system transactions: a dispatcher's queues must not wait for each other. */
+  worksWithoutTenants?: boolean
 }
 
-export function createServices({ config, log, registry = new Registry() }: ServiceDeps) {
+export function createServices({ config, log, registry = new Registry(), worksWithoutTenants = false }: ServiceDeps) {
   const stack = new AsyncDisposableStack()
   const now = () => clock().now()
 
@@ -75,6 +77,7 @@ export function createServices({ config, log, registry = new Registry() }: Servi
     const made = createDatabase({
       url: config.DATABASE_URL,
       poolSize: config.DATABASE_POOL,
+      ...(worksWithoutTenants && { systemPoolSize: config.DATABASE_POOL }),
       // Whose request the connection was once made for is not whose it is now.
       onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
     })

@@ -1,5 +1,5 @@
 import { createApp } from '#src/app.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
 import { parseStoreAddress } from '#src/platform/store/address.ts'
@@ -15,7 +15,17 @@ await runProcess('web', async ({ config, services, log, metrics }) => {
   const { find: findKey } = services.keys()
   const { jwks } = services.signingKeys()
   const findEffect = createFindEffect(services.db())
-  const app = createApp({ routes: featureRoutes(services), findKey, findEffect, jwks, baseUrl, log, metrics })
+  const keepStatus = createKeepStatus(services.db())
+  const app = createApp({
+    routes: featureRoutes(services),
+    findKey,
+    findEffect,
+    keepStatus,
+    jwks,
+    baseUrl,
+    log,
+    metrics,
+  })
   const { port, close } = await listen(app, { port: config.PORT, host: config.HOST })
   return { port, stop: close }
 })

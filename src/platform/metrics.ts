@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PoolState } from './db/database.ts'
+import type { PoolStates } from './db/database.ts'
 
 export interface Metrics {
   registry: Registry
@@ -33,17 +33,18 @@ export function createMetrics({ process }: { process: string }): Metrics {
 }
 
 /** Connections of this process to Postgres. */
-export function collectPool(registry: Registry, pool: () => PoolState): void {
+export function collectPools(registry: Registry, pools: () => PoolStates): void {
   new Gauge({
     name: 'countersign_db_pool',
-    help: 'Connections by state: busy, idle; and waiting, the transactions that wait for one.',
-    labelNames: ['state'],
+    help: 'Connections by pool (tenant, system) and state: busy, idle; and waiting, the transactions that wait for one.',
+    labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      const { total, idle, waiting } = pool()
-      this.set({ state: 'busy' }, total - idle)
-      this.set({ state: 'idle' }, idle)
-      this.set({ state: 'waiting' }, waiting)
+      for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
+        this.set({ pool, state: 'busy' }, total - idle)
+        this.set({ pool, state: 'idle' }, idle)
+        this.set({ pool, state: 'waiting' }, waiting)
+      }
     },
   })
 }

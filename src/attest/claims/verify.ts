@@ -17,7 +17,7 @@ import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
 import { encodeFacts } from '../reevaluate/stored-facts.ts'
 import type { Gathered } from './gather.ts'
-import { type HardwareContext, takeCounter } from './hardware-facts.ts'
+import { type HardwareContext, takeCounter, takeNonce } from './hardware-facts.ts'
 import { createLook } from './look.ts'
 import { createReadMedia, MEDIA_BUSY, type MediaFacts } from './media-facts.ts'
 import { recordOf } from './record.ts'
@@ -124,6 +124,7 @@ export function createVerify({
       revocations: await revocations(),
       now: now(),
       useCounter: (use) => db.tenant(scope, (tx) => takeCounter(tx, scope, use, id)),
+      useNonce: (nonce) => db.tenant(scope, (tx) => takeNonce(tx, nonce, id, now())),
     }
   }
 

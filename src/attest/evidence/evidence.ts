@@ -28,7 +28,6 @@ import {
   findMediaRows,
   findSigners,
   findSizes,
-  holdClaim,
 } from './rows.ts'
 import { MAX_EVENTS } from './timeline.ts'
 import type { Packet, SignedPacket } from './views.ts'
@@ -89,7 +88,10 @@ export function createEvidence(deps: EvidenceDeps) {
     const binding = { route: 'GET /v1/claims/:id/evidence', scope: caller, query: { id: claimId } }
     const before = pager.decode(request.cursor, binding)
     const [keys, revocations] = await Promise.all([deps.jwks(), deps.revocations()])
-    const rows = await db.tenant(caller, (tx) => gatherRows(tx, claimId, { before, limit: request.limit }))
+    // As of one moment: the claim and its attestations must not contradict each other, and others must not wait for that.
+    const rows = await db.tenant(caller, (tx) => gatherRows(tx, claimId, { before, limit: request.limit }), {
+      isSnapshot: true,
+    })
     const issuedAt = now()
     const { sizes, devices, ...found } = rows
     const page = pager.page(sizes, rows.attestations.length, ({ id }) => id, binding)
@@ -188,7 +190,6 @@ async function gatherRows(
   claimId: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<Rows> {
-  await holdClaim(tx, claimId)
   const [claim, sizes, totalAttestations, cases, events] = await Promise.all([
     findClaim(tx, claimId),
     findSizes(tx, claimId, { before, limit: limit + 1 }),

@@ -31,6 +31,14 @@ export function screenRoutes(
   batches: ScreeningBatches,
   settings: ScreeningSettingsStore,
 ): Route[] {
+  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  function answer(row: ScreeningRow, applied?: string, status?: number) {
+    const isQueued = row.status === 'queued'
+    const location = `/v1/media/screenings/${row.id}`
+    const retryAfterSeconds = screenings.retryAfterSeconds()
+    return replyWaited(toScreeningView(row), { isQueued, location, applied, retryAfterSeconds, status })
+  }
+
   return [
     endpoint(
       {
@@ -47,9 +55,9 @@ export function screenRoutes(
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
         return answer(await screenings.screen(caller, body, waitSeconds, signal, idempotencyKey), applied)
       },
-      async ({ caller, header, signal }, id) => {
+      async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied)
+        return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied, status)
       },
     ),
     endpoint(
@@ -155,11 +163,6 @@ export function screenRoutes(
       async ({ caller }) => toSettingsView(await settings.find(caller)),
     ),
   ]
-}
-
-function answer(row: ScreeningRow, applied?: string) {
-  const isQueued = row.status === 'queued'
-  return replyWaited(toScreeningView(row), { isQueued, location: `/v1/media/screenings/${row.id}`, applied })
 }
 
 function accepted(row: BatchRow) {

@@ -35,7 +35,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
     checkId(id, 'scr', scope.environment)
     const row = await db.tenant(scope, (tx) => getScreening(tx, id))
-    if (row.status !== 'queued' || waitSeconds === 0) return row
+    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
     await waiters.settled(row.jobId, waitSeconds * 1_000, signal)
     return db.tenant(scope, (tx) => getScreening(tx, id))
   }
@@ -75,6 +75,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
     },
 
     awaitScreening,
+    retryAfterSeconds: waiters.retryAfterSeconds,
 
     async list(
       scope: Scope,

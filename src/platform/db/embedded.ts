@@ -46,7 +46,8 @@ interface EmbeddedOptions {
 }
 
 const OWNER = 'postgres'
-// Every process has a pool of 4 and BullMQ's 2 to 3; eight process kinds, some scaled, two deployments sharing one server.
+// A process has 4 connections for tenants, 2 for the system and BullMQ's 2 to 3, few of them busy at once; eight kinds of
+// processes, some scaled, two deployments sharing one server.
 const MAX_CONNECTIONS = 200
 // Counted from the last sign of life: replaying a long log after a crash may take minutes.
 const SILENCE_DEADLINE_MS = 60_000

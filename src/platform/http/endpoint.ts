@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
-import type { FindEffect, IdempotencyKey } from './idempotency.ts'
+import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import { runRoute } from './run.ts'
 
 export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
@@ -115,6 +115,7 @@ export interface Exchange {
   requestId: string
   authenticate(req: IncomingMessage): Promise<Caller>
   findEffect: FindEffect
+  keepStatus: KeepStatus | undefined
   pace: Pace
   budget: Budget
 }
@@ -138,7 +139,7 @@ type NoQuery = Record<string, never>
 /**
  * A route that needs a key with `scope`.
  * @param replay Shows what an earlier request with the same Idempotency-Key has made, as it is now; `subject` is what
- * the domain said to `once`. Every route that changes something has one.
+ * the domain said to `once`, `status` what the first was answered, as the replay is. Every route that changes something has one.
  */
 export function endpoint<
   const Path extends string,
@@ -154,6 +155,7 @@ export function endpoint<
   replay?: (
     request: Request<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
     subject: string,
+    status: number,
   ) => Promise<Returned<NoInfer<V>>>,
 ): Route {
   return buildRoute(spec, handler, replay)
@@ -191,7 +193,7 @@ export function isReply(value: unknown): value is Reply<unknown> {
 /** What handlers look like once the schemas have done their work at the edge. */
 export interface Handlers {
   handler(request: Request<unknown, unknown, unknown>): Promise<unknown>
-  replay?(request: Request<unknown, unknown, unknown>, subject: string): Promise<unknown>
+  replay?(request: Request<unknown, unknown, unknown>, subject: string, status: number): Promise<unknown>
 }
 
 // The schemas prove at run time what the generics promised at compile time, so the erased calls are safe.

@@ -69,11 +69,15 @@ async function answerOnce(
   route: Route,
   { handler, replay }: Handlers,
   request: Request<unknown, unknown, unknown>,
-  { findEffect }: Exchange,
+  { findEffect, keepStatus }: Exchange,
 ): Promise<Answer> {
   const { idempotencyKey: key } = request
   try {
     const answer = answerOf(route, await handler(request))
+    if (key !== undefined && replay !== undefined && answer.status !== key.status) {
+      // Failing is no failure of the request, whose effect is there: a replay then says less than it could.
+      await keepStatus?.(key, answer.status).catch(() => {})
+    }
     if (route.method !== 'GET') failpoint('web:answering')
     return key?.isReplayed === true ? markReplayed(answer) : answer
   } catch (error) {
@@ -82,7 +86,8 @@ async function answerOnce(
     const effect = await findEffect(key)
     if (effect !== undefined) checkSameRequest(key, effect)
     if (effect === undefined || effect.subject === null) throw error
-    return markReplayed(answerOf(route, await replay(request, effect.subject)))
+    const shown = answerOf(route, await replay(request, effect.subject, effect.status))
+    return markReplayed({ ...shown, status: effect.status })
   }
 }
 

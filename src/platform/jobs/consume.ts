@@ -10,6 +10,7 @@ import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
+import { isLockTimeout } from '#src/platform/unavailable.ts'
 import {
   type Claim,
   claimAll,
@@ -70,6 +71,9 @@ export interface Worker {
 
 // One packet is fetched while another's rows are claimed. More would only take what other workers could run sooner.
 const FETCHERS = 4
+// Whoever holds a row for longer than a transaction waits for it holds it for a bulk. Jittered, because what was settled
+// together comes back at once.
+const LOCKED_DELAY_MS = 1_000
 
 interface WorkerDeps<Q extends QueueName> {
   queue: Q
@@ -164,10 +168,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 
   async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
     const payload = QUEUES[queue].payload.safeParse(claimed.payload)
-    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined)
+    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined, signal)
     const known = payload.data as Payload<Q>
     note(subjectOf(payload.data))
-    if (claimed.isSpent) return end(claimed, 'no attempts are left', known)
+    if (claimed.isSpent) return end(claimed, 'no attempts are left', known, signal)
 
     const isLastAttempt = claimed.attempt >= QUEUES[queue].maxAttempts
     const job: RunningJob = {
@@ -193,21 +197,28 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       await giveBack({ delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
       return 'deferred'
     }
-    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known)
+    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known, signal)
     const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
     log.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
     await giveBack({ delayMs, error: outcome.error, isCounted: true })
     return 'retried'
   }
 
-  async function end(claimed: Claim, error: string, payload: Payload<Q> | undefined): Promise<string> {
+  async function end(
+    claimed: Claim,
+    error: string,
+    payload: Payload<Q> | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     log.error({ error }, 'the job is dead')
     try {
-      await db.tenant(claimed.scope, async (tx) => {
+      const bury = async (tx: Tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
         if (payload === undefined) await work.buryUnread?.(tx, claimed.scope, claimed.id)
         else await work.bury(tx, claimed.scope, payload, error)
-      })
+      }
+      // Also while the subject is locked: left to its lease, the job would run once more.
+      await retryWhileAway(() => db.tenant(claimed.scope, bury), signal)
     } catch (reason) {
       if (reason !== STALE_JOB) throw reason
       return 'stale'
@@ -290,6 +301,10 @@ async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcom
     return await run()
   } catch (error) {
     if (error === STALE_JOB) return 'stale'
+    if (isLockTimeout(error)) {
+      const delayMs = Math.round(LOCKED_DELAY_MS * (0.5 + Math.random()))
+      return { kind: 'defer', reason: 'a row that it needs is locked', delayMs }
+    }
     log.warn({ err: error }, 'the handler could not know the answer yet')
     return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
   }

@@ -25,7 +25,7 @@ import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
@@ -96,10 +96,15 @@ interface ServiceOptions {
   through?: (db: Database) => Database
   /** Whose word about hardware counts. */
   trust?: Trust
+  poolSize?: number
 }
 
-export async function startService({ through = (db) => db, trust }: ServiceOptions = {}): Promise<Service> {
-  const test = await createTestDatabase({ poolSize: 12 })
+export async function startService({
+  through = (db) => db,
+  trust,
+  poolSize = 12,
+}: ServiceOptions = {}): Promise<Service> {
+  const test = await createTestDatabase({ poolSize })
   const root = await mkdtemp(join(tmpdir(), 'claims-'))
   const clock = { now: new Date() }
   const log = pino({ level: 'silent' })
@@ -153,6 +158,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const app = await startApp(routes, {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
   })
 

@@ -22,7 +22,7 @@ import { createScreen, type ScreenDeps } from '#src/attest/screen/screen.ts'
 import { createScreenings } from '#src/attest/screen/screenings.ts'
 import { createScreeningSettings } from '#src/attest/screen/settings.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
@@ -100,7 +100,11 @@ export async function startScreening(): Promise<ScreenService> {
   })
   const keys = new Map<string, KeyRow>()
   const routes = screenRoutes(screenings, createScreeningBatches({ db, now }), createScreeningSettings({ db }))
-  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
+  const app = await startApp(routes, {
+    findKey: async (raw) => keys.get(raw),
+    findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
+  })
 
   const addKey = (row: Partial<KeyRow>): string => {
     const raw = randomBytes(24).toString('base64url')
