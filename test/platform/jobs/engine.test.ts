@@ -156,6 +156,13 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(await producer.add(many.map((one) => ({ tickets: [one], priority: 3 })))).toEqual({ stored: ids })
     expect(await producer.held(many)).toEqual(ids)
     expect(await producer.waiting()).toBe(251)
+    // A worker takes nothing of it and is not stuck.
+    const bull = await engine.inspect('deliver')
+    await bull.pause()
+    expect(await producer.waiting()).toBe(0)
+    await bull.resume()
+    expect(await producer.waiting()).toBe(251)
+    await bull.close()
     await producer.close()
   })
 

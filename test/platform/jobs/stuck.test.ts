@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { pauseQueue, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { type System, startSystem, testedEngines } from '../../support/system.ts'
 import { until } from '../../support/until.ts'
 
@@ -50,5 +51,41 @@ describe('a worker that makes no progress', () => {
       },
       { timeoutMs: 60_000 },
     )
+  })
+})
+
+describe('a worker whose jobs come in bursts', () => {
+  const STUCK_AFTER_SECONDS = 1
+  let system: System
+  beforeAll(async () => {
+    system = await startSystem({
+      engine,
+      only: ['dispatch', 'attest'],
+      environment: { STUCK_AFTER_SECONDS: String(STUCK_AFTER_SECONDS) },
+    })
+  }, 60_000)
+  afterAll(() => system?.close())
+
+  it('is not replaced when its queue is resumed after an idle time', { timeout: 90_000 }, async () => {
+    const { database, scope, warnings } = system
+    for (let burst = 1; burst <= 4; burst += 1) {
+      await pauseQueue(database.db, 'attest')
+      await database.db.tenant(scope, (tx) =>
+        enqueue(
+          tx,
+          'attest',
+          scope,
+          Array.from({ length: 60 }, (_, index) => ({ payload: { attestationId: `att_${index}` } })),
+        ),
+      )
+      const idleSince = performance.now()
+      // Bursts at different distances from the watch's checks.
+      await until(() => performance.now() - idleSince > STUCK_AFTER_SECONDS * 1_000 + burst * 60)
+      await resumeQueue(database.db, 'attest')
+      await until(async () => (await database.owner("SELECT FROM jobs WHERE state = 'dead'")).length === burst * 60, {
+        timeoutMs: 60_000,
+      })
+    }
+    expect(warnings.filter((line) => /ended with/.test(line))).toEqual([])
   })
 })
