@@ -221,7 +221,7 @@ function install(done) {
         '`npm ci` did not install what package-lock.json pins: ' +
           deviations.slice(0, 5).join(', ') +
           (deviations.length > 5 ? ' and ' + (deviations.length - 5) + ' more' : '') +
-          '. The registry lacks them, or serves other content than it did when they were pinned.'
+          '. The registry lacks them, or serves other content than it did when they were pinned; or npm is older than 9.6.5.'
       )
     }
     fs.unlinkSync(lock)

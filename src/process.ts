@@ -79,6 +79,11 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   process.on('disconnect', () => void stop('the parent process is gone', 0))
+  // How a supervisor tells a busy process from a frozen one.
+  process.on(
+    'message',
+    (message: { ping?: boolean } | null) => message?.ping === true && process.send?.({ pong: true }),
+  )
 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
