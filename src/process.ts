@@ -115,6 +115,7 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
           log,
         }),
         isStopping: () => isStopping,
+        hosts: config.INTERNAL_HOSTS,
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
       }),
       { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },

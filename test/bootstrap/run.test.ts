@@ -22,8 +22,13 @@ beforeEach(() => {
   write('commands/say.js', 'console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd() }))')
 })
 
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true })
+// Also what a failed test left: nothing may run on in a folder that is gone.
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  const npm = join(root, 'npm-pid')
+  if (existsSync(npm)) killGroup(Number(readFileSync(npm, 'utf8')))
+  await Promise.all(started.splice(0).map(untilClosed))
+  rmSync(root, { recursive: true, force: true, maxRetries: 10 })
 })
 
 describe('the bootstrap', () => {
@@ -260,6 +265,7 @@ const NPM = `
   }, Number(process.env.PAUSE_MS || 0))
 `
 
+const started: ChildProcess[] = []
 const outputs = new WeakMap<ChildProcess, { stdout: string; stderr: string }>()
 
 function run(args: string[] = [], environment: Record<string, string> = {}): ChildProcess {
@@ -277,6 +283,7 @@ function run(args: string[] = [], environment: Record<string, string> = {}): Chi
   })
   const output = { stdout: '', stderr: '' }
   outputs.set(child, output)
+  started.push(child)
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
       output[name] += chunk.toString()
@@ -289,6 +296,20 @@ function end(child: ChildProcess): Promise<{ code: number | null; stdout: string
   return new Promise((done) =>
     child.once('close', (code) => done({ code, stdout: said(child), stderr: outputs.get(child)?.stderr ?? '' })),
   )
+}
+
+// Its pipes are closed when the command that it started has ended too.
+function untilClosed(child: ChildProcess): Promise<void> {
+  if (child.stdout?.closed && child.stderr?.closed) return Promise.resolve()
+  return new Promise((done) => child.once('close', () => done()))
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
 }
 
 function said(child: ChildProcess): string {
