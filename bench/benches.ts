@@ -78,6 +78,13 @@ export const BENCHES = {
     parts: ['search', 'hashing'],
     run: async (options) => (await import('./duplicates.ts')).runDuplicates(options),
   },
+  idle: {
+    measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',
+    floor: 'nothing',
+    bar: '≤ 2 % of a core; ≤ 150 wake-ups per second',
+    parts: ['postgres', 'redis'],
+    run: async (options) => (await import('./idle.ts')).runIdle(options),
+  },
 } as const satisfies Record<string, Bench>
 
 export type BenchName = keyof typeof BENCHES

@@ -17,9 +17,10 @@ const NAMES = [
   'deliver',
   'keys',
   'duplicates',
+  'idle',
 ] as const
 // Those whose floor is the service itself under other conditions, or the engine alone, in the benchmark's own process.
-const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates']
+const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates', 'idle']
 // Those that share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
 

@@ -140,6 +140,9 @@ function settings(isDurable: boolean): string[] {
     // Bulk settles write whole pages after each checkpoint: fewer, larger checkpoints write less.
     max_wal_size: '2GB',
     log_min_messages: 'warning',
+    // Most of the time it has nothing to do: two of its processes would look five times a second whether that has changed.
+    wal_writer_delay: '1s',
+    bgwriter_delay: '1s',
   }
   if (!isDurable) Object.assign(options, { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' })
   return Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])

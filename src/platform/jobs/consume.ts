@@ -98,7 +98,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const inTurn = createTurns(concurrency)
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
-  const checkEveryMs = Math.min(5_000, stuckAfterMs / 4)
+  const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
   const producer = engine.producer(queue)
   const watch = createProgressWatch({
     queue,

@@ -10,7 +10,7 @@ import type { Engine, Packet, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './pace.ts'
-import { QUEUES, type QueueName } from './queues.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from './queues.ts'
 import { type Lane, shareFairly } from './share.ts'
 
 export interface Dispatcher {
@@ -18,6 +18,8 @@ export interface Dispatcher {
   dispatch(queue: QueueName): Promise<Round>
   /** Which of these queues have a job that is due, in one statement. */
   findDue(queues: readonly QueueName[]): Promise<QueueName[]>
+  /** Which queues have jobs in flight: the others have nothing to reconcile. */
+  findInFlight(): Promise<QueueName[]>
   /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
   /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
@@ -90,7 +92,17 @@ export function createDispatcher({
       const count = await hand(queue, chosen, inPackets(chosen, room.workers, QUEUES[queue].packet))
       return { count, free: room.free, window: room.window }
     },
-    findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues), { isDurable: false }),
+    findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues)),
+    findInFlight: () =>
+      db.system('find in flight', async (tx) => {
+        const rows = await tx.query<{ queue: QueueName }>(
+          // One probe per queue, whatever the number of jobs.
+          `SELECT queue FROM unnest($1::text[]) AS asked (queue)
+           WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
+          [QUEUE_NAMES],
+        )
+        return rows.map(({ queue }) => queue)
+      }),
     async dispatchOne(queue, id) {
       const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })
       await hand(queue, chosen, [chosen])

@@ -19,17 +19,34 @@ const IDLE_ROUND_MS = 10_000
  */
 export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
   const idle = new Map<QueueName, () => void>()
-  const loops = QUEUE_NAMES.flatMap((queue) => {
+  const dispatching = QUEUE_NAMES.map((queue) => {
     let pauseMs = PAUSE_MS
-    const dispatching = repeat(async () => {
+    const loop = repeat(async () => {
       idle.delete(queue)
       pauseMs = nextPauseMs(pauseMs, await dispatcher.dispatch(queue))
       if (pauseMs < PAUSE_IDLE_MS) return pauseMs
-      idle.set(queue, () => dispatching.wake())
+      idle.set(queue, () => loop.wake())
       return IDLE_ROUND_MS
     }, log)
-    return [dispatching, every(RECONCILE_EVERY_MS, () => dispatcher.reconcile(queue), log)]
+    return loop
   })
+  // A queue whose engine does not answer holds up no other: it is asked again when it has answered.
+  const reconciling = new Map<QueueName, Promise<unknown>>()
+  const reconcile = (queue: QueueName) => {
+    if (reconciling.has(queue)) return
+    const round = dispatcher
+      .reconcile(queue)
+      .catch((error: unknown) => log.warn({ queue, err: error }, 'a round failed'))
+      .finally(() => reconciling.delete(queue))
+    reconciling.set(queue, round)
+  }
+  const finding = every(
+    RECONCILE_EVERY_MS,
+    async () => {
+      for (const queue of await dispatcher.findInFlight()) reconcile(queue)
+    },
+    log,
+  )
   const waking = every(
     PAUSE_IDLE_MS,
     async () => {
@@ -38,7 +55,12 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
     },
     log,
   )
-  return { close: async () => void (await Promise.all([waking, ...loops].map((loop) => loop.close()))) }
+  return {
+    async close() {
+      await Promise.all([waking, finding, ...dispatching].map((loop) => loop.close()))
+      await Promise.all(reconciling.values())
+    },
+  }
 }
 
 /** Runs a task again and again, `periodMs` after its last end. What it throws is logged, and the next round tries again. */
