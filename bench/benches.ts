@@ -87,6 +87,13 @@ export const BENCHES = {
     parts: SCENARIO_NAMES,
     run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
   },
+  idle: {
+    measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',
+    floor: 'nothing',
+    bar: '≤ 2 % of a core; ≤ 150 wake-ups per second',
+    parts: ['postgres', 'redis'],
+    run: async (options) => (await import('./idle.ts')).runIdle(options),
+  },
 } as const satisfies Record<string, Bench>
 
 export type BenchName = keyof typeof BENCHES

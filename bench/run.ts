@@ -22,12 +22,13 @@ Parts: ${Object.entries<Bench>(BENCHES)
 const { values, positionals } = readArguments()
 const asked = positionals.flatMap(parseAsked)
 const rounds = values.quick ? 1 : Number(values.rounds)
-if (asked.length === 0 || asked.length < positionals.length || !(rounds >= 1)) refuse()
+if (!(rounds >= 1)) refuse('--rounds must be 1 or more.')
+if (asked.length === 0) refuse('Which benchmark?')
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 // The image library's settings are the whole process's, and what one has compiled is warm for the next: each gets its own.
-const [{ name, part } = refuse(), ...more] = asked
+const [{ name, part } = refuse('Which benchmark?'), ...more] = asked
 if (more.length > 0) {
   const options = process.argv.slice(2).filter((word) => !positionals.includes(word))
   const codes = positionals.map(
@@ -49,10 +50,10 @@ process.exit(verdicts.every(({ isReached }) => isReached) ? 0 : 1)
 
 function parseAsked(text: string): { name: BenchName; part?: string }[] {
   const [name = '', part = values.scenario] = text.split(':', 2)
-  if (!isBenchName(name)) return []
+  if (!isBenchName(name)) return refuse(`There is no benchmark "${name}".`)
   if (part === undefined) return [{ name }]
   const { parts = [] }: Bench = BENCHES[name]
-  return parts.includes(part) ? [{ name, part }] : []
+  return parts.includes(part) ? [{ name, part }] : refuse(`${name} has no part "${part}".`)
 }
 
 function readArguments() {
@@ -67,12 +68,12 @@ function readArguments() {
         profile: { type: 'string' },
       },
     })
-  } catch {
-    return refuse()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
   }
 }
 
-function refuse(): never {
-  process.stderr.write(USAGE)
+function refuse(sentence: string): never {
+  process.stderr.write(`${sentence}\n\n${USAGE}`)
   process.exit(2)
 }

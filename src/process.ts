@@ -83,6 +83,11 @@ export async function runProcess(
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   process.on('disconnect', () => void stop('the parent process is gone', 0))
+  // How a supervisor tells a busy process from a frozen one.
+  process.on(
+    'message',
+    (message: { ping?: boolean } | null) => message?.ping === true && process.send?.({ pong: true }),
+  )
 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
@@ -114,6 +119,7 @@ export async function runProcess(
           log,
         }),
         isStopping: () => isStopping,
+        hosts: config.INTERNAL_HOSTS,
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
       }),
       { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export async function until(
   condition: () => boolean | Promise<boolean>,
   {
-    timeoutMs = 25_000,
+    timeoutMs = 120_000,
     everyMs = 10,
     what = 'the condition',
   }: { timeoutMs?: number; everyMs?: number; what?: string } = {},

@@ -25,6 +25,7 @@ import {
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
+import { createProgressWatch } from './progress.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
 
 export interface RunningJob {
@@ -101,8 +102,17 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const inTurn = createTurns(concurrency)
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
-  let progressAt = now()
-  let stuckReason: string | undefined
+  const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
+  const producer = engine.producer(queue)
+  const watch = createProgressWatch({
+    queue,
+    stuckAfterMs,
+    checkEveryMs,
+    // What it holds and has not claimed waits too, though the engine no longer counts it.
+    countWaiting: async () => unclaimed.size || producer.waiting(),
+    onStuck: (reason) => deps.onStuck?.(reason),
+    now,
+  })
 
   // The engine has done its part when the row is claimed: from then on its lease says who runs it. What waits for its turn
   // keeps its packet, and with it one of the few fetchers, so that no worker hoards what others could run.
@@ -137,11 +147,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     running.get(claimed.id)?.controller.abort()
     const mine = { claim: claimed, controller, renewedAt: startedAt }
     running.set(claimed.id, mine)
+    watch.progressed()
     try {
       const outcome = await runAs(ticket, claimed, () => runClaimed(claimed, controller.signal))
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
-      progressAt = now()
+      watch.progressed()
     } finally {
       if (running.get(claimed.id) === mine) running.delete(claimed.id)
     }
@@ -238,7 +249,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         if (kept.has(job.claim.id)) job.renewedAt = now()
         else if (running.get(job.claim.id) === job) job.controller.abort(new Error('the job has moved on'))
       }
-      if (kept.size > 0) progressAt = now()
+      if (kept.size > 0) watch.progressed()
     } catch (error) {
       log.warn({ queue, err: error }, 'leases could not be renewed')
       // Past its lease a job may run elsewhere: going on would only do work that the fence refuses.
@@ -246,20 +257,6 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
   }
 
-  async function watch(): Promise<void> {
-    if (now() - progressAt < stuckAfterMs) return
-    // An engine that does not answer is a reason to wait for it, not to die: nobody else would fare better.
-    // What it holds and has not claimed waits too, though the engine counts it no more.
-    const waiting = unclaimed.size + (await producer.waiting().catch(() => 0))
-    if (waiting === 0 || stuckReason !== undefined) {
-      progressAt = now()
-      return
-    }
-    stuckReason = `${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
-    deps.onStuck?.(stuckReason)
-  }
-
-  const producer = engine.producer(queue)
   await renewLeases()
   const consumer = engine.consume(queue, {
     concurrency: FETCHERS,
@@ -271,13 +268,14 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
   })
   const timers = [
-    setInterval(() => void renewLeases(), RENEW_EVERY_MS),
-    setInterval(() => void watch(), Math.min(5_000, stuckAfterMs / 2)),
+    // A renewal is progress: it must come more than once in the time after which a worker without progress is stuck.
+    setInterval(() => void renewLeases(), Math.min(RENEW_EVERY_MS, stuckAfterMs / 3)),
+    setInterval(() => void watch.check(), checkEveryMs),
   ]
 
   return {
     id: identity.id,
-    stuck: () => stuckReason,
+    stuck: watch.reason,
     async close(deadlineMs) {
       identity.isLeaving = true
       await deregister(db, identity.id).catch(() => {})
