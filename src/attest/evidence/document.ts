@@ -3,7 +3,7 @@
 
 import { layOutAttestation } from './document-attestation.ts'
 import { changesOf, dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
-import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
+import { meaningOf, type PictureMissing, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 import type { Typeface } from './typeface.ts'
 import type { Packet, SignedPacket } from './views.ts'
@@ -19,7 +19,7 @@ export const ATTACHMENT = 'evidence-packet.json'
 /** @param pictures By media id. */
 export async function layOut(
   signed: SignedPacket,
-  pictures: ReadonlyMap<string, Picture>,
+  pictures: ReadonlyMap<string, Picture | PictureMissing>,
   face: Typeface,
 ): Promise<Buffer> {
   const { packet } = signed
@@ -32,7 +32,7 @@ export async function layOut(
     layOutAttestation(sheet, one, {
       number: index + 1,
       of: packet.attestations.length,
-      picture: pictures.get(one.media.media_id),
+      picture: pictures.get(one.media.media_id) ?? 'gone',
     })
   }
   sheet.newPage()

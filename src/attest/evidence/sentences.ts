@@ -205,3 +205,17 @@ export function meaningOf(code: string): Meaning {
   const title = words.charAt(0).toUpperCase() + words.slice(1)
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }
 }
+
+/** Why a document shows no picture. `not_tried`: the pictures before it took all of the time that a document has for them. */
+export type PictureMissing = 'unreadable' | 'too_costly' | 'not_tried' | 'gone'
+
+const MISSING_PICTURES: Record<PictureMissing, string> = {
+  unreadable: 'No picture is shown: this file can not be drawn here.',
+  too_costly: 'No picture is shown: drawing this file takes more time or memory than is allowed.',
+  not_tried: 'No picture is shown: the other pictures of this document took all of the time that is allowed.',
+  gone: 'No picture is shown: it was erased.',
+}
+
+export function describeMissingPicture(why: PictureMissing, isVideo: boolean): string {
+  return isVideo && why === 'unreadable' ? 'No picture is shown: this is a video.' : MISSING_PICTURES[why]
+}

@@ -6,7 +6,7 @@ import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
 import { createEvidence } from '#src/attest/evidence/evidence.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { evidenceRoutes } from '#src/attest/evidence/routes.ts'
-import { createThumbnails } from '#src/attest/evidence/thumbnails.ts'
+import { createThumbnailReader } from '#src/attest/evidence/thumbnails.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -43,7 +43,7 @@ export async function startEvidence(): Promise<EvidenceService> {
     signRecord: service.signRecord,
     jwks: async () => keys as unknown as KeySet,
     revocations: async () => 'off',
-    thumbnail: createThumbnails(service.media),
+    thumbnail: createThumbnailReader(service.media),
     renderPdf: createRenderer(),
     baseUrl: 'https://api.example.test',
     now: () => new Date(),
