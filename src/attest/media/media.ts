@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import type { Decoder } from './decoder.ts'
@@ -139,8 +140,10 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     get,
 
     /** Media that came inside of a JSON body, under the same rules as an upload. */
-    storeInline: (scope: Scope, { contentType, data }: { contentType: string; data: Uint8Array }): Promise<Media> =>
-      upload({ scope, stream: pieces(data), contentType, contentLength: data.byteLength }),
+    storeInline: (
+      scope: Scope,
+      { contentType, data }: { contentType: string; data: InlineBytes | Uint8Array },
+    ): Promise<Media> => upload({ scope, stream: pieces(data), contentType, contentLength: data.byteLength }),
 
     /** The bytes, or a range of them. The caller reads the stream or destroys it. */
     async open(scope: Scope, media: Media, range?: { first: number; last: number }): Promise<Readable> {
@@ -212,6 +215,17 @@ const wrongDigest = (sha256: string): Failure =>
   invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
 
 // In pieces: hashing 15 MB in one go would hold up the event loop for 40 ms.
-async function* pieces(data: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < data.byteLength; at += PIECE_BYTES) yield data.subarray(at, at + PIECE_BYTES)
+async function* pieces(data: InlineBytes | Uint8Array): AsyncGenerator<Uint8Array> {
+  const given = data instanceof Uint8Array ? [data] : data.pieces
+  let since = 0
+  for (const piece of given) {
+    for (let at = 0; at < piece.byteLength; at += PIECE_BYTES) {
+      const part = piece.subarray(at, at + PIECE_BYTES)
+      // Those that wait for the disk let others in; those that don't must as well.
+      since += part.byteLength
+      if (since >= PIECE_BYTES) await new Promise(setImmediate)
+      if (since >= PIECE_BYTES) since = 0
+      yield part
+    }
+  }
 }
