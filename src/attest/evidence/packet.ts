@@ -205,7 +205,7 @@ function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim)
 }
 
 function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): Packet['cases'][number] {
-  const { allowed: _allowed, overdue: _overdue, due_at: _due, sla: _sla, ...view } = toCaseView(row, issuedAt)
+  const { allowed: _a, overdue: _o, due_at: _d, sla: _s, claim_changed_at: _c, ...view } = toCaseView(row, issuedAt)
   const own = entries.filter(({ caseId }) => caseId === row.id).sort((a, b) => a.seq - b.seq)
   const history = own.map((entry) => {
     const isWithheld = entry.note !== null && !maySeeNotes
