@@ -2,15 +2,9 @@
 
 import type { Picture } from './document.ts'
 import { dateOf, metresOf, wordsOf } from './document-words.ts'
-import {
-  describeMissingPicture,
-  meaningOf,
-  type PictureMissing,
-  PROVENANCE_MEANINGS,
-  RISK_MEANINGS,
-  TIER_MEANINGS,
-} from './sentences.ts'
+import { describeMissingPicture, meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import type { Sheet } from './sheet.ts'
+import { describeResult } from './summary.ts'
 import type { PacketAttestation } from './views.ts'
 
 interface Place {
@@ -96,7 +90,7 @@ function layOutResult(sheet: Sheet, { result, found_later, failure, status }: Pa
     return
   }
   sheet.paragraph(
-    `Result: ${result.risk_status}, ${result.risk_score} points. ${RISK_MEANINGS[result.risk_status] ?? ''} ${PROVENANCE_MEANINGS[result.provenance_status] ?? ''} Protection of the signing key: ${TIER_MEANINGS[result.hardware_tier] ?? result.hardware_tier}.`,
+    `${describeResult(result)} Protection of the signing key: ${TIER_MEANINGS[result.hardware_tier] ?? result.hardware_tier}.`,
   )
   const findings = [
     ...result.factors.map(({ code, points, evidence }) => ({ code, points: `+${points}`, evidence })),

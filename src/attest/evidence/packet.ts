@@ -77,7 +77,7 @@ function statementOf({ claim, attestations, totalAttestations }: Sources, isComp
   const erased = claim.erasedAt
   return [
     isComplete
-      ? `This packet holds all ${totalAttestations} attestations of the claim.`
+      ? `This packet holds ${totalAttestations === 1 ? 'the one attestation' : `all ${totalAttestations} attestations`} of the claim.`
       : `This packet holds ${attestations.length} of the ${totalAttestations} attestations of the claim; next_cursor leads to older ones.`,
     ...(erased === null
       ? []
