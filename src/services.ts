@@ -25,11 +25,12 @@ import { createDuplicateFindings } from './attest/duplicates/findings.ts'
 import { createHasher } from './attest/duplicates/hasher.ts'
 import { createEvidence } from './attest/evidence/evidence.ts'
 import { createRenderer } from './attest/evidence/renderer.ts'
-import { createThumbnails } from './attest/evidence/thumbnails.ts'
+import { createThumbnailReader } from './attest/evidence/thumbnails.ts'
 import { createListReader, GOOGLE_LIST_URL } from './attest/hardware/lists.ts'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { createC2paReader } from './attest/media/c2pa.ts'
 import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
+import { createDecoder } from './attest/media/decoder.ts'
 import { createEraser } from './attest/media/erase.ts'
 import { createInspector } from './attest/media/inspector.ts'
 import { createMedia } from './attest/media/media.ts'
@@ -119,8 +120,12 @@ export function createServices({ config, log, registry = new Registry(), worksWi
     stack.defer(() => made.close())
     return made
   })
-  const hasher = lazy(() => {
-    const made = createHasher()
+  const decoder = lazy(() => {
+    const made = createDecoder({
+      // Whose request it began for is in the line; an idle one's end is no news.
+      onEnded: (ended) =>
+        log[ended.reason === 'idle' ? 'debug' : 'warn'](ended, 'a process that decodes pictures ended'),
+    })
     stack.defer(() => made.close())
     return made
   })
@@ -152,7 +157,7 @@ export function createServices({ config, log, registry = new Registry(), worksWi
       .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher'))
   const signingKeys = lazy(() => createSigningKeys({ db: db(), sealer: sealer(), now }))
   const eraser = lazy(() => createEraser({ db: db(), store: store() }))
-  const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), now }))
+  const media = lazy(() => createMedia({ db: db(), store: store(), inspector: inspector(), decoder: decoder(), now }))
   const streams = lazy(() => createStreams({ db: db(), store: store(), now }))
   const keys = lazy(() => {
     const made = createKeys({ db: db(), now, onError: (error) => log.debug({ err: error }, 'a key use was not noted') })
@@ -200,7 +205,7 @@ export function createServices({ config, log, registry = new Registry(), worksWi
         signRecord: signingKeys().signRecord,
         jwks: signingKeys().jwks,
         revocations: revocations(),
-        thumbnail: createThumbnails(media()),
+        thumbnail: createThumbnailReader(media()),
         renderPdf: createRenderer(),
         baseUrl: (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, ''),
         now,
@@ -216,7 +221,7 @@ export function createServices({ config, log, registry = new Registry(), worksWi
     streams,
     devices: lazy(() => createDevices({ db: db(), pager: pager(), now, trust: trust() })),
     challenges: lazy(() => createChallenges({ db: db(), now })),
-    duplicates: lazy(() => createDuplicates({ db: db(), store: store(), hasher: hasher(), log })),
+    duplicates: lazy(() => createDuplicates({ db: db(), store: store(), hasher: createHasher(decoder()), log })),
     duplicateFindings: lazy(() => createDuplicateFindings({ db: db(), pager: pager() })),
     rootCas: lazy(() => createRootCas({ db: db(), pager: pager(), now })),
     c2pa,

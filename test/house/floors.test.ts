@@ -20,6 +20,7 @@ const PURE = [
   'src/attest/screen/breaker.ts',
   'src/attest/screen/thresholds.ts',
   'src/platform/jobs/share.ts',
+  'src/platform/visible.ts',
   'src/platform/jobs/pace.ts',
   'src/account/webhooks/schedule.ts',
 ]

@@ -14,7 +14,7 @@ import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
-import { type StoreInline, storeIfInline } from '../media/inline.ts'
+import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { type Accepted, acceptSubmissions, type Verdict } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
 import { resubmit } from './resubmit.ts'
@@ -41,6 +41,13 @@ export interface ClaimsDeps {
   waiters: Waiters
   pager: Pager
   now: () => Date
+}
+
+export interface Submitting {
+  bytesOf: BytesOf
+  waitSeconds: number
+  signal: AbortSignal
+  key?: IdempotencyKey | undefined
 }
 
 export type Evidence = AttestationRow & { submission: Submission }
@@ -100,9 +107,9 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
-  async function withStoredMedia(scope: Scope, request: AttestRequest): Promise<BatchLine> {
+  async function withStoredMedia(scope: Scope, request: AttestRequest, bytesOf: BytesOf): Promise<BatchLine> {
     const { media, ...rest } = request
-    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media) }
+    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media, bytesOf) }
     const { id } = await streams.assemble(scope, media.session_id)
     return { ...rest, media: { media_id: id }, stream: media.session_id }
   }
@@ -116,13 +123,11 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async attest(
       caller: Caller,
       request: AttestRequest,
-      waitSeconds: number,
-      signal: AbortSignal,
-      key?: IdempotencyKey,
+      { bytesOf, waitSeconds, signal, key }: Submitting,
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
-      const body = await withStoredMedia(caller, request)
+      const body = await withStoredMedia(caller, request, bytesOf)
       const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.

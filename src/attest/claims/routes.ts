@@ -32,12 +32,13 @@ export function claimRoutes(claims: Claims): Route[] {
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         maxBodyValues: MAX_BODY_VALUES,
+        inlineBytes: '/media/data',
         view: attestationView,
         status: [202, 200],
       },
-      async ({ caller, body, header, signal, idempotencyKey }) => {
+      async ({ caller, body, bytesOf, header, signal, idempotencyKey: key }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await claims.attest(caller, body, waitSeconds, signal, idempotencyKey), applied)
+        return answer(await claims.attest(caller, body, { bytesOf, waitSeconds, signal, key }), applied)
       },
       async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))

@@ -48,12 +48,13 @@ export function screenRoutes(
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
         body: screenRequest,
         maxBodyBytes: MAX_BODY_BYTES,
+        inlineBytes: '/media/data',
         view: screeningView,
         status: [202, 200],
       },
-      async ({ caller, body, header, signal, idempotencyKey }) => {
+      async ({ caller, body, bytesOf, header, signal, idempotencyKey: key }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await screenings.screen(caller, body, waitSeconds, signal, idempotencyKey), applied)
+        return answer(await screenings.screen(caller, body, { bytesOf, waitSeconds, signal, key }), applied)
       },
       async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))

@@ -10,7 +10,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { refusalOf } from '../claims/submission.ts'
-import { type StoreInline, storeIfInline } from '../media/inline.ts'
+import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import type { ScreenRequest } from './requests.ts'
 import { countScreenings, findScreening, findScreenings, type ScreeningFilter, type ScreeningRow } from './rows.ts'
@@ -23,6 +23,13 @@ export interface ScreeningsDeps {
   waiters: Waiters
   pager: Pager
   now: () => Date
+}
+
+interface Asking {
+  bytesOf: BytesOf
+  waitSeconds: number
+  signal: AbortSignal
+  key?: IdempotencyKey | undefined
 }
 
 // Where the single request has what a line of a batch has.
@@ -49,9 +56,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
     async screen(
       scope: Scope,
       request: ScreenRequest,
-      waitSeconds: number,
-      signal: AbortSignal,
-      key?: IdempotencyKey,
+      { bytesOf, waitSeconds, signal, key }: Asking,
     ): Promise<ScreeningRow> {
       const { media } = request
       // The schema lets no address through.
@@ -59,7 +64,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       const named = 'media_id' in media ? { media_id: media.media_id } : {}
       const errors = checkLine({ claim_id: request.claim_id, ...named }, scope, POINTERS)
       if (errors.length > 0) throw refusalOf(errors)
-      const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media)) }
+      const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media, bytesOf)) }
       const accept = async (tx: Tx) => {
         const source = { priority: 'interactive' as const, now: now() }
         const [verdict] = await acceptScreenings(tx, scope, [line], source, POINTERS)

@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
+import type { InlineBytes } from './long-strings.ts'
 import { runRoute } from './run.ts'
 
 export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
@@ -33,6 +34,8 @@ export interface PublicRequest<P, Q, B> {
   requestId: string
   /** Aborted when the client goes away before it has its answer. */
   signal: AbortSignal
+  /** The bytes of a member in base64 that the schema has accepted; where `inlineBytes` is declared, also of a long one. */
+  bytesOf(base64: string): InlineBytes
 }
 
 export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
@@ -73,6 +76,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   maxBodyBytes?: number
   /** Of a JSON body. 2,000 when absent. */
   maxBodyValues?: number
+  /** Pointer of a member in base64 that may be megabytes long: it is decoded while it arrives, and `bytesOf` gives it. */
+  inlineBytes?: string
   /** Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and tells its Idempotency-Key. */
   rawBody?: { contentTypes: string[]; isHashed?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */

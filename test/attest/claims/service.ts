@@ -19,6 +19,7 @@ import { createDevices } from '#src/attest/devices/devices.ts'
 import { createRootCas } from '#src/attest/devices/roots.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
@@ -113,8 +114,9 @@ export async function startService({
   const pager = createPager({ key: randomBytes(32) })
   const store = createDiskStore({ root })
   const inspector = createInspector()
+  const decoder = createDecoder()
   const c2pa = createC2paReader()
-  const media = createMedia({ db, store, inspector })
+  const media = createMedia({ db, store, inspector, decoder })
   const signingKeys = createSigningKeys({
     db,
     sealer: createSealer({ current: { id: 'k1', key: randomBytes(32) } }),
@@ -276,6 +278,7 @@ export async function startService({
       await dispatcher.close()
       await engine.close()
       await inspector.close()
+      await decoder.close()
       await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import sharp from 'sharp'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
@@ -74,7 +75,8 @@ export async function startScreening(): Promise<ScreenService> {
   const now = () => clock.now
   const store = createDiskStore({ root })
   const inspector = createInspector()
-  const media = createMedia({ db, store, inspector })
+  const decoder = createDecoder()
+  const media = createMedia({ db, store, inspector, decoder })
   const waiters = createWaiters(db)
   const server = await startDetector({ json: { genai_score: 0.1, deepfake_score: 0.1 } })
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
@@ -190,6 +192,7 @@ export async function startScreening(): Promise<ScreenService> {
       await outbound.close()
       await server.close()
       await inspector.close()
+      await decoder.close()
       await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })
