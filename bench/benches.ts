@@ -1,6 +1,7 @@
 // Every benchmark: what it measures, against what, and what it should reach. The table in README.md says the same.
 
 import type { Bench } from './harness.ts'
+import { SCENARIO_NAMES } from './neighbours/scenarios.ts'
 
 export const BENCHES = {
   intake: {
@@ -77,6 +78,21 @@ export const BENCHES = {
     bar: 'p99 ≤ 10 ms; ≥ 1.00',
     parts: ['search', 'hashing'],
     run: async (options) => (await import('./duplicates.ts')).runDuplicates(options),
+  },
+  neighbours: {
+    measures:
+      "an honest tenant's p99 on each route and from event to webhook, at a steady rate, while another tenant does its worst: a scenario each",
+    floor: 'the same without the other tenant, in turns',
+    bar: '≤ 2 x, or ≤ 10 ms more; nothing refused',
+    parts: SCENARIO_NAMES,
+    run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
+  },
+  idle: {
+    measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',
+    floor: 'nothing',
+    bar: '≤ 2 % of a core; ≤ 150 wake-ups per second',
+    parts: ['postgres', 'redis'],
+    run: async (options) => (await import('./idle.ts')).runIdle(options),
   },
 } as const satisfies Record<string, Bench>
 

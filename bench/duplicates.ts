@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { findSimilar } from '#src/attest/duplicates/search.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { renderPhoto } from '../capture-kit/photo.ts'
@@ -133,7 +134,8 @@ async function hashing(stage: Stage, count: number, rounds: number): Promise<Ver
     writeFileSync(path, await renderPhoto({ seed: seed % 4, width: 4_032, height: 3_024, exif }))
     paths.push(path)
   }
-  const hasher = createHasher()
+  const decoder = createDecoder()
+  const hasher = createHasher(decoder)
   const rateOf = async (run: (path: string) => Promise<unknown>) => {
     const startedAt = performance.now()
     for (const path of paths) await run(path)
@@ -147,7 +149,7 @@ async function hashing(stage: Stage, count: number, rounds: number): Promise<Ver
     floors.push(await rateOf(whole))
     own.push(await rateOf(hasher.hash))
   }
-  hasher.close()
+  await decoder.close()
   return judgeRatio({
     name: 'duplicates, hashing',
     unit: 'photos of 12 MP/s',

@@ -94,7 +94,7 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
 }
 
 /** Copies the account's one attestation with its claim, and queues each copy for another day. */
-async function multiply(stage: Stage, accountId: string, count: number): Promise<void> {
+export async function multiply(stage: Stage, accountId: string, count: number): Promise<void> {
   await stage.owner(
     `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng)
      SELECT account_id, environment, 'clm_test_0' || lpad(n::text, 25, '0'), 'crowd-' || n, line, loss_lat, loss_lng

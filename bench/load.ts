@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 interface Wanted {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   path: string
   key?: string
   headers?: Record<string, string>

@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util'
 import { BENCHES, type BenchName, isBenchName } from './benches.ts'
 import { type Bench, print, record } from './harness.ts'
 
-const USAGE = `Usage: npm run bench -- <name>[:<part>]... [--quick] [--rounds N] [--no-record] [--profile DIRECTORY]
+const USAGE = `Usage: npm run bench -- <name>[:<part>]... [--quick] [--scenario PART] [--rounds N] [--no-record] [--profile DIRECTORY]
 
   --quick      small sizes and one round: a smoke of seconds, whose figures say nothing; never recorded
+  --scenario   the same as a part behind the name
   --rounds N   measured runs of each side, 3 by default
   --no-record  leaves bench/README.md alone
   --profile    every process leaves a CPU profile there; \`node bench/profile.ts FILE\` shows one
@@ -21,12 +22,13 @@ Parts: ${Object.entries<Bench>(BENCHES)
 const { values, positionals } = readArguments()
 const asked = positionals.flatMap(parseAsked)
 const rounds = values.quick ? 1 : Number(values.rounds)
-if (asked.length === 0 || asked.length < positionals.length || !(rounds >= 1)) refuse()
+if (!(rounds >= 1)) refuse('--rounds must be 1 or more.')
+if (asked.length === 0) refuse('Which benchmark?')
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 // The image library's settings are the whole process's, and what one has compiled is warm for the next: each gets its own.
-const [{ name, part } = refuse(), ...more] = asked
+const [{ name, part } = refuse('Which benchmark?'), ...more] = asked
 if (more.length > 0) {
   const options = process.argv.slice(2).filter((word) => !positionals.includes(word))
   const codes = positionals.map(
@@ -47,11 +49,11 @@ if (!values.quick && !values['no-record']) {
 process.exit(verdicts.every(({ isReached }) => isReached) ? 0 : 1)
 
 function parseAsked(text: string): { name: BenchName; part?: string }[] {
-  const [name = '', part] = text.split(':', 2)
-  if (!isBenchName(name)) return []
+  const [name = '', part = values.scenario] = text.split(':', 2)
+  if (!isBenchName(name)) return refuse(`There is no benchmark "${name}".`)
   if (part === undefined) return [{ name }]
   const { parts = [] }: Bench = BENCHES[name]
-  return parts.includes(part) ? [{ name, part }] : []
+  return parts.includes(part) ? [{ name, part }] : refuse(`${name} has no part "${part}".`)
 }
 
 function readArguments() {
@@ -61,16 +63,17 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         rounds: { type: 'string', default: '3' },
+        scenario: { type: 'string' },
         'no-record': { type: 'boolean', default: false },
         profile: { type: 'string' },
       },
     })
-  } catch {
-    return refuse()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
   }
 }
 
-function refuse(): never {
-  process.stderr.write(USAGE)
+function refuse(sentence: string): never {
+  process.stderr.write(`${sentence}\n\n${USAGE}`)
   process.exit(2)
 }

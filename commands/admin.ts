@@ -23,7 +23,7 @@ async function main(): Promise<number> {
     const isUsage = isUsageError(error)
     // What the domain calls a field came in by an option.
     const sentence = sentenceOf(error).replace(/^\/([a-z]+)(?:_at)?(?:\/\d+)?:? /, '--$1 ')
-    process.stderr.write(`${sentence}\n${isUsage ? `\n${USAGE}` : ''}`)
+    process.stderr.write(`${sentence}\n${isUsage ? 'Try: npm run admin -- --help\n' : ''}`)
     return isUsage ? 2 : 1
   }
 }

@@ -7,6 +7,7 @@ import { type Attestation, type Client, createClient, isApiError } from '../capt
 import { type AttestBody, type Device, type Gps, inlineMedia, type Media } from '../capture-kit/device.ts'
 import { type Keyring, openKeyring } from '../capture-kit/keyring.ts'
 import { type CameraFacts, readCameraFacts, sniffContentType } from '../capture-kit/photo.ts'
+import { KEY_VARIABLE, readKey } from './key.ts'
 import { isUsageError, sentenceOf, usageError } from './sentence.ts'
 
 const HELP = `Signs a photo as a capture device does: hash, time, place and owner in one signed bundle.
@@ -16,16 +17,19 @@ const HELP = `Signs a photo as a capture device does: hash, time, place and owne
 Without --url the attest body is written, with the photo in it. With --url the photo is uploaded, the device enrolled
 where needed, the capture submitted, and the result shown.
 
-  --url URL          address of the service, for example http://127.0.0.1:8080
-  --key KEY          API key with the scope attest; enrolling needs admin too
-  --admin-key KEY    a key of its own for enrolling, if --key has no admin scope
-  --claim REF        the insurer's claim number
-  --lat N --lng N    place of the capture in degrees; by default the photo's own GPS position
-  --captured-at T    time of the capture (ISO 8601, or "now"); by default the photo's own, else now
-  --out FILE         write the body to FILE instead of standard output
-  --json             show the result as one JSON object
-  --keys DIR         where the device keeps its keys; by default .data/capture
-  --help             this text
+  --url URL                address of the service, for example http://127.0.0.1:8080
+  --key-file FILE          a file with an API key that has the scope attest; enrolling needs admin too
+  --key KEY                the key itself, which other users of the machine can see while this runs
+                           without either, the environment's COUNTERSIGN_KEY
+  --admin-key-file FILE    a file with a key for enrolling, if the other one has no scope admin
+  --admin-key KEY          that key itself
+  --claim REF              the insurer's claim number
+  --lat N --lng N          place of the capture in degrees; by default the photo's own GPS position
+  --captured-at T          time of the capture (ISO 8601, or "now"); by default the photo's own, else now
+  --out FILE               write the body to FILE instead of standard output
+  --json                   show the result as one JSON object
+  --keys DIR               where the device keeps its keys; by default .data/capture
+  --help                   this text
 
 The photo is a JPEG, PNG, WebP, HEIC, AVIF, TIFF or DNG file.
 `
@@ -33,7 +37,9 @@ The photo is a JPEG, PNG, WebP, HEIC, AVIF, TIFF or DNG file.
 const OPTIONS = {
   url: { type: 'string' },
   key: { type: 'string' },
+  'key-file': { type: 'string' },
   'admin-key': { type: 'string' },
+  'admin-key-file': { type: 'string' },
   claim: { type: 'string' },
   lat: { type: 'string' },
   lng: { type: 'string' },
@@ -59,7 +65,7 @@ process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: string[]): Promise<number> {
   try {
-    const request = readRequest(args)
+    const request = readRequest(args, process.env)
     if (request === undefined) process.stdout.write(HELP)
     else await capture(request)
     return 0
@@ -111,17 +117,16 @@ async function capture(request: CaptureRequest): Promise<void> {
 }
 
 /** `undefined`: the help was asked for. */
-function readRequest(args: string[]): CaptureRequest | undefined {
+function readRequest(args: string[], environment: NodeJS.ProcessEnv): CaptureRequest | undefined {
   const { values, positionals } = parseArgs({ args: joinNegatives(args), options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined
   const [path, ...others] = positionals
   if (path === undefined) throw usageError('Which photo? Name one file.')
   if (others.length > 0) throw usageError(`One photo at a time: ${others.join(', ')} is too much.`)
-  if ((values.url === undefined) !== (values.key === undefined)) throw usageError('--url and --key go together.')
   if ((values.lat === undefined) !== (values.lng === undefined)) throw usageError('--lat and --lng go together.')
   return {
     path,
-    service: readService(values),
+    service: readService(values, environment),
     claim: values.claim,
     place:
       values.lat === undefined || values.lng === undefined
@@ -144,11 +149,21 @@ function joinNegatives(args: string[]): string[] {
   })
 }
 
-function readService(values: { url?: string; key?: string; 'admin-key'?: string }): CaptureRequest['service'] {
-  const { url, key } = values
-  if (url === undefined || key === undefined) return undefined
+type KeyOption = 'key' | 'key-file' | 'admin-key' | 'admin-key-file'
+
+function readService(
+  { url, ...keys }: { url?: string } & { [O in KeyOption]?: string },
+  environment: NodeJS.ProcessEnv,
+): CaptureRequest['service'] {
+  const { key: value, 'key-file': file, 'admin-key': adminValue, 'admin-key-file': adminFile } = keys
+  if (url === undefined) {
+    if ([value, file, adminValue, adminFile].every((given) => given === undefined)) return undefined
+    throw usageError('A key goes with --url.')
+  }
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw usageError(`--url: not an http or https address: ${url}`)
-  return { url, key, adminKey: values['admin-key'] ?? key }
+  const key = readKey({ option: 'key', value, file, fallback: environment[KEY_VARIABLE] })
+  if (key === undefined) throw usageError(`--url needs a key: name a file with --key-file, or set ${KEY_VARIABLE}.`)
+  return { url, key, adminKey: readKey({ option: 'admin-key', value: adminValue, file: adminFile }) ?? key }
 }
 
 function readDegrees(option: string, text: string, most: number): number {

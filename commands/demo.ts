@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   try {
     options = readOptions()
   } catch (error) {
-    process.stderr.write(`${sentenceOf(error)}\n\n${USAGE}`)
+    process.stderr.write(`${sentenceOf(error)}\nTry: npm run demo -- --help\n`)
     return 2
   }
   if (options === undefined) {

@@ -26,6 +26,8 @@ export interface Prepared {
   /** undefined when it is not ours. */
   postgres: EmbeddedPostgres | undefined
   services: Services
+  /** Resolves with the reason when an embedded part died and could not be brought back: what to do is to end. */
+  lost: Promise<Error>
   /** Lets go of the embedded parts. */
   release(): Promise<void>
 }
@@ -85,7 +87,8 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
     })
     await requireMigrated(services.platform.db)
     if (state !== undefined) await seed(services, state, config)
-    return { directory, config, state, environment, postgres, services, release: () => stack.disposeAsync() }
+    const lost = postgres?.lost ?? new Promise<Error>(() => {})
+    return { directory, config, state, environment, postgres, services, lost, release: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
     throw error

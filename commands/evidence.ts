@@ -46,8 +46,8 @@ async function verify(options: Options): Promise<number> {
       : options.url === undefined
         ? undefined
         : await fetchKeys(options.url)
-  const findMedia = options.media === undefined ? undefined : await createMediaFinder(options.media)
-  const report = await checkFile(file, { keys, findMedia })
+  const media = options.media === undefined ? {} : createMediaFinder(options.media)
+  const report = await checkFile(file, { keys, ...media })
   const hasFailed = report.findings.some(({ outcome }) => outcome === 'failed' || outcome === 'unproven')
   if (options.isJson) writeJson(options.file, report, hasFailed)
   else writeTable(report, options.isLong)

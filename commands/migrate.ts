@@ -7,11 +7,27 @@ import { prepare } from './deployment.ts'
 import { reachPostgres, requirePostgresUrl } from './reach.ts'
 import { sentenceOf } from './sentence.ts'
 
+const HELP = `Brings the database up to date, and makes the service's login if it is missing.
+
+  npm run migrate
+
+DATABASE_OWNER_URL is a role that may create roles and tables, DATABASE_URL the login that the service gets. Without
+both it is the embedded database of npm start.
+`
+
 // `| head` is no error.
 process.stdout.on('error', () => process.exit(0))
-process.exit(await main())
+process.exit(await main(process.argv.slice(2)))
 
-async function main(): Promise<number> {
+async function main([word]: string[]): Promise<number> {
+  if (word === '--help') {
+    process.stdout.write(HELP)
+    return 0
+  }
+  if (word !== undefined) {
+    process.stderr.write(`npm run migrate takes no arguments, and "${word}" is one.\nTry: npm run migrate -- --help\n`)
+    return 2
+  }
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   const { databaseUrl, ownerUrl, isProduction } = readDeploymentSettings()
   try {

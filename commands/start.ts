@@ -22,11 +22,12 @@ async function main(): Promise<number> {
     const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
     const deployment = await startDeployment({ say, onWarning: oncePer(10_000, warn), signal: end })
     say(describe(deployment))
-    const { word } = await untilAborted(end)
-    say(`\n${word}: draining...`)
+    const ending = await Promise.race([untilAborted(end), deployment.lost])
+    if (ending instanceof Error) process.stderr.write(`${sentenceOf(ending)}\nEverything is stopped. Start it again.\n`)
+    else say(`\n${ending.word}: draining...`)
     await deployment.stop()
     say('Stopped.')
-    return 0
+    return ending instanceof Error ? 1 : 0
   } catch (error) {
     if (end.aborted && isTold(end.reason)) {
       say(`${end.reason.word} before it was ready. Stopped.`)
@@ -46,7 +47,7 @@ function describe(deployment: Deployment): string {
       : [
           `Port${takenPorts.length === 1 ? ` ${takenPorts[0]} is` : `s ${takenPorts.join(', ')} are`} taken: it is ${port} this time.`,
         ]
-  const lines = [`\nCountersign listens on ${baseUrl}`, ...taken, '']
+  const lines = ['', `Countersign listens on ${baseUrl}`, `Documentation: ${baseUrl}/docs`, ...taken, '']
   if (state !== undefined) {
     const { all, verify, attest } = publishableKeys(state, config)
     lines.push(

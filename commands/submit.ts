@@ -137,7 +137,7 @@ async function report(options: Options, { plan, journal, failure, seconds }: End
 }
 
 function judge(tally: Tally, { failOn }: Options): number {
-  if (tally.rejected + tally.errors + tally.pending > 0) return EXIT.refused
+  if (tally.rejected + tally.errors + tally.cancelled + tally.pending > 0) return EXIT.refused
   const isBad = failOn !== undefined && tally.failed + (failOn === 'review' ? tally.review : 0) > 0
   return isBad ? EXIT.failOn : EXIT.done
 }

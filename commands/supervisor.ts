@@ -1,4 +1,4 @@
-// Runs the Procfile: one child per line, restarted when it dies, ended in order.
+// Runs the Procfile: one child per line, restarted when it dies or freezes, ended in order.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '#src/config.ts'
+import { watchHeartbeat } from './heartbeat.ts'
 
 export interface Supervisor {
   internalPorts: Record<string, number>
@@ -27,6 +28,8 @@ interface SupervisorOptions {
   signal?: AbortSignal
   /** How long `stop` waits for a process before it kills it. */
   patienceMs?: number
+  /** A process that does not answer for so long is killed and started again. */
+  silentAfterMs?: number
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -35,6 +38,8 @@ const READY_DEADLINE_MS = 60_000
 const RESTART_AFTER_MS = 1_000
 // Above what a process takes for itself by default: SHUTDOWN_SECONDS of 25, and 2 s for what hangs beyond them.
 const STOP_PATIENCE_MS = 30_000
+// Far above what a busy event loop takes on a machine with many times more to do than it can.
+const SILENT_AFTER_MS = 60_000
 const TAIL_LINES = 20
 
 export function readProcfile(): { name: string; command: string[] }[] {
@@ -53,6 +58,7 @@ export function readProcfile(): { name: string; command: string[] }[] {
  */
 export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
   const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}), signal } = options
+  const { silentAfterMs = SILENT_AFTER_MS } = options
   const children = new Map<string, ChildProcess>()
   const internalPorts: Record<string, number> = {}
   const launches = new Map<string, number>()
@@ -66,14 +72,25 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
       command,
       {
         ...options.environment,
-        INTERNAL_PORT: String(internalPortOf(name)),
+        // Whoever scrapes it should find it where it was.
+        INTERNAL_PORT: String(internalPorts[name] ?? internalPortOf(name)),
         ...environmentOf(name, launch),
       },
       { log: logOf(name), onWarning },
     )
     children.set(name, child)
     internalPorts[name] = await ready
+    const heartbeat = watchHeartbeat({
+      ask: () => child.connected && child.send({ ping: true }, () => {}),
+      onSilent: () => {
+        onWarning(`${name} has not answered for ${silentAfterMs / 1_000} s: it is killed`)
+        child.kill('SIGKILL')
+      },
+      silentAfterMs,
+    })
+    child.on('message', (message: { pong?: boolean }) => message.pong === true && heartbeat.answered())
     child.once('exit', (code, killer) => {
+      heartbeat.stop()
       if (stopping.signal.aborted) return
       onWarning(`${name} ended with ${killer ?? code}; starting it again`)
       void restart(name, command)
@@ -87,7 +104,10 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
       try {
         return await start(name, command)
       } catch (error) {
-        if (!stopping.signal.aborted) onWarning(error instanceof Error ? error.message : String(error))
+        const said = error instanceof Error ? error.message : String(error)
+        // Another program took its port while it was down.
+        if (said.includes('EADDRINUSE')) delete internalPorts[name]
+        if (!stopping.signal.aborted) onWarning(said)
       }
     }
   }

@@ -11,7 +11,7 @@ import { note, within } from '#src/platform/context.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
 import { type Answer, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import type { FindEffect } from '#src/platform/http/idempotency.ts'
+import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
 import { represent } from '#src/platform/http/represent.ts'
 import { commonHeaders, problemOf, toFailure } from '#src/platform/http/respond.ts'
@@ -27,6 +27,7 @@ export interface AppDeps {
   findKey: FindKey
   /** What a request with an Idempotency-Key did before. */
   findEffect: FindEffect
+  keepStatus?: KeepStatus
   /** Public keys only; the view drops what is not one. */
   jwks: () => Promise<{ keys: object[] }>
   /** Where callers reach us. */
@@ -44,7 +45,7 @@ const UNMATCHED = 'unmatched'
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findEffect, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const identify = createAuthenticator({ findKey: deps.findKey, ...(deps.now === undefined ? {} : { now: deps.now }) })
@@ -61,7 +62,7 @@ export function createApp(deps: AppDeps): Koa {
     router.register(route.path, [route.method], (ctx) =>
       serve(ctx, route.path, (requestId) => {
         const { req, res, params, querystring: search } = ctx
-        return route.handle({ req, res, params, search, requestId, authenticate, findEffect, pace, budget })
+        return route.handle({ req, res, params, search, requestId, authenticate, findEffect, keepStatus, pace, budget })
       }),
     )
   }

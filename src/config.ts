@@ -7,6 +7,7 @@ import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { detectorProblems } from './attest/screen/detectors/open.ts'
 import { QUEUE_NAMES, QUEUES, type QueueName } from './catalogue/queues.ts'
+import { isGuessableKey } from './platform/crypto/guessable.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
 const number = z.coerce.number('must be a number').int('must be a whole number')
@@ -23,6 +24,9 @@ const list = z
       .map((part) => part.trim())
       .filter((part) => part !== ''),
   )
+const hostNames = list.pipe(
+  z.array(z.string().regex(/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i, 'must be host names, separated by commas')),
+)
 const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them')
@@ -60,7 +64,9 @@ const settings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host:port/database' })
     .describe('The service’s own login, bound by row-level security.'),
-  DATABASE_POOL: count(4).describe('Connections per process.'),
+  DATABASE_POOL: count(4).describe(
+    'Connections per process for requests and jobs, of which one account uses all but one at most; 2 more are for keys and leases.',
+  ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be redis://host:port, or rediss:// for TLS' })
     .optional()
@@ -81,6 +87,9 @@ const settings = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
   PORT: port.default(8080).describe('Public port of the API.'),
   INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),
+  INTERNAL_HOSTS: hostNames.describe(
+    'Names by which the internal port may be asked, besides addresses and localhost. Other names are refused.',
+  ),
   INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process.'),
   BULL_BOARD_PASSWORD: z
     .string()
@@ -218,6 +227,10 @@ function refusedInProduction(given: NodeJS.ProcessEnv): string[] {
   if (given.REDIS_URL === undefined)
     problems.push('REDIS_URL: is missing. Production runs its queues on Redis or Valkey.')
   if (given.BASE_URL === undefined) problems.push('BASE_URL: is missing. Production must know its public address.')
+  else if (URL.parse(given.BASE_URL)?.protocol === 'http:')
+    problems.push('BASE_URL: must be https in production, keys and captures travel to it')
+  if (isGuessable(given.MASTER_KEY))
+    problems.push('MASTER_KEY: can be guessed. `openssl rand -base64 32` makes one that can’t.')
   if (given.OUTBOUND_ALLOW !== undefined)
     problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
   if (given.ATTESTATION_TEST_ROOTS !== undefined)
@@ -227,6 +240,11 @@ function refusedInProduction(given: NodeJS.ProcessEnv): string[] {
   if ((given.WEBHOOK_TIME_DIVISOR ?? '1') !== '1') problems.push('WEBHOOK_TIME_DIVISOR: refused in production')
   if (given.FAILPOINT !== undefined) problems.push('FAILPOINT: refused in production')
   return problems
+}
+
+function isGuessable(text: string | undefined): boolean {
+  const { success, data } = masterKey.safeParse(text)
+  return success && isGuessableKey(data)
 }
 
 function concurrencyKey(queue: QueueName): string {

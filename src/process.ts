@@ -12,7 +12,7 @@ import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { collectPool, createMetrics, type Metrics } from './platform/metrics.ts'
+import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { createServices, type Services } from './services.ts'
 
@@ -40,6 +40,7 @@ const FLUSH_MS = 3_000
 export async function runProcess(
   name: ProcessName,
   start: (context: ProcessContext) => Promise<Running>,
+  { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
   const config = readConfigOrExit()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
@@ -51,9 +52,9 @@ export async function runProcess(
     log,
   })
   const metrics = createMetrics({ process: name })
-  const services = createServices({ config, log, registry: metrics.registry })
+  const services = createServices({ config, log, registry: metrics.registry, worksWithoutTenants })
   for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
-  collectPool(metrics.registry, () => services.platform.db.pool())
+  collectPools(metrics.registry, () => services.platform.db.pools())
   const checks: Record<string, Check> = {
     postgres: () => services.platform.db.system('ready', (tx) => tx.query('SELECT 1')),
   }
@@ -83,6 +84,11 @@ export async function runProcess(
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   process.on('disconnect', () => void stop('the parent process is gone', 0))
+  // How a supervisor tells a busy process from a frozen one.
+  process.on(
+    'message',
+    (message: { ping?: boolean } | null) => message?.ping === true && process.send?.({ pong: true }),
+  )
 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
@@ -114,6 +120,7 @@ export async function runProcess(
           log,
         }),
         isStopping: () => isStopping,
+        hosts: config.INTERNAL_HOSTS,
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
       }),
       { port: config.INTERNAL_PORT, host: config.INTERNAL_HOST },

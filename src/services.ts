@@ -24,29 +24,41 @@ interface ServiceDeps {
   log: Log
   /** Where parts count what they do. */
   registry?: Registry
+  /** All of the process's connections are for system transactions: a dispatcher's queues must not wait for each other. */
+  worksWithoutTenants?: boolean
   /** Parts of the platform that take the place of the real ones, for tests. */
   overrides?: Partial<Platform>
 }
 
 export type Services = ReturnType<typeof createServices>
 
-export function createServices({ config, log, registry = new Registry(), overrides = {} }: ServiceDeps) {
+export function createServices({
+  config,
+  log,
+  registry = new Registry(),
+  worksWithoutTenants = false,
+  overrides = {},
+}: ServiceDeps) {
   const stack = new AsyncDisposableStack()
   const onClose = (close: () => unknown) => stack.defer(async () => void (await close()))
-  const platform = { ...createPlatform({ config, log, registry, onClose, overrides }), ...overrides }
+  const platform = {
+    ...createPlatform({ config, log, registry, worksWithoutTenants, onClose, overrides }),
+    ...overrides,
+  }
   const products = createProducts(platform, config)
   return { platform, ...products, close: () => stack.disposeAsync() }
 }
 
 type PlatformDeps = Required<ServiceDeps> & Pick<Platform, 'onClose'>
 
-function createPlatform({ config, log, registry, onClose, overrides }: PlatformDeps): Platform {
+function createPlatform({ config, log, registry, worksWithoutTenants, onClose, overrides }: PlatformDeps): Platform {
   const db =
     overrides.db ??
     closing(
       createDatabase({
         url: config.DATABASE_URL,
         poolSize: config.DATABASE_POOL,
+        ...(worksWithoutTenants && { systemPoolSize: config.DATABASE_POOL }),
         // The connection may have been opened for another request than the one in progress.
         onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
       }),

@@ -3,7 +3,7 @@ import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { collectQueues } from '#src/platform/jobs/metrics.ts'
 import { runProcess } from '#src/process.ts'
 
-await runProcess('dispatch', async ({ services: { platform }, log, metrics }) => {
+const start: Parameters<typeof runProcess>[1] = async ({ services: { platform }, log, metrics }) => {
   const { db, engine, dispatcher } = platform
   await engine.check()
   collectQueues(metrics.registry, db)
@@ -11,4 +11,6 @@ await runProcess('dispatch', async ({ services: { platform }, log, metrics }) =>
   collectEngine(metrics.registry, engine)
   const loops = runDispatchLoops(dispatcher, log)
   return { stop: () => loops.close() }
-})
+}
+
+await runProcess('dispatch', start, { worksWithoutTenants: true })

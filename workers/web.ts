@@ -1,5 +1,5 @@
 import { createApp } from '#src/app.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
 import { parseStoreAddress } from '#src/platform/store/address.ts'
@@ -15,6 +15,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
     routes: features.flatMap(({ routes = [] }) => routes),
     findKey: account.keys.find,
     findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
     baseUrl,
     log,

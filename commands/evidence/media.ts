@@ -1,7 +1,7 @@
 // Originals in a folder. A file is hashed only if a packet asks for one of its size or name: a folder may hold anything.
 
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { CheckOptions } from '#src/attest/evidence/check.ts'
 import { usageError } from '../sentence.ts'
@@ -10,7 +10,7 @@ const MAX_FILES = 100_000
 const PIECE_BYTES = 1024 * 1024
 
 /** @throws a usage error when there is no such folder, or one with too much in it. */
-export async function createMediaFinder(folder: string): Promise<NonNullable<CheckOptions['findMedia']>> {
+export function createMediaFinder(folder: string): Required<Pick<CheckOptions, 'findMedia' | 'openMedia'>> {
   const files = list(folder)
   const digests = new Map<string, string>()
   const digestOf = (file: string) => {
@@ -18,10 +18,20 @@ export async function createMediaFinder(folder: string): Promise<NonNullable<Che
     digests.set(file, known)
     return known
   }
-  return ({ sha256, size, mediaId }) => {
+  const find = ({ sha256, size, mediaId }: { sha256: string; size: number; mediaId: string }) => {
     const candidates = files.filter((file) => file.size === size || basename(file.path).includes(mediaId))
-    if (candidates.some(({ path }) => digestOf(path) === sha256)) return 'found'
-    return candidates.length > 0 ? 'differs' : 'missing'
+    return { candidates, found: candidates.find(({ path }) => digestOf(path) === sha256) }
+  }
+  return {
+    findMedia(media) {
+      const { candidates, found } = find(media)
+      if (found !== undefined) return 'found'
+      return candidates.length > 0 ? 'differs' : 'missing'
+    },
+    openMedia(media) {
+      const { found } = find(media)
+      return found && createReadStream(found.path)
+    },
   }
 }
 

@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util'
 import { usageError } from '../sentence.ts'
 
 export const HELP = `Checks an evidence packet (JSON or PDF) offline: its signature, each part of it, each signed result, the points, the
-signatures and certificates of the devices, and the pages of a PDF.
+signatures and certificates of the devices, the chains of videos, and the pages of a PDF.
 
   npm run evidence -- verify FILE [options]
 
   --keys FILE   the service's public keys, as /.well-known/jwks.json shows them
   --url URL     takes them from the service instead, for example http://127.0.0.1:8080
-  --media DIR   folder with the original photos: their fingerprints are compared
+  --media DIR   folder with the original photos and videos: their fingerprints are compared, those of a video's chunks too
   --long        tell every check, not only what does not hold
   --json        one JSON object instead of the table
   --help        this text

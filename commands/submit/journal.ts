@@ -30,6 +30,7 @@ export interface Journal {
   mediaOf(file: string): Media | undefined
   /** Evaluated, and nothing more will change. */
   isDone(key: string): boolean
+  /** A result or a refusal; a cancelled capture has none, for it counts as never submitted. */
   hasOutcome(key: string): boolean
   read(key: string): Outcome | undefined
   addMedia(file: string, media: Media): void
@@ -57,6 +58,7 @@ interface Place {
   /** Of earlier runs only results count: who repeats a run wants to know whether a refusal still stands. */
   isResult: boolean
   isDone: boolean
+  isCancelled: boolean
 }
 
 // The service forgets media that nothing refers to after days; uploading again is harmless, a reference to nothing is not.
@@ -96,7 +98,9 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
     } else if (mark.t === 'end') batches.delete(mark.id)
     else {
       const isResult = mark.t === 'result'
-      places.set(mark.k, { offset, length, isResult, isDone: isResult && mark.r.status === 'evaluated' })
+      const status = isResult ? mark.r.status : undefined
+      const isDone = status === 'evaluated'
+      places.set(mark.k, { offset, length, isResult, isDone, isCancelled: status === 'cancelled' })
     }
   }
 
@@ -121,7 +125,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
     anyBatch: () => lastBatch,
     mediaOf: (name) => media.get(name),
     isDone: (key) => places.get(key)?.isDone === true,
-    hasOutcome: (key) => places.has(key),
+    hasOutcome: (key) => places.get(key)?.isCancelled === false,
     read(key) {
       const place = places.get(key)
       if (place === undefined) return undefined

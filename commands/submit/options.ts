@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseKey } from '#src/account/keys/format.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { KEY_VARIABLE, readKey } from '../key.ts'
 import { usageError } from '../sentence.ts'
 import { directoryOf } from './manifest.ts'
 
@@ -78,7 +79,12 @@ export interface Options {
 export function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | undefined {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined
-  const key = readKey(values, environment)
+  const key = readKey({
+    option: 'key',
+    value: values.key,
+    file: values['key-file'],
+    fallback: environment[KEY_VARIABLE],
+  })
   if (key === undefined && !values.check) {
     throw usageError('Which key? Name a file with --key-file, or set COUNTERSIGN_KEY.')
   }
@@ -121,20 +127,6 @@ function statOf(path: string) {
   const facts = statSync(path, { throwIfNoEntry: false })
   if (facts === undefined) throw usageError(`There is no ${path}.`)
   return facts
-}
-
-function readKey(values: { key?: string; 'key-file'?: string }, environment: NodeJS.ProcessEnv): string | undefined {
-  const file = values['key-file']
-  if (values.key !== undefined && file !== undefined) throw usageError('Either --key or --key-file.')
-  let key = values.key ?? environment.COUNTERSIGN_KEY
-  if (file !== undefined) {
-    if (!statOf(file).isFile()) throw usageError(`--key-file: ${file} is not a file.`)
-    key = readFileSync(file, 'utf8')
-  }
-  key = key?.trim()
-  if (key === undefined || key === '') return undefined
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw usageError('The key has spaces or characters that no key has.')
-  return key
 }
 
 function readUrl(text: string): string {

@@ -19,8 +19,10 @@ export interface Tally {
   failed: number
   /** Not sent, or not accepted. */
   rejected: number
-  /** Accepted, but their evaluation ended without a result, or was cancelled. */
+  /** Accepted, but their evaluation ended without a result. */
   errors: number
+  /** Before their evaluation: the same command submits them again. */
+  cancelled: number
   /** Not sent yet, or without a result yet. */
   pending: number
   /** How many results have each factor; advisory ones too. */
@@ -72,7 +74,7 @@ export async function writeResults(directory: string, plan: Plan, journal: Journ
 }
 
 function emptyTally(): Tally {
-  return { captures: 0, passed: 0, review: 0, failed: 0, rejected: 0, errors: 0, pending: 0, factors: {} }
+  return { captures: 0, passed: 0, review: 0, failed: 0, rejected: 0, errors: 0, cancelled: 0, pending: 0, factors: {} }
 }
 
 function count(tally: Tally, outcome: Outcome | undefined): void {
@@ -81,7 +83,8 @@ function count(tally: Tally, outcome: Outcome | undefined): void {
   else if ('errors' in outcome) tally.rejected += 1
   else {
     const { status, risk_status: risk, factors = [], advisory_factors: advisory = [] } = outcome.result
-    if (status !== 'evaluated') tally.errors += 1
+    if (status === 'cancelled') tally.cancelled += 1
+    else if (status !== 'evaluated') tally.errors += 1
     else if (risk === 'passed' || risk === 'review' || risk === 'failed') tally[risk] += 1
     for (const { code } of [...factors, ...advisory]) tally.factors[code] = (tally.factors[code] ?? 0) + 1
   }

@@ -6,7 +6,7 @@ import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url, sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Entry } from './entry.ts'
 import { finding } from './files.ts'
-import type { Journal, Sending } from './journal.ts'
+import type { Journal, Outcome, Sending } from './journal.ts'
 import type { Plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { type Service, stopped } from './service.ts'
@@ -134,7 +134,7 @@ export async function run(deps: RunDeps): Promise<void> {
   async function post(lines: readonly Line[]): Promise<void> {
     if (lines.length === 0) return
     const bytes = Buffer.from(lines.map(({ text }) => `${text}\n`).join(''))
-    const answer = await service.submitBatch(bytes, `submit-${sha256Hex(bytes)}`)
+    const answer = await service.submitBatch(bytes, idempotencyKeyOf(bytes, lines))
     const refuse = (line: Line | undefined, errors: Entry['problems']) => {
       if (line === undefined) return
       journal.addRefusal(line.entry.key, errors)
@@ -163,6 +163,12 @@ export async function run(deps: RunDeps): Promise<void> {
     await journal.sync()
     progress.add('sent', lines.length)
     open.push({ batchId, keys, cursor: undefined })
+  }
+
+  // A batch that was cancelled is not repeated but submitted again: under the same key its replay would answer.
+  function idempotencyKeyOf(bytes: Buffer, lines: readonly Line[]): string {
+    const cancelled = lines.flatMap(({ entry }) => cancelledOf(journal.read(entry.key)))
+    return `submit-${sha256Hex(cancelled.length === 0 ? bytes : Buffer.concat([bytes, Buffer.from(cancelled.join())]))}`
   }
 
   async function collect(): Promise<void> {
@@ -203,6 +209,11 @@ export async function run(deps: RunDeps): Promise<void> {
     }
     journal.endBatch(batchId)
   }
+}
+
+function cancelledOf(outcome: Outcome | undefined): string[] {
+  if (outcome === undefined || 'errors' in outcome || outcome.result.status !== 'cancelled') return []
+  return [outcome.result.attestation_id]
 }
 
 /** What is said when the state of an earlier run is not that of this account. */

@@ -21,6 +21,7 @@ export function summaryLines(tally: Tally, seconds: number): string[] {
     ['failed', tally.failed, ''],
     ['rejected', tally.rejected, 'not accepted: see error_code and error_detail'],
     ['errors', tally.errors, 'accepted, but without a result: see error_detail'],
+    ['cancelled', tally.cancelled, 'before their evaluation: the same command submits them again'],
     ['pending', tally.pending, 'not done yet: the same command goes on'],
   ]
   const factors = Object.entries(tally.factors).toSorted(([, a], [, b]) => b - a)

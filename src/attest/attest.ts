@@ -30,7 +30,7 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
   const devices = devicesFeature(p, hardware)
   const captures = capturesFeature(p, media)
   const cases = casesFeature(p, settings)
-  const duplicates = duplicatesFeature(p)
+  const duplicates = duplicatesFeature(p, media)
   const policy = policyFeature(p)
   const screen = screenFeature(p, { ...media, ...trust, addAdvisoryCodes }, settings)
   const claims = claimsFeature(p, { ...media, ...captures, ...cases, ...hardware, ...trust })

@@ -2,6 +2,7 @@
 // for fifty, and a busy worker's calls come in crowds.
 
 import { detached } from './context.ts'
+import { isLockTimeout } from './unavailable.ts'
 
 /** Adds one item and answers its own result. */
 export type Join<Item, Result> = (item: Item) => Promise<Result>
@@ -13,7 +14,10 @@ interface CrowdOptions<Item, Result> {
   run(items: Crowd<Item>): Promise<readonly Result[]>
   /** Items of different keys never meet. */
   keyOf?: (item: Item) => string
-  /** Items that failed together are tried alone, so that one bad item costs the others nothing. */
+  /**
+   * Items that failed together are tried alone, so that one bad item costs the others nothing. Not after a lock timeout:
+   * each would wait for the same lock again, with a connection of its own.
+   */
   isSplitOnFailure?: boolean
 }
 
@@ -48,7 +52,8 @@ export function createCrowds<Item, Result>({
       if (results.length !== crowd.length) throw new Error(`${crowd.length} items, but ${results.length} results`)
       for (const [index, { resolve }] of crowd.entries()) resolve(results[index] as Result)
     } catch (error) {
-      if (isSplitOnFailure && crowd.length > 1) await Promise.all(crowd.map((one) => runTogether([one])))
+      if (isSplitOnFailure && crowd.length > 1 && !isLockTimeout(error))
+        await Promise.all(crowd.map((one) => runTogether([one])))
       else for (const { reject } of crowd) reject(error)
     }
   }

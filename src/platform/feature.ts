@@ -6,7 +6,7 @@ import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
 import type { Sealer } from './crypto/seal.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
-import type { Database, PoolState } from './db/database.ts'
+import type { Database, PoolStates } from './db/database.ts'
 import type { Route } from './http/endpoint.ts'
 import type { Pager } from './http/page.ts'
 import type { Engine } from './jobs/bull.ts'
@@ -20,7 +20,7 @@ import type { BlobStore } from './store/blobs.ts'
 
 /** The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process. */
 export interface Platform {
-  db: Database & { pool(): PoolState }
+  db: Database & { pools(): PoolStates }
   engine: Engine
   dispatcher: Dispatcher
   waiters: Waiters

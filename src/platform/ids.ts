@@ -9,24 +9,26 @@ export interface Scope {
   environment: Environment
 }
 
-/** Types whose ids carry the environment's word. */
-export type ScopedType =
-  | 'key'
-  | 'clm'
-  | 'cas'
-  | 'att'
-  | 'bat'
-  | 'cap'
-  | 'med'
-  | 'scr'
-  | 'dev'
-  | 'chl'
-  | 'ree'
-  | 'rca'
-  | 'cpa'
-  | 'whe'
-  | 'whd'
-  | 'evt'
+/** Types whose ids carry the environment's word, and what callers call them. */
+export const SCOPED_TYPES = {
+  key: 'API key',
+  clm: 'claim',
+  cas: 'case',
+  att: 'attestation',
+  bat: 'batch',
+  cap: 'capture session',
+  med: 'media',
+  scr: 'screening',
+  dev: 'device',
+  chl: 'device challenge',
+  ree: 're-evaluation',
+  rca: 'root CA',
+  cpa: 'C2PA trust anchor',
+  whe: 'webhook endpoint',
+  whd: 'webhook delivery',
+  evt: 'event',
+} as const
+export type ScopedType = keyof typeof SCOPED_TYPES
 /** Account-level types, without the word. */
 export type AccountType = 'acc' | 'req'
 
@@ -56,10 +58,12 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   const match = ID.exec(id)
   const word = match?.[2]
   if (word !== undefined && word !== WORD[environment]) {
-    throw new Failure('environment_mismatch', `${type} ids of the ${word} environment can't be used with this key.`)
+    const other = environment === 'live' ? 'sandbox' : 'live'
+    throw new Failure('environment_mismatch', `This id is of the ${other} environment, and your key of ${environment}.`)
   }
   if (match?.[1] !== type || word === undefined) {
-    throw new Failure('not_found', `No such ${type}: an id looks like ${type}_${WORD[environment]}_ and 26 characters.`)
+    const shape = `${type}_${WORD[environment]}_ and 26 characters`
+    throw new Failure('not_found', `No such ${SCOPED_TYPES[type]}: its id would look like ${shape}.`)
   }
   return id
 }

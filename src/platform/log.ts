@@ -21,7 +21,10 @@ const SECRET_NAMES = [
   'masterKey',
 ]
 // ...and by their looks, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
-const SECRET_LOOKS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}|(\b[a-z]+:\/\/[^\s:/@"]*:)[^\s@"]+(?=@)/gi
+const KEY_LOOKS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}/gi
+const URL_LOOKS = /\b[a-z]+:\/\/[^\s:/@"]*:/i
+const URL_DELIMITER = /[\s"]/
+const CENSOR = '[redacted]'
 const MAX_CAUSES = 5
 
 /**
@@ -41,12 +44,37 @@ export function createLog(
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
       paths: SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
-      censor: '[redacted]',
+      censor: CENSOR,
     },
     serializers: { err: describeError, error: describeError, cause: describeError },
-    hooks: { streamWrite: (line: string) => line.replaceAll(SECRET_LOOKS, '$1$2[redacted]') },
+    hooks: { streamWrite: redactSecrets },
   }
   return pino(options, destination)
+}
+
+/** Takes secrets out of a line by their looks, in time proportional to its length: strangers write parts of what is logged. */
+export function redactSecrets(line: string): string {
+  return redactPasswords(line.replaceAll(KEY_LOOKS, `$1${CENSOR}`))
+}
+
+// A password stands between a scheme, a user and the next "@". One expression for all of it would look for the "@" from each scheme on,
+// to the end of the line where there is none. So each "@" looks back, no further than to the one before.
+function redactPasswords(line: string): string {
+  let redacted = ''
+  let written = 0
+  let previous = 0
+  for (let at = line.indexOf('@'); at !== -1; at = line.indexOf('@', at + 1)) {
+    let start = at
+    while (start > previous && !URL_DELIMITER.test(line.charAt(start - 1))) start -= 1
+    previous = at + 1
+    const match = URL_LOOKS.exec(line.slice(start, at))
+    if (match === null) continue
+    const password = start + match.index + match[0].length
+    if (password === at) continue
+    redacted += line.slice(written, password) + CENSOR
+    written = at
+  }
+  return redacted + line.slice(written)
 }
 
 // Every line is written when it is logged. pino would flush once more after a fatal one, and that tries for ever, on the main

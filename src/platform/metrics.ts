@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
+import { createHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PoolState } from './db/database.ts'
+import type { PoolStates } from './db/database.ts'
 
 export interface Metrics {
   registry: Registry
@@ -12,11 +13,17 @@ export interface Metrics {
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+// prom-client measures the lag with a timer of 10 ms: 100 wake-ups a second, in each process that has nothing to do.
+const NEVER_MS = 2_147_483_647
+const LAG_EVERY_MS = 500
+const LAG_QUANTILES = { p50: 50, p90: 90, p99: 99 }
+
 /** @param process The Procfile's word; a label of every series. */
 export function createMetrics({ process }: { process: string }): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ process })
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS })
+  collectEventLoopLag(registry)
   const requests = new Histogram({
     name: 'countersign_http_request_duration_seconds',
     help: 'Time from the request to the end of its answer.',
@@ -32,18 +39,50 @@ export function createMetrics({ process }: { process: string }): Metrics {
   }
 }
 
+// Under prom-client's names: how much later than asked a timer was called, since the last scrape.
+function collectEventLoopLag(registry: Registry): void {
+  for (const part of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
+    registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
+  }
+  const lags = createHistogram()
+  let dueAt = performance.now() + LAG_EVERY_MS
+  setInterval(() => {
+    const now = performance.now()
+    // At least 1 ns, the smallest that the histogram takes.
+    lags.record(Math.max(1, Math.round((now - dueAt) * 1e6)))
+    dueAt = now + LAG_EVERY_MS
+  }, LAG_EVERY_MS).unref()
+  const gauge = (part: string, help: string, collect: (this: Gauge) => void) =>
+    new Gauge({ name: `nodejs_eventloop_lag_${part}_seconds`, help, registers: [registry], collect })
+
+  for (const [name, percentile] of Object.entries(LAG_QUANTILES)) {
+    gauge(name, `The ${percentile}th percentile of the event loop's delays since the last scrape.`, function () {
+      this.set(lags.count === 0 ? 0 : lags.percentile(percentile) / 1e9)
+    })
+  }
+  gauge('mean', "The mean of the event loop's delays since the last scrape.", function () {
+    this.set(lags.count === 0 ? 0 : lags.mean / 1e9)
+  })
+  // The last one to be read begins anew.
+  gauge('max', "The longest of the event loop's delays since the last scrape.", function () {
+    this.set(lags.count === 0 ? 0 : lags.max / 1e9)
+    lags.reset()
+  })
+}
+
 /** Connections of this process to Postgres. */
-export function collectPool(registry: Registry, pool: () => PoolState): void {
+export function collectPools(registry: Registry, pools: () => PoolStates): void {
   new Gauge({
     name: 'countersign_db_pool',
-    help: 'Connections by state: busy, idle; and waiting, the transactions that wait for one.',
-    labelNames: ['state'],
+    help: 'Connections by pool (tenant, system) and state: busy, idle; and waiting, the transactions that wait for one.',
+    labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      const { total, idle, waiting } = pool()
-      this.set({ state: 'busy' }, total - idle)
-      this.set({ state: 'idle' }, idle)
-      this.set({ state: 'waiting' }, waiting)
+      for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
+        this.set({ pool, state: 'busy' }, total - idle)
+        this.set({ pool, state: 'idle' }, idle)
+        this.set({ pool, state: 'waiting' }, waiting)
+      }
     },
   })
 }

@@ -25,14 +25,31 @@ const PG_MESSAGE =
 // A feature may have added meaning around the driver's error; deeper chains are nobody's.
 const MAX_CAUSES = 4
 
+const LOCK_TIMEOUT = '55P03'
+
+/** Whether a row's lock was not to be had in time: somebody else's transaction is to blame, not this work. */
+export function isLockTimeout(error: unknown): boolean {
+  return codesOf(error).includes(LOCK_TIMEOUT)
+}
+
 /** Whether a store could not be reached or took nothing now: the same again may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
+  return (
+    codesOf(error).some((code) => SQLSTATE.test(code) || ERRNO.has(code)) ||
+    chainOf(error).some(({ message }) => PG_MESSAGE.test(message))
+  )
+}
+
+function codesOf(error: unknown): string[] {
+  return chainOf(error).flatMap((one) => ('code' in one && typeof one.code === 'string' ? one.code : []))
+}
+
+function chainOf(error: unknown): Error[] {
+  const chain: Error[] = []
   let current = error
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    const code = 'code' in current ? current.code : undefined
-    if (typeof code === 'string' && (SQLSTATE.test(code) || ERRNO.has(code))) return true
-    if (PG_MESSAGE.test(current.message)) return true
+  while (chain.length < MAX_CAUSES && current instanceof Error) {
+    chain.push(current)
     current = current.cause
   }
-  return false
+  return chain
 }

@@ -17,9 +17,11 @@ const NAMES = [
   'deliver',
   'keys',
   'duplicates',
+  'neighbours',
+  'idle',
 ] as const
 // Those whose floor is the service itself under other conditions, or the engine alone, in the benchmark's own process.
-const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates']
+const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates', 'neighbours', 'idle']
 // Those that share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
 

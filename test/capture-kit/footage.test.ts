@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createWalker } from '#src/attest/video/container.ts'
 import { examineVideo } from '#src/attest/video/examine.ts'
 import { createCrew } from '../../capture-kit/crew.ts'
 import { VIDEO_KINDS, type VideoKind } from '../../capture-kit/findings.ts'
@@ -23,11 +24,13 @@ const filmed = (kind: VideoKind) => {
     arrivedAtMs: NOW.getTime(),
   }))
   const bytes = received.reduce((sum, one) => sum + one.bytes, 0)
+  const walker = createWalker('video/mp4')
+  for (const { data } of chunks) walker.push(data)
   const facts = examineVideo({
+    ...walker.end(),
     manifest: body.bundle?.video_manifest ?? null,
     received: { source: 'stream', bytes, chunks: received, looseBytes: 0, streamNonce: session.session_nonce },
     nonce: body.bundle?.session_nonce ?? null,
-    container: { state: 'sane', reason: null, offset: null },
   })
   return { body, chunks, facts }
 }

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { pauseQueue, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 import { createMaker, type Maker } from './captures.ts'
@@ -241,6 +242,35 @@ test('submits what was corrected, and only that', async () => {
   const { url, seen } = await through(() => 'pass')
   await expectWhole(await begin(url).ended)
   expect(seen.filter((one) => one.startsWith('POST'))).toEqual([UPLOAD, SUBMIT])
+})
+
+test('submits again what was cancelled before its evaluation', async () => {
+  const { db } = system.database
+  await pauseQueue(db, 'attest')
+  let isCancelled = false
+  try {
+    const { url } = await through((call) => (call === RESULTS && !isCancelled ? { status: 503 } : 'pass'))
+    const started = begin(url)
+    const headers = { authorization: `Bearer ${key}` }
+    const post = (path: string) => fetch(`${system.baseUrl}${path}`, { method: 'POST', headers })
+    const batches = async () => {
+      const response = await fetch(`${system.baseUrl}/v1/claims/batches`, { headers })
+      return ((await response.json()) as { data: { batch_id: string; accepted: number }[] }).data
+    }
+    await until(async () => (await batches()).reduce((sum, { accepted }) => sum + accepted, 0) === CAPTURES)
+    for (const { batch_id } of await batches()) await post(`/v1/claims/batches/${batch_id}/cancel`)
+    isCancelled = true
+    const first = await started.ended
+    expect({ code: first.code, states: readRows(out).map(({ status }) => status) }).toEqual({
+      code: 1,
+      states: new Array(CAPTURES).fill('cancelled'),
+    })
+  } finally {
+    await resumeQueue(db, 'attest')
+  }
+  const second = await begin(system.baseUrl).ended
+  expect({ code: second.code, stderr: second.stderr }).toMatchObject({ code: 0 })
+  expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('evaluated'))
 })
 
 test('takes off what a kill left of its last line, and refuses a state that is none or another account’s', async () => {

@@ -1,5 +1,5 @@
 // I1: what clients were told is what is there. Each capture names itself, so that its rows can be counted whatever way it
-// was sent, how often, and under which key.
+// was sent, how often, and under which key. What was cancelled before it was evaluated counts as never submitted.
 
 import type { Finding } from './check.ts'
 import type { AttestationFact, Evidence } from './evidence.ts'
@@ -10,13 +10,15 @@ export function checkIntake(evidence: Evidence): Finding[] {
   const answers = groupBy(evidence.answered, ({ n }) => String(n))
   const rows = groupBy(evidence.attestations, ({ name }) => name ?? '')
   const asked = new Map<string, Asked>()
+  const cancels = firstCancels(evidence.asked)
   const wrong: string[] = []
 
   for (const request of evidence.asked) {
     const successes = (answers.get(String(request.n)) ?? []).filter(isSuccess)
-    for (const name of namesOf(request)) {
+    for (const name of request.op === 'cancel' ? [] : namesOf(request)) {
       asked.set(name, request)
-      wrong.push(...checkCapture(name, request, successes, rows.get(name) ?? []))
+      const cancelledAt = cancels.get(name)
+      wrong.push(...checkCapture(name, { request, successes, rows: rows.get(name) ?? [], cancelledAt }))
     }
     wrong.push(...checkRefusals(request, answers.get(String(request.n)) ?? []))
     if (request.op === 'batch') wrong.push(...checkBatch(request, successes, evidence))
@@ -41,23 +43,42 @@ function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[]
     .map(({ status, code }) => `request ${n} (${op}) was refused with ${status} ${code}`)
 }
 
-function checkCapture(
-  name: string,
-  request: Asked,
-  successes: readonly Answered[],
-  rows: readonly AttestationFact[],
-): string[] {
+interface Submitted {
+  request: Asked
+  successes: readonly Answered[]
+  /** Of the capture, whichever request made them. */
+  rows: readonly AttestationFact[]
+  /** The number of the first request that cancelled it. */
+  cancelledAt: number | undefined
+}
+
+function checkCapture(name: string, { request, successes, rows, cancelledAt }: Submitted): string[] {
   const wrong: string[] = []
-  if (rows.length > 1) wrong.push(`${name} was accepted ${rows.length} times: ${rows.map(({ id }) => id).join(' ')}`)
+  const standing = rows.filter(({ status }) => status !== 'cancelled')
+  if (standing.length > 1)
+    wrong.push(`${name} was accepted ${standing.length} times: ${standing.map(({ id }) => id).join(' ')}`)
+  if (standing.length < rows.length && cancelledAt === undefined)
+    wrong.push(`${name} is cancelled, and nobody asked for that: ${rows.map(({ id }) => id).join(' ')}`)
   if (successes.length > 0 && rows.length === 0) wrong.push(`lost: ${name} was answered with success and has no row`)
-  const [row] = rows
-  if (row === undefined) return wrong
-  if (request.isNamed && row.externalId !== name) wrong.push(`${row.id} does not carry its external_id ${name}`)
+  const isAgain = cancelledAt !== undefined && request.n > cancelledAt
+  if (isAgain && successes.length > 0 && standing.length === 0)
+    wrong.push(`lost: ${name} was submitted again after it had been cancelled, and only what was cancelled is there`)
+  for (const row of standing) {
+    if (request.isNamed && row.externalId !== name) wrong.push(`${row.id} does not carry its external_id ${name}`)
+  }
   for (const { attestationId } of successes) {
-    if (attestationId !== null && attestationId !== row.id)
-      wrong.push(`${name} is ${row.id}, and was called ${attestationId}`)
+    if (attestationId !== null && rows.length > 0 && !rows.some(({ id }) => id === attestationId))
+      wrong.push(`${name} is ${rows.map(({ id }) => id).join(' ')}, and was called ${attestationId}`)
   }
   return wrong
+}
+
+function firstCancels(asked: readonly Asked[]): Map<string, number> {
+  const cancels = new Map<string, number>()
+  for (const request of asked.filter(({ op }) => op === 'cancel')) {
+    for (const name of namesOf(request)) cancels.set(name, Math.min(request.n, cancels.get(name) ?? request.n))
+  }
+  return cancels
 }
 
 function checkBatch(request: Asked, successes: readonly Answered[], { batches }: Evidence): string[] {

@@ -19,6 +19,10 @@ export function checkJobs({ jobs, steps, attestations, screenings, deliveries }:
   }
   const known = new Map(jobs.map((job) => [job.id, job]))
   for (const { id, jobId, status, evaluatedAt } of attestations) {
+    if (status === 'cancelled') {
+      if (known.get(jobId)?.state !== 'cancelled') wrong.push(`${id} is cancelled, and its job is not`)
+      continue
+    }
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
     if (status !== 'evaluated' || evaluatedAt === null) wrong.push(`${id} is ${status}`)
   }

@@ -17,6 +17,7 @@ export async function checkResults(evidence: Evidence): Promise<Finding[]> {
   const ended = endOfJobs(evidence)
   const wrong: string[] = []
   for (const row of evidence.attestations) {
+    if (row.status === 'cancelled') continue
     wrong.push(...checkJudgement(row), ...checkTimes(row, ended.get(row.jobId)))
     wrong.push(...(await checkRecord(row, keys)))
   }
@@ -85,9 +86,10 @@ function checkEvents({ events, attestations, claims }: Evidence): string[] {
     events.filter(({ type }) => type === 'attestation.created'),
     ({ data }) => String(data.attestation_id),
   )
-  const wrong = attestations.flatMap(({ id }) => {
+  const wrong = attestations.flatMap(({ id, status }) => {
     const count = created.get(id)?.length ?? 0
-    return count === 1 ? [] : [`attestation.created happened ${count} times for ${id}`]
+    const expected = status === 'cancelled' ? 0 : 1
+    return count === expected ? [] : [`attestation.created happened ${count} times for ${id}, which is ${status}`]
   })
   const byClaim = groupBy(events, ({ data }) => String(data.claim_id))
   for (const claim of claims) wrong.push(...checkClaim(claim, byClaim.get(claim.id) ?? []))

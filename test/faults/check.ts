@@ -1,5 +1,6 @@
 // The judge of a fault run. Pure over what was read from Postgres and the journals: each invariant says what breaks it.
 
+import { checkAnswers } from './check-answers.ts'
 import { checkBorders } from './check-borders.ts'
 import { checkDeliveries } from './check-deliveries.ts'
 import { checkIntake } from './check-intake.ts'
@@ -16,6 +17,7 @@ export const INVARIANTS = {
   I5: 'every received signature verifies, in time',
   I6: 'every result verifies under a published key and says what its row says; each event happened once',
   I7: 'no id of one account or environment in an answer or delivery to another',
+  I8: 'during an attack of another account every request is answered in time, and none is refused',
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
@@ -35,5 +37,6 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...(await checkResults(evidence)),
     ...checkScreenings(evidence),
     ...checkBorders(evidence),
+    ...checkAnswers(evidence),
   ]
 }

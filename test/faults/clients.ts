@@ -44,12 +44,19 @@ interface Fate {
   status: number
   attestationId: string | null
   mediaId: string | null
+  batchId: string | null
+  /** Of capture sessions. */
+  nonces: string[]
 }
+
+const NO_FATE: Fate = { status: 0, attestationId: null, mediaId: null, batchId: null, nonces: [] }
 
 // Beyond what the slowest recovery takes.
 const GIVE_UP_MS = 150_000
 const ATTEMPT_TIMEOUT_MS = 45_000
 const SINGLES_PER_TENANT = 2
+// So many lines of a batch are accepted before the first of them has run.
+const CANCELLED_SIZE = 100
 
 export function startLoad(options: LoadOptions): Load {
   const {
@@ -83,8 +90,7 @@ export function startLoad(options: LoadOptions): Load {
     for (const giveUpAt = clock() + GIVE_UP_MS; ; ) {
       const fate = await tryOnce(n, { ...outgoing, headers })
       const isFinal = fate !== undefined && fate.status < 500 && !isPassing(fate.status, fate.code)
-      if (isFinal || !outgoing.isRepeatable || clock() > giveUpAt)
-        return fate ?? { status: 0, attestationId: null, mediaId: null }
+      if (isFinal || !outgoing.isRepeatable || clock() > giveUpAt) return fate ?? NO_FATE
       await delay(fate?.retryAfter == null ? 200 + 300 * Math.random() : Math.min(5, Number(fate.retryAfter)) * 1_000)
     }
   }
@@ -109,6 +115,7 @@ export function startLoad(options: LoadOptions): Load {
         code: said('code'),
         attestationId: said('attestation_id'),
         mediaId: said('media_id'),
+        batchId: said('batch_id'),
       }
       journal.write({
         kind: 'answered',
@@ -117,12 +124,11 @@ export function startLoad(options: LoadOptions): Load {
         ms: clock() - at,
         ...answer,
         isReplayed: header('idempotent-replayed') === 'true',
-        batchId: said('batch_id'),
         screeningId: said('screening_id'),
         accepted: typeof json.accepted === 'number' ? json.accepted : null,
         ids: idsIn(text),
       })
-      return answer
+      return { ...answer, nonces: noncesIn(json) }
     } catch (error) {
       const reason =
         error instanceof Error ? `${error.name} ${'code' in error ? error.code : ''} ${error.message}` : String(error)
@@ -181,6 +187,43 @@ export function startLoad(options: LoadOptions): Load {
     }
     await ask(tenant, about, outgoing)
     if (dice() < 0.1) await ask(tenant, about, outgoing)
+  }
+
+  // Sent in error, taken back, and sent again: what was cancelled before it ran counts as never submitted, so the same captures,
+  // with the same nonces under the same names, are judged as if nothing had been.
+  async function submitTwice(tenant: Tenant): Promise<void> {
+    const count = Math.min(batchSize, CANCELLED_SIZE)
+    const first = take(tenant, count)
+    const prefix = `${tenant.name}-`
+    const json = { 'content-type': 'application/json' }
+    const path = '/v1/claims/attest/sessions'
+    const body = JSON.stringify({ count })
+    const opened = await ask(
+      tenant,
+      { op: 'sessions' },
+      { method: 'POST', path, headers: json, body, isRepeatable: true },
+    )
+    if (opened.nonces.length < count) return
+    const lines = opened.nonces.map((nonce, index) =>
+      JSON.stringify(tenant.compose(`${prefix}${first + index}`, first + index, true, nonce)),
+    )
+    const named = { prefix, first, count, isNamed: true }
+    const submission: Outgoing = {
+      method: 'POST',
+      path: '/v1/claims/batches',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: lines.join('\n'),
+      isRepeatable: true,
+    }
+    const { batchId } = await ask(tenant, { op: 'batch', ...named }, submission)
+    if (batchId === null) return
+    const cancelling = { path: `/v1/claims/batches/${batchId}/cancel`, headers: {}, body: null }
+    const cancelled = await ask(
+      tenant,
+      { op: 'cancel', ...named },
+      { method: 'POST', ...cancelling, isRepeatable: true },
+    )
+    if (cancelled.status === 200) await ask(tenant, { op: 'batch', ...named }, submission)
   }
 
   async function upload(tenant: Tenant, dice: Dice, n: number): Promise<void> {
@@ -245,7 +288,8 @@ export function startLoad(options: LoadOptions): Load {
 
   async function runBatches(tenant: Tenant, dice: Dice): Promise<void> {
     while (!isDone()) {
-      if (open() < openTarget) await submitBatch(tenant, dice)
+      if (dice() < 0.15) await submitTwice(tenant)
+      else if (open() < openTarget) await submitBatch(tenant, dice)
       await delay(batchPauseMs * (0.5 + dice()))
     }
   }
@@ -268,6 +312,10 @@ export function startLoad(options: LoadOptions): Load {
 // 409 while the same request is being worked on elsewhere, and what a proxy or a limit may say.
 function isPassing(status: number, code: string | null): boolean {
   return status === 408 || status === 429 || code === 'idempotency_in_progress'
+}
+
+function noncesIn({ sessions }: Record<string, unknown>): string[] {
+  return Array.isArray(sessions) ? sessions.map(({ session_nonce: nonce }) => String(nonce)) : []
 }
 
 function parse(text: string): Record<string, unknown> {

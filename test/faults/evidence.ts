@@ -136,7 +136,17 @@ export interface Evidence {
 const SCOPE = `account_id || ' ' || environment AS scope`
 const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
 
-export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, directory: string): Promise<Evidence> {
+/** @param hostile Accounts of attackers: of their rows only the owner is told. */
+export async function readEvidence(
+  { owner }: Pick<PostgresServer, 'owner'>,
+  { directory, hostile }: { directory: string; hostile: readonly string[] },
+): Promise<Evidence> {
+  const others: Owned[] = []
+  const isHostile = ({ scope }: { scope: ScopeName }) => hostile.includes(scope.split(' ')[0] ?? '')
+  const honest = <Row extends Owned>(rows: Row[]): Row[] => {
+    others.push(...rows.filter(isHostile).map(({ id, scope }) => ({ id, scope })))
+    return rows.filter((row) => !isHostile(row))
+  }
   const attestations = await owner<AttestationFact>(
     `SELECT id, ${SCOPE}, submission -> 'claim' ->> 'line' AS name, claim_id AS "claimId", batch_id AS "batchId",
        external_id AS "externalId", media_id AS "mediaId", job_id AS "jobId", status, risk_status AS "riskStatus",
@@ -161,23 +171,23 @@ export async function readEvidence({ owner }: Pick<PostgresServer, 'owner'>, dir
     `SELECT id, ${SCOPE}, event_id AS "eventId", endpoint_id AS "endpointId", status, attempts, job_id AS "jobId"
      FROM deliveries`,
   )
-  const others: Owned[] = []
   for (const table of ['devices', 'root_cas', 'webhook_endpoints', 'api_keys']) {
     others.push(...(await owner<{ id: string; scope: string }>(`SELECT id, ${SCOPE} FROM ${table}`)))
   }
   const keys = await owner<{ kid: string; environment: string; jwk: Record<string, unknown> }>(
     `SELECT kid, environment, public_jwk AS jwk FROM signing_keys WHERE family = 'record'`,
   )
+  const strange = new Set(jobs.filter(isHostile).map(({ id }) => id))
   return {
-    attestations,
-    claims,
-    media,
-    batches,
-    screenings,
-    jobs,
-    steps: await readTrail({ owner }),
-    events,
-    deliveries,
+    attestations: honest(attestations),
+    claims: honest(claims),
+    media: honest(media),
+    batches: honest(batches),
+    screenings: honest(screenings),
+    jobs: jobs.filter((job) => !isHostile(job)),
+    steps: (await readTrail({ owner })).filter(({ id }) => !strange.has(id)),
+    events: honest(events),
+    deliveries: honest(deliveries),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

@@ -1,5 +1,6 @@
 // What a run measured, from the same evidence as the verdict. Times are milliseconds unless a name says otherwise.
 
+import { attackedOnly } from './check-answers.ts'
 import { countDuplicates } from './check-deliveries.ts'
 import { countLooks } from './check-screenings.ts'
 import type { Evidence, Step } from './evidence.ts'
@@ -24,6 +25,8 @@ export interface Figures {
   /** Each FLUSHALL: until the last of the jobs that it held ran. */
   flushToAllMs: number[]
   redisDown: { calls: number; refused: number; p99Ms: number; calmP99Ms: number }
+  /** Single submissions while another account attacked. */
+  attacked: { calls: number; refused: number; p99Ms: number; calmP99Ms: number }
   /** Each restart: from its beginning, and from the moment that Postgres served again, to the first 2xx. */
   postgresToAcceptMs: { fromStartMs: number; fromServingMs: number }[]
   unavailable: { answers: number; withoutRetryAfter: number; other5xx: number }
@@ -61,6 +64,7 @@ export function measure(evidence: Evidence): Figures {
     redisToJobMs: named(faults, 'redis-kill').flatMap(({ until }) => firstRunAfter(steps, until)),
     flushToAllMs: named(faults, 'redis-flush').flatMap((fault) => allAgain(steps, fault)),
     redisDown: whileRedisIsDown(evidence),
+    attacked: whileAttacked(evidence),
     postgresToAcceptMs: named(faults, 'postgres-restart').flatMap((fault) => firstAccepted(evidence, fault)),
     unavailable: {
       answers: answered.filter(({ status }) => status === 503).length,
@@ -123,22 +127,30 @@ function allAgain(steps: readonly Step[], { at }: Injected): number[] {
   return again.length === 0 ? [] : [Math.max(...again)]
 }
 
-function whileRedisIsDown({ asked, answered, faults }: Evidence): Figures['redisDown'] {
-  // Those who wait for the result wait for Redis too; that is what they asked for.
+function whileRedisIsDown(evidence: Evidence): Figures['redisDown'] {
+  const down = named(evidence.faults, 'redis-kill')
+  return singlesWhile(evidence, (from, to) => down.some((fault) => from > fault.at && to < fault.until))
+}
+
+function whileAttacked(evidence: Evidence): Figures['attacked'] {
+  return singlesWhile(evidence, attackedOnly(evidence.faults))
+}
+
+/** Single submissions whose time, from the question to the answer, is one of those, beside those of calm times. */
+function singlesWhile({ asked, answered, faults }: Evidence, isThen: (from: number, to: number) => boolean) {
+  // Those who wait for the result wait for the engine too; that is what they asked for.
   const prompt = new Set(asked.filter(({ op, wait }) => op === 'attest' && wait === 0).map(({ n }) => n))
   const calls = answered.filter(({ n }) => prompt.has(n))
   const began = ({ at, ms }: Answered) => at - ms
-  const down = named(faults, 'redis-kill').flatMap((fault) =>
-    calls.filter((call) => began(call) > fault.at && call.at < fault.until),
-  )
+  const then = calls.filter((call) => isThen(began(call), call.at))
   const calm = calls.filter(
     (call) => !faults.some(({ at, until }) => call.at > at - 1_000 && began(call) < until + 5_000),
   )
   const times = (some: readonly Answered[]) => some.map(({ ms }) => ms)
   return {
-    calls: down.length,
-    refused: down.filter(({ status }) => status >= 300).length,
-    p99Ms: percentile(times(down), 99),
+    calls: then.length,
+    refused: then.filter(({ status }) => status >= 300).length,
+    p99Ms: percentile(times(then), 99),
     calmP99Ms: percentile(times(calm), 99),
   }
 }

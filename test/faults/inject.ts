@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../support/until.ts'
+import type { Attackers } from './attackers.ts'
 import type { DetectorServer } from './detector.ts'
 import { groupBy } from './group.ts'
 import { clock, type Journal } from './journal.ts'
@@ -20,6 +21,7 @@ export interface Scene {
   postgres: PostgresServer
   receivers: Receivers
   detector: DetectorServer
+  attackers: Attackers
   journal: Journal
 }
 
@@ -161,6 +163,8 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
       () => detector.behave(how),
       () => detector.behave('well'),
     ),
+
+  attack: ({ attackers }, { how, ms }) => attackers.attack(how, ms),
 }
 
 async function lasting(ms: number, begin: () => unknown, end: () => unknown): Promise<Figures> {

@@ -12,8 +12,9 @@ export interface Asked {
   at: number
   accountId: string
   environment: Environment
-  op: 'attest' | 'batch' | 'upload' | 'screen' | 'read' | 'foreign'
-  /** The captures that it submits: `<prefix><first>` to `<prefix><first + count - 1>`. Each names itself in its claim's line. */
+  op: 'attest' | 'batch' | 'cancel' | 'sessions' | 'upload' | 'screen' | 'read' | 'foreign'
+  /** The captures that it submits, or cancels: `<prefix><first>` to `<prefix><first + count - 1>`. Each names itself in its
+   * claim's line. */
   prefix: string
   first: number
   count: number

@@ -21,7 +21,10 @@ describe('a batch of 500 survives', () => {
     const fleet = await makeFleet(running, CLAIMS)
     const { batch_id: batchId, accepted } = await fleet.client.submitBatch(fleet.bodies)
     expect(accepted).toBe(CLAIMS)
-    await until(async () => (await settledCount(fleet.client, batchId)) > CLAIMS / 10, { everyMs: 5 })
+    await until(async () => (await settledCount(fleet.client, batchId)) > CLAIMS / 10, {
+      everyMs: 5,
+      what: 'a tenth of the batch has settled',
+    })
     const settled = await settledCount(fleet.client, batchId)
     expect(settled, 'the disturbance must come in the middle').toBeLessThan(CLAIMS)
     await disturb(settled)
@@ -48,7 +51,9 @@ describe('a batch of 500 survives', () => {
     })
     system = running
     await runBatch(running, async () => {
-      await until(() => running.warnings.some((line) => /dispatch ended with SIGKILL/.test(line)))
+      await until(() => running.warnings.some((line) => /dispatch ended with SIGKILL/.test(line)), {
+        what: 'the dispatcher died at its fail point',
+      })
     })
   })
 
@@ -77,7 +82,7 @@ describe('a batch of 500 survives', () => {
             )
             return Number(row?.count) === 0
           },
-          { timeoutMs: 60_000, everyMs: 100 },
+          { timeoutMs: 60_000, everyMs: 100, what: 'the second worker has settled the whole batch' },
         )
         // Alive again, with results of its own for jobs that are settled: every one of them must be refused.
       } finally {

@@ -6,6 +6,8 @@ import { createDice, type Dice } from '../../capture-kit/scene.ts'
 export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'deliver' | 'clock'
 export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
+/** What another account does meanwhile: see test/support/attacks.ts. */
+export type Assault = 'certificates' | 'tls' | 'locks' | 'pictures' | 'bodies' | 'hanging'
 export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close'
 
 export type Fault =
@@ -30,6 +32,8 @@ export type Fault =
   | { name: 'link'; link: Link; how: 'slow' | 'reset' | 'cut' | 'stall'; ms: number }
   | { name: 'receiver'; how: Hostility; ms: number }
   | { name: 'detector'; how: Hostility; ms: number }
+  /** Another account does its worst. */
+  | { name: 'attack'; how: Assault; ms: number }
 
 /** Steps at which a process can be made to die, by the process that passes them. */
 const POINTS: readonly { process: Kind; point: string }[] = [
@@ -47,6 +51,7 @@ const POINTS: readonly { process: Kind; point: string }[] = [
 ]
 const KINDS: readonly Kind[] = ['attest', 'screen', 'deliver', 'dispatch', 'web', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
+const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
@@ -65,7 +70,7 @@ export function planFaults({ seed, minutes, engine }: { seed: number; minutes: n
   return faults
 }
 
-/** A kill of each kind, Redis and Postgres restarted: what `npm test` has time for. */
+/** An attack, a kill of each kind, Redis and Postgres restarted: what `npm test` has time for. */
 export function planSmall(seed: number, engine: EngineKind): Fault[] {
   const dice = createDice(seed)
   const kills = shuffle(
@@ -73,7 +78,7 @@ export function planSmall(seed: number, engine: EngineKind): Fault[] {
     KINDS.map((process): Fault => ({ name: 'kill', process })),
   )
   const redis: Fault[] = engine === 'redis' ? [{ name: 'redis-kill', ms: 2 * SECOND }] : []
-  return [...kills, ...redis, { name: 'postgres-restart' }]
+  return [{ name: 'attack', how: 'certificates', ms: 2 * SECOND }, ...kills, ...redis, { name: 'postgres-restart' }]
 }
 
 export function describeFault(fault: Fault): string {
@@ -100,6 +105,9 @@ function measured(dice: Dice, engine: EngineKind): Fault[] {
     { name: 'postgres-restart' },
     { name: 'postgres-exhausted', ms: seconds(dice, 3, 6) },
     { name: 'rolling' },
+    { name: 'attack', how: 'certificates', ms: seconds(dice, 6, 10) },
+    { name: 'attack', how: 'locks', ms: seconds(dice, 6, 10) },
+    { name: 'attack', how: 'pictures', ms: seconds(dice, 6, 10) },
     ...(engine === 'redis' ? ofRedis : []),
   ]
 }
@@ -141,6 +149,7 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
     ]),
     ...HOSTILITIES.map((how): Fault => ({ name: 'receiver', how, ms: seconds(dice, 3, 8) })),
     ...HOSTILITIES.map((how): Fault => ({ name: 'detector', how, ms: seconds(dice, 3, 8) })),
+    ...ASSAULTS.map((how): Fault => ({ name: 'attack', how, ms: seconds(dice, 6, 10) })),
     { name: 'rolling' },
   ]
 }

@@ -67,7 +67,8 @@ export async function startInstance({ kind, number, environment, directory }: St
     onWarning: (line) => void log.write(`${JSON.stringify({ supervisor: line })}\n`),
   })
   const child = () => supervisor.children.get(kind)
-  const untilReady = (n: number) => until(() => launches > n, { timeoutMs: READY_MS, everyMs: 20 })
+  const untilReady = (n: number) =>
+    until(() => launches > n, { timeoutMs: READY_MS, everyMs: 20, what: `launch ${n + 1} of ${name} is ready` })
 
   return {
     name,

@@ -10,6 +10,7 @@ import { createKeys } from '#src/account/keys/keys.ts'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId } from '#src/platform/ids.ts'
 import { until } from '../support/until.ts'
+import { startAttackers } from './attackers.ts'
 import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
@@ -63,8 +64,10 @@ export interface RunResult {
 }
 
 // As the partial indexes have them: a look each second at all that has ended would be work of the run's own, more each minute.
-const OPEN_JOBS = `(SELECT queue, state, priority, run_at FROM jobs WHERE state = 'queued'
-  UNION ALL SELECT queue, state, priority, run_at FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs`
+// Without those of the accounts in $1.
+const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'queued'
+  UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs
+  WHERE account_id <> ALL($1::text[])`
 
 const DRAIN_MS = 300_000
 const SAMPLE_MS = 1_000
@@ -130,19 +133,31 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     await relays.target('web', webPorts)
 
     const tenants = await settleTenants(options, postgres, journals.clients, baseUrl, relays.ports.receivers)
-    const scene: Scene = { instances, relays, redis, postgres, receivers, detector, journal: journals.faults }
-    const watch = startWatch(postgres, journals.faults)
+    const assaults = options.faults.flatMap((fault) => (fault.name === 'attack' ? [fault.how] : []))
+    const attackers = await startAttackers(postgres, { url: baseUrl, assaults })
+    stack.defer(() => attackers.close())
+    const scene: Scene = {
+      instances,
+      relays,
+      redis,
+      postgres,
+      receivers,
+      detector,
+      attackers,
+      journal: journals.faults,
+    }
+    const watch = startWatch(postgres, attackers.accountIds, journals.faults)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const since = clock()
     const injected = await injectAll(scene, options, since)
     await load.stop()
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
-    const { drainMs, left } = await drain(postgres)
+    const { drainMs, left } = await drain(postgres, attackers.accountIds)
     await watch.stop()
     await Promise.all(instances.map((instance) => instance.stop()))
     await Promise.all(Object.values(journals).map((journal) => journal.close()))
-    const evidence = await readEvidence(postgres, directory)
+    const evidence = await readEvidence(postgres, { directory, hostile: attackers.accountIds })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {
     await stack.disposeAsync()
@@ -206,7 +221,7 @@ async function settleTenants(
 }
 
 /** Looks at the backlog once a second, past every relay. */
-function startWatch({ owner }: PostgresServer, journal: Journal) {
+function startWatch({ owner }: PostgresServer, hostile: readonly string[], journal: Journal) {
   let open = 0
   let isStopping = false
   const look = async () => {
@@ -217,6 +232,7 @@ function startWatch({ owner }: PostgresServer, journal: Journal) {
          coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()
            AND queue = 'attest' AND priority = 0), 0)::float8 AS interactive
        FROM ${OPEN_JOBS}`,
+      [hostile],
     )
     if (row === undefined) return
     open = row.open
@@ -244,11 +260,14 @@ function startWatch({ owner }: PostgresServer, journal: Journal) {
   }
 }
 
-async function drain({ owner }: PostgresServer): Promise<{ drainMs: number; left: number }> {
+async function drain(
+  { owner }: PostgresServer,
+  hostile: readonly string[],
+): Promise<{ drainMs: number; left: number }> {
   const since = clock()
   let left = 0
   const isEmpty = async () => {
-    const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`)
+    const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`, [hostile])
     left = row?.left ?? 0
     return left === 0
   }

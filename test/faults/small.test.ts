@@ -1,5 +1,5 @@
-// The small form: real processes, a kill of each kind, Redis killed, Postgres ended in the middle of everything, while three
-// insurers submit. The large one is `npm run faults`.
+// The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres ended in the middle
+// of everything, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,6 +63,7 @@ it('plans the same faults for the same seed, and the ones that a bar names in an
         'redis-kill',
         'redis-flush',
         'postgres-restart',
+        'attack',
       ] satisfies typeof names),
     )
   }

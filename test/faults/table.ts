@@ -46,7 +46,7 @@ function invariantRows({ findings }: Report): string[][] {
 function barRows(report: Report): Row[] {
   const { figures, findings, evidence, left, loadMs, drainMs } = report
   const { taken } = countDuplicates(evidence)
-  const { redisDown, unavailable, drains, killToRunMs } = figures
+  const { redisDown, attacked, unavailable, drains, killToRunMs } = figures
   const broken = findings.filter(({ invariant }) => invariant === 'I1' || invariant === 'I6').length
   const accepting = figures.postgresToAcceptMs.map(({ fromServingMs }) => fromServingMs)
   const slopes = figures.memorySlopes
@@ -104,6 +104,18 @@ function barRows(report: Report): Row[] {
       bar: 'calm + 10 %',
       found: `${millis(redisDown.p99Ms)}, calm ${millis(redisDown.calmP99Ms)}`,
       isReached: atMost(redisDown.p99Ms, redisDown.calmP99Ms * 1.1),
+    },
+    {
+      what: 'another account attacks: single submissions refused',
+      bar: '0',
+      found: `${attacked.refused} of ${attacked.calls}`,
+      isReached: attacked.calls === 0 ? undefined : attacked.refused === 0,
+    },
+    {
+      what: 'another account attacks: p99 of a single submission',
+      bar: 'I8: 5 s',
+      found: `${millis(attacked.p99Ms)}, calm ${millis(attacked.calmP99Ms)}`,
+      isReached: undefined,
     },
     {
       what: 'Postgres restarted: serving again to the first 2xx',

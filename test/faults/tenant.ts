@@ -12,7 +12,7 @@ export interface Tenant extends Scope {
   name: string
   key: string
   /** A signed capture that names itself. */
-  compose(name: string, n: number, isNamed: boolean): AttestBody
+  compose(name: string, n: number, isNamed: boolean, sessionNonce?: string): AttestBody
   /** A photo that this tenant has not uploaded yet. */
   photo(n: number): Buffer
 }
@@ -93,7 +93,7 @@ export async function settleTenant(request: Request): Promise<Tenant> {
     name,
     key,
     photo,
-    compose(own, n, isNamed) {
+    compose(own, n, isNamed, sessionNonce) {
       const medium = stored[n % stored.length]
       if (medium === undefined) throw new Error('a tenant without photos')
       const kind = kindOf(n)
@@ -105,6 +105,7 @@ export async function settleTenant(request: Request): Promise<Tenant> {
         gps: kind === 'no_gps' ? undefined : { lat: 52.1, lng: 4.3, accuracy_m: 5, mock: false },
         biometric: { gated: true, method: 'face' },
         deviceId,
+        sessionNonce,
         claim: { ...claimOf(name, n), line: own },
         externalId: isNamed ? own : undefined,
       })

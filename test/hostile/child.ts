@@ -4,10 +4,12 @@
 import { openSync, writeSync } from 'node:fs'
 import { bodyParsers } from './body-parsers.ts'
 import { c2paParsers } from './c2pa-parsers.ts'
+import { costlyParsers } from './costly-parsers.ts'
 import { hardwareParsers } from './hardware-parsers.ts'
 import { mediaParsers } from './media-parsers.ts'
 import { type Cases, runCases } from './parser.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
+import { videoParsers } from './video-parsers.ts'
 
 export type Order = Cases & { name: string }
 
@@ -15,7 +17,15 @@ const [, , progressPath = ''] = process.argv
 const progress = openSync(progressPath, 'r+')
 const mark = Buffer.alloc(8)
 const media = await mediaParsers()
-const parsers = [...TEXT_PARSERS, ...bodyParsers(), ...hardwareParsers(), ...media.parsers, ...(await c2paParsers())]
+const parsers = [
+  ...TEXT_PARSERS,
+  ...bodyParsers(),
+  ...hardwareParsers(),
+  ...costlyParsers(),
+  ...videoParsers(),
+  ...media.parsers,
+  ...(await c2paParsers()),
+]
 
 // Half of the cases, so that what is loaded and compiled once, and caches that are full, do not count as growth.
 const WARM_PART = 2

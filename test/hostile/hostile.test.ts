@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
+import { costlyWebParsers } from './costly-web-parsers.ts'
 import { diceOf } from './dice.ts'
 import { type Memory, type Nursery, startNursery } from './nursery.ts'
 import { describeFailures, note, type Parser, type Report, runCase } from './parser.ts'
@@ -66,7 +67,8 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
     }, async () => {
       const web = system.supervisor.children.get('web')
       const wrong: string[] = []
-      for (const parser of (await webParsers(system)).filter(({ name }) => isWanted(name))) {
+      const parsers = [...(await webParsers(system)), ...costlyWebParsers(system)]
+      for (const parser of parsers.filter(({ name }) => isWanted(name))) {
         const { report, memory } = await runAtOnce(parser, web?.pid)
         tell(report, memory, parser)
         wrong.push(...describeFailures(report, seed))
@@ -87,6 +89,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
       await until(async () => (await left()).every(({ state }) => state === 'dead'), {
         timeoutMs: timeout - 5_000,
         everyMs: 200,
+        what: 'every capture that was accepted is evaluated',
       })
       expect(await left()).toEqual([])
       expect(await database.owner(`SELECT id FROM jobs WHERE attempts > 1 AND queue = 'attest'`)).toEqual([])

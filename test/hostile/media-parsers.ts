@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
 import { judgeSides, readSides } from '#src/attest/media/sides.ts'
@@ -49,7 +50,8 @@ export async function mediaParsers(): Promise<MediaParsers> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'case')
   const inspector = createInspector()
-  const hasher = createHasher({ limitMs: INSPECTION.ms })
+  const decoder = createDecoder({ limitMs: INSPECTION.ms })
+  const hasher = createHasher(decoder)
   const outbound = await outboundParser()
   const images = new Map(await Promise.all(IMAGE_TYPES.map(async (type) => [type, await makeImages(type)] as const)))
   const jpegs = images.get('jpeg') ?? []
@@ -65,7 +67,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
   function image(name: string, seeds: readonly Buffer[]): Parser {
     return {
       name,
-      source: 'attest/media/inspector, attest/duplicates/hasher',
+      source: 'attest/media/inspector, attest/media/decoder, attest/duplicates/hasher',
       limit: INSPECTION,
       refusals: ['unreadable', 'no picture', 'no thumbnail'],
       make: (dice) => mutateBytes(seeds, dice, 4 * 1024 * 1024),
@@ -82,7 +84,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
           )
         }
         if (format === null || width === null || height === null) return 'no picture'
-        const thumbnail = await inspector.thumbnail(path, 320)
+        const thumbnail = await decoder.thumbnail(path, 320)
         if (thumbnail.ok) hold(Math.max(thumbnail.value.width, thumbnail.value.height) <= 320, 'a thumbnail is small')
         else hold(thumbnail.code === 'unreadable', `a thumbnail is made or refused: ${thumbnail.code}`)
         // It decodes as the thumbnail does: a quarter of the files is enough, and keeps the run short.
@@ -165,7 +167,7 @@ export async function mediaParsers(): Promise<MediaParsers> {
     ],
     async close() {
       await inspector.close()
-      hasher.close()
+      await decoder.close()
       await outbound.close()
       rmSync(folder, { recursive: true, force: true })
     },

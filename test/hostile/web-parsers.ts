@@ -16,7 +16,7 @@ type Header = readonly [name: string, value: string]
 
 // A slow answer is no hang: the machine does other things too. The thread's own time is bounded where parsers run alone.
 const LIMIT = { kind: 'wall', ms: 5_000 } as const
-const REFUSALS = [
+export const REFUSALS = [
   'invalid_json',
   'invalid_request',
   'authentication_required',

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { FAILURES } from '#src/failure.ts'
 import { describeMetrics } from '../support/metrics.ts'
@@ -31,6 +32,20 @@ describe('the documents', () => {
     const ours = describeMetrics().map(({ name }) => name)
     const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` +\|/gm).map(([name]) => name)
     expect(shown.sort()).toEqual(ours.sort())
+  })
+
+  it('say once after how many attempts a job is dead, as the queues have it', () => {
+    const shown = rowsOf(operate, /^\| `([a-z]+)` +\| (\d+) +\| (.*?) +\|/gm)
+    expect(shown.map(([queue, attempts]) => [queue, Number(attempts)])).toEqual(
+      QUEUE_NAMES.map((queue) => [queue, QUEUES[queue].maxAttempts]),
+    )
+    for (const [name = '', attempts, time = ''] of shown) {
+      const minutes = /^(\d+) minutes$/.exec(time)?.[1]
+      if (minutes === undefined || !isQueueName(name)) continue
+      const pauses = Array.from({ length: Number(attempts) - 1 }, (_, at) => retryDelayMs(name, at + 1, () => 0))
+      expect([name, Number(minutes)]).toEqual([name, Math.floor(pauses.reduce((sum, ms) => sum + ms, 0) / 60_000)])
+    }
+    expect(operate).not.toMatch(/dead after \d|\d+ attempts/)
   })
 
   it('show every error code with its status', () => {

@@ -50,6 +50,7 @@ const PURE = [
   'src/attest/media/source-type.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/share.ts',
+  'src/platform/visible.ts',
   'src/platform/jobs/pace.ts',
   'src/account/webhooks/schedule.ts',
 ]

@@ -67,6 +67,20 @@ describe('a crowd', () => {
     expect(await split(4)).toBe(4)
   })
 
+  it('is not tried alone after a lock timeout: each would wait for the same lock', async () => {
+    let runs = 0
+    const split = createCrowds<number, number>({
+      isSplitOnFailure: true,
+      async run() {
+        runs += 1
+        throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
+      },
+    })
+    const settled = await Promise.allSettled([1, 2, 3].map(split))
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(runs).toBe(1)
+  })
+
   it('does not take a run that forgot somebody for an answer', async () => {
     const join = createCrowds<number, number>({ run: async () => [] })
     await expect(join(1)).rejects.toThrow('0 results')

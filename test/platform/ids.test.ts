@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
-import { checkId, newAccountId, newId, uuidv7 } from '#src/platform/ids.ts'
+import { checkId, newAccountId, newId, SCOPED_TYPES, type ScopedType, uuidv7 } from '#src/platform/ids.ts'
 
 // RFC 9562 says the bits, and Crockford's alphabet is written down here a second time on purpose.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -34,6 +34,14 @@ describe('ids', () => {
     expect([...ids].sort()).toEqual(ids)
     const atOnce = Array.from({ length: 5_000 }, () => uuidv7(0).toString('hex'))
     expect(new Set(atOnce).size).toBe(5_000)
+  })
+
+  it('are refused by the word that callers use, and not by their prefix', () => {
+    for (const [type, word] of Object.entries(SCOPED_TYPES) as [ScopedType, string][]) {
+      expect(() => checkId('nothing', type, 'sandbox')).toThrow(`No such ${word}:`)
+      expect(word).not.toContain(type === 'med' ? '_' : `${type} `)
+      expect(word).not.toBe(type)
+    }
   })
 
   it('are refused in the other environment, whoever owns them, and when they are none', () => {

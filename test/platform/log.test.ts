@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
 import { detached, note, within } from '#src/platform/context.ts'
-import { createLog } from '#src/platform/log.ts'
+import { createLog, redactSecrets } from '#src/platform/log.ts'
 
 function makeLog() {
   const lines: Record<string, unknown>[] = []
@@ -58,6 +58,45 @@ describe('the log', () => {
     log.info(fields, 'x')
     expect(JSON.stringify(lines)).not.toMatch(/plain-?secret|svc_(live|test)_[0-9a-z]|whsec_p/)
     expect(JSON.stringify(lines)).toContain('redacted')
+  })
+
+  it('takes passwords out of connection strings, and leaves what only looks like one', () => {
+    const lines: [string, string][] = [
+      ['redis://:p4ss@h:1 and amqps://u:p%40ss@h', 'redis://:[redacted]@h:1 and amqps://u:[redacted]@h'],
+      ['a://b://u:p@h', 'a://b:[redacted]@h'],
+      ['x@y postgres://u:p@h x@y', 'x@y postgres://u:[redacted]@h x@y'],
+      ['"postgres://u:p@h","to":"a@b"', '"postgres://u:[redacted]@h","to":"a@b"'],
+      ['http://h:80/a b@c', 'http://h:80/a b@c'],
+      ['http://u@h http://u:@h @ :@ ://:@', 'http://u@h http://u:@h @ :@ ://:@'],
+    ]
+    for (const [line, expected] of lines) expect(redactSecrets(line)).toBe(expected)
+  })
+
+  it.each([
+    'a://:',
+    'a://',
+    'a',
+    'a:',
+    '@',
+    'a://b:c@',
+    'a://:x@"',
+    'svc_live_',
+    'svc_live_a ',
+    'whsec_',
+    '://:',
+    'a-',
+  ])('takes time in proportion to a line of %j', (piece) => {
+    const bestOf = (length: number) => {
+      const line = piece.repeat(length / piece.length)
+      const times = [0, 1, 2].map(() => {
+        const startedAt = performance.now()
+        redactSecrets(line)
+        return performance.now() - startedAt
+      })
+      return Math.min(...times)
+    }
+    // Sixteen times as much: 256 times as long if it were quadratic.
+    expect(bestOf(1_600_000) / Math.max(1, bestOf(100_000))).toBeLessThan(100)
   })
 
   it('shows of an error what helps, with its causes, and nothing that hangs on it', () => {

@@ -54,7 +54,11 @@ export async function settledCount(client: Client, batchId: string): Promise<num
 }
 
 export async function untilSettled(client: Client, batchId: string, count: number, timeoutMs = 90_000): Promise<void> {
-  await until(async () => (await settledCount(client, batchId)) >= count, { timeoutMs, everyMs: 100 })
+  await until(async () => (await settledCount(client, batchId)) >= count, {
+    timeoutMs,
+    everyMs: 100,
+    what: `all ${count} lines of ${batchId} have settled`,
+  })
 }
 
 /** What the results say differently from the plan, a sentence each. */

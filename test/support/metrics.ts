@@ -8,7 +8,7 @@ import type { Engine } from '#src/platform/jobs/bull.ts'
 import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
 import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createLog } from '#src/platform/log.ts'
-import { collectDisk, collectPool, createMetrics } from '#src/platform/metrics.ts'
+import { collectDisk, collectPools, createMetrics } from '#src/platform/metrics.ts'
 import { createRetentionMetrics } from '#src/platform/retention-run.ts'
 
 export interface KnownMetric {
@@ -27,7 +27,10 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   collectQueues(registry, nobody)
   collectPostgres(registry, nobody)
   collectEngine(registry, { producer: () => ({}) as ReturnType<Engine['producer']> })
-  collectPool(registry, () => ({ total: 0, idle: 0, waiting: 0 }))
+  collectPools(registry, () => {
+    const none = { total: 0, idle: 0, waiting: 0 }
+    return { tenant: none, system: none }
+  })
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
   collectDuplicates(registry, nobody)

@@ -42,6 +42,8 @@ interface SystemOptions {
   only?: readonly string[]
   environment?: Record<string, string>
   environmentOf?(name: string, launch: number): Record<string, string>
+  /** After how long without an answer a process counts as frozen. */
+  silentAfterMs?: number
   /** Everything that the processes say, as it comes. */
   onLog?(text: string): void
 }
@@ -51,6 +53,7 @@ export async function startSystem({
   only,
   environment: changes = {},
   environmentOf,
+  silentAfterMs,
   onLog = () => {},
 }: SystemOptions): Promise<System> {
   const database = await createTestDatabase()
@@ -89,6 +92,7 @@ export async function startSystem({
       onWarning: (line) => void warnings.push(line),
       ...(names === undefined ? {} : { only: names }),
       ...(environmentOf === undefined ? {} : { environmentOf }),
+      ...(silentAfterMs === undefined ? {} : { silentAfterMs }),
     })
 
   const added: Supervisor[] = []

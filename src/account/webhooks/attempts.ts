@@ -154,7 +154,9 @@ export async function scheduleAttempt(
 /** Ends runs of failures. Locked in the order of their ids: two that end each other's must not wait for one another. */
 export async function recordSuccesses(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length === 0) return
-  await tx.query('SELECT FROM webhook_endpoints WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE', [endpointIds])
+  await tx.query('SELECT FROM webhook_endpoints WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [
+    endpointIds,
+  ])
   await tx.query(
     `UPDATE webhook_endpoints SET consecutive_failures = 0, first_failure_at = NULL, last_success_at = now()
      WHERE id = ANY($1::text[])`,

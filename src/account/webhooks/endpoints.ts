@@ -1,6 +1,6 @@
 // Where an account wants its events. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
-import { isEventType } from '#src/catalogue/events.ts'
+import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -168,15 +168,16 @@ function checkEventTypes(types: readonly string[]): void {
     if (type === '*') {
       if (types.length > 1) throw invalidField(pointer, 'not_alone', '"*" stands for all: name it alone')
     } else if (!isEventType(type)) {
-      throw unknownType(pointer, type)
+      throw unknownType(pointer, type, [...Object.keys(EVENT_TYPES), '"*" for all'])
     } else if (types.indexOf(type) < index) {
       throw invalidField(pointer, 'duplicate', `${type} is named twice`)
     }
   })
 }
 
-function unknownType(pointer: string, type: string): Failure {
-  return invalidField(pointer, 'unknown_event_type', `${JSON.stringify(type.slice(0, 64))} is no event type`)
+function unknownType(pointer: string, type: string, choices = Object.keys(EVENT_TYPES)): Failure {
+  const detail = `${JSON.stringify(type.slice(0, 64))} is no event type; choose from ${choices.join(', ')}`
+  return invalidField(pointer, 'unknown_event_type', detail)
 }
 
 function notFound(id: string): Failure {

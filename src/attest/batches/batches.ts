@@ -17,7 +17,10 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createTurns } from '#src/platform/turns.ts'
+import { isLockTimeout } from '#src/platform/unavailable.ts'
 import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
+import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
+import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
 import { judgeLine, MAX_LINE_BYTES } from './lines.ts'
 import { measureProgress, type Progress, RECENT_MS } from './progress.ts'
@@ -99,15 +102,22 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     // Undefined, and nothing done, while another batch of the account is being accepted.
     const tryAccept = async (tx: Tx) =>
       (await tryLockBatches(tx, scope)) ? once(tx, idempotencyKey, accept, ({ row }) => row.id) : undefined
+    const startOver = (error: unknown) => {
+      if (error !== CLAIM_CLOSED && !isLockTimeout(error)) throw error
+      return undefined
+    }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
       const state = await takeTurn(() => {
         // Nobody would learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
-        return retryDeadlocks(() => db.tenant(scope, tryAccept))
+        return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
       })
       if (state !== undefined) return state
       if (performance.now() > deadline) {
-        throw new Failure('service_unavailable', 'Other batches of this account are being accepted: try again.')
+        throw new Failure(
+          'service_unavailable',
+          'Other batches of this account are being accepted, or its claims are being changed: try again.',
+        )
       }
     }
   }
@@ -118,9 +128,9 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     const report = intake.copy()
     let accepted = 0
     const repeated: [line: number, attestationId: string][] = []
-    await insertBatch(tx, scope, { id, createdAt: at })
+    const [claims] = await Promise.all([deferClaims(tx, scope, id), insertBatch(tx, scope, { id, createdAt: at })])
     for await (const chunk of spool.chunks()) {
-      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at })
+      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims })
       for (const [line, verdict] of verdicts) {
         if ('errors' in verdict) report.add(line, verdict.errors)
         else {
@@ -131,7 +141,9 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     }
     if (accepted === 0) throw nothingAccepted(report)
     await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
-    return stateOf(tx, scope, id)
+    const state = await stateOf(tx, scope, id)
+    await claims.write()
+    return state
   }
 
   return {
@@ -200,7 +212,8 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     },
 
     /**
-     * Cancels what has not started; what runs finishes. Once more does nothing more.
+     * Cancels what has not started; what runs finishes. Once more does nothing more. What is cancelled counts as never
+     * submitted.
      * @throws {Failure} `not_found`, `environment_mismatch`.
      */
     async cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<BatchState & { cancelled: number }> {
@@ -208,8 +221,11 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       const cancel = async (tx: Tx) => {
         const open = await findOpenJobs(tx, id)
         const cancelled = await cancelJobs(tx, open)
-        if (open.length > 0) await markCancelled(tx, id, cancelled, now())
-        return { ...(await stateOf(tx, scope, id)), cancelled: cancelled.length }
+        if (open.length > 0) await markCancelled(tx, id, now())
+        const claimIds = await cancelCaptures(tx, id, cancelled)
+        const state = await stateOf(tx, scope, id)
+        await resetClaims(tx, claimIds)
+        return { ...state, cancelled: cancelled.length }
       }
       return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, cancel, ({ cancelled }) => String(cancelled))))
     },
@@ -227,7 +243,7 @@ async function acceptChunk(
   tx: Tx,
   scope: Scope,
   chunk: readonly SpooledLine[],
-  { id, now }: { id: string; now: Date },
+  { id, now, claims }: { id: string; now: Date; claims: DeferredClaims },
 ): Promise<Map<number, Verdict>> {
   const verdicts = await accept(chunk)
   // A name that comes twice in one call is refused there. Asked again, the later line stands for the attestation that the
@@ -241,7 +257,7 @@ async function acceptChunk(
       tx,
       scope,
       lines.map(({ body }) => body),
-      { batch: { id, lines: lines.map(({ line }) => line) }, priority: 'bulk', now },
+      { batch: { id, lines: lines.map(({ line }) => line) }, priority: 'bulk', now, claims },
     )
     return new Map(answers.map((answer, index) => [lines[index]?.line ?? 0, answer]))
   }

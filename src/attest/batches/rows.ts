@@ -138,7 +138,7 @@ export interface LineRow extends AttestationRow {
 }
 
 const ATTESTATION = `attestations.id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
-  external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
+  coalesce(external_id, cancelled_external_id) AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
@@ -169,11 +169,7 @@ export async function findOpenJobs(tx: Tx, id: string): Promise<string[]> {
   return rows.map((row) => row.jobId)
 }
 
-/** Ends the attestations whose jobs will not run, and says of the batch that it was cancelled; the first time counts. */
-export async function markCancelled(tx: Tx, id: string, jobIds: readonly string[], now: Date): Promise<void> {
-  await tx.query(
-    `UPDATE attestations SET status = 'cancelled' WHERE batch_id = $1 AND job_id = ANY($2::uuid[]) AND status = 'queued'`,
-    [id, jobIds],
-  )
+/** Says of the batch that it was cancelled; the first time counts. */
+export async function markCancelled(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query('UPDATE batches SET cancelled_at = coalesce(cancelled_at, $2) WHERE id = $1', [id, now])
 }

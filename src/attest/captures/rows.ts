@@ -1,5 +1,5 @@
-// A nonce is accepted once: the guarded UPDATE below is the only writer of consumed_by, so of any number of consumers,
-// in one call or in many, exactly one wins.
+// A nonce is accepted once: of any number of consumers, in one call or in many, the guarded UPDATE of consumeNonces lets
+// exactly one win. Only a capture that is cancelled before its evaluation gives its nonce back.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -79,11 +79,29 @@ async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
   const free = await tx.query<{ id: string }>(
     `SELECT free.id FROM unnest($1::text[]) AS wanted (nonce)
      CROSS JOIN LATERAL (
-       SELECT id FROM capture_sessions WHERE nonce = wanted.nonce AND consumed_by IS NULL LIMIT 1 FOR UPDATE
+       SELECT id FROM capture_sessions WHERE nonce = wanted.nonce AND consumed_by IS NULL LIMIT 1 FOR NO KEY UPDATE
      ) AS free`,
     [nonces.sort()],
   )
   return free.map(({ id }) => id)
+}
+
+/** Gives nonces back that these attestations have consumed. */
+export async function freeNonces(tx: Tx, uses: readonly { nonce: string; attestationId: string }[]): Promise<void> {
+  const issued = uses.filter(({ nonce }) => isNonce(nonce)).toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1))
+  if (issued.length === 0) return
+  // Locked as lockFree does, one look into the index each.
+  const locked = await tx.query<{ id: string }>(
+    `SELECT used.id FROM unnest($1::text[], $2::text[]) AS freed (nonce, attestation_id)
+     CROSS JOIN LATERAL (
+       SELECT id FROM capture_sessions WHERE nonce = freed.nonce AND consumed_by = freed.attestation_id
+       LIMIT 1 FOR NO KEY UPDATE
+     ) AS used`,
+    [issued.map(({ nonce }) => nonce), issued.map(({ attestationId }) => attestationId)],
+  )
+  await tx.query('UPDATE capture_sessions SET consumed_by = NULL, consumed_at = NULL WHERE id = ANY($1::text[])', [
+    locked.map(({ id }) => id),
+  ])
 }
 
 /** In no order. */

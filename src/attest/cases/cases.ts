@@ -212,6 +212,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
           reasonCode,
           assignee,
           closedAt: isTerminal(to) ? at : null,
+          claimChangedAt: null,
         }
         const changes = assignee === row.assignee ? {} : { changes: [changeOf('assignee', row.assignee, assignee)] }
         await saveCase(tx, caller, moved, { kind: 'transitioned', ...said, ...changes })

@@ -22,7 +22,8 @@ export async function noteChange(tx: Tx, scope: Scope, before: ClaimBefore, afte
   ].filter(({ from, to }) => from !== to)
   await tx.query(
     `WITH noted AS (
-       UPDATE cases SET version = version + 1, updated_at = now()
+       UPDATE cases SET version = version + 1, updated_at = now(),
+         claim_changed_at = CASE WHEN closed_at IS NOT NULL THEN now() END
        WHERE id = (SELECT id FROM cases WHERE claim_id = $3 ORDER BY closed_at IS NULL DESC, id DESC LIMIT 1)
        RETURNING id, version
      )

@@ -6,8 +6,8 @@ import { type SlaSettings, startClock } from './sla.ts'
 
 /**
  * Opens a case for the claim, whose row the transaction has locked, and answers the case's id. A claim that has one gets
- * an entry in its history instead: in the open one, or in the last that was closed, which stays closed: to reopen is an
- * adjuster's decision.
+ * an entry in its history instead: in the open one, or in the last that was closed, which stays closed and says since when
+ * its claim stands otherwise: to reopen is an adjuster's decision.
  */
 export type OpenCase = (tx: Tx, scope: Scope, claimId: string) => Promise<string>
 
@@ -21,7 +21,9 @@ export function createOpenCase({ now, settings }: { now: () => Date; settings: S
       `WITH known AS MATERIALIZED (
          SELECT id FROM cases WHERE claim_id = $3 ORDER BY closed_at IS NULL DESC, id DESC LIMIT 1
        ), noted AS (
-         UPDATE cases SET version = version + 1, updated_at = $5 WHERE id = (SELECT id FROM known) RETURNING id, version
+         UPDATE cases SET version = version + 1, updated_at = $5,
+           claim_changed_at = CASE WHEN closed_at IS NOT NULL THEN $5::timestamptz END
+         WHERE id = (SELECT id FROM known) RETURNING id, version
        ), opened AS (
          INSERT INTO cases (account_id, environment, id, claim_id, review_due_at, decision_due_at, due_at, created_at, updated_at)
          SELECT $1, $2, $4, $3, $6, $7, $6, $5, $5 WHERE NOT EXISTS (SELECT FROM known)

@@ -1,6 +1,8 @@
 // What may become of a case. Pure: the one table of transitions, and what each of them asks for. A terminal state is
 // reached with a reason only, and a reason must be true.
 
+import { visibleLength } from '#src/platform/visible.ts'
+
 export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
 export const TERMINAL_STATES = ['approved', 'denied', 'withdrawn', 'closed_undecided'] as const
 export const STATES = [...OPEN_STATES, ...TERMINAL_STATES] as const
@@ -73,7 +75,7 @@ export interface Wish {
 }
 
 export interface Surroundings {
-  claim: { provenanceStatus: string | null; riskStatus: string }
+  claim: { provenanceStatus: string | null; riskStatus: string; factorCodes: readonly string[] }
   /** A denial for suspected fraud takes two. */
   isFourEyes: boolean
 }
@@ -86,6 +88,7 @@ export type Refusal =
   | 'assignee_required'
   | 'provenance_not_verified'
   | 'risk_not_flagged'
+  | 'signature_not_invalid'
   | 'second_adjuster_required'
 
 /** `proposed`: the first of two adjusters has said it, the state stays. */
@@ -112,6 +115,9 @@ export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEye
   }
   if (reasonCode === 'risk_accepted' && claim.riskStatus !== 'review' && claim.riskStatus !== 'failed') {
     return refuse('risk_not_flagged', `The claim's risk status is ${claim.riskStatus}: there is no risk to accept.`)
+  }
+  if (reasonCode === 'signature_invalid' && !claim.factorCodes.includes('signature_invalid')) {
+    return refuse('signature_not_invalid', 'No signature of this claim was found invalid.')
   }
   if (to === 'denied' && reasonCode === 'suspected_fraud' && isFourEyes) {
     if (subject.fraudActor === null) return { kind: 'proposed' }
@@ -148,8 +154,7 @@ export function isNoteTooShort({ to, reasonCode, note }: Pick<Wish, 'to' | 'reas
 export const OTHER_NEEDS_NOTE = `The reason other needs a note of at least ${MIN_NOTE_LENGTH} characters.`
 
 function isNoteMissing({ reasonCode, note }: Pick<Wish, 'reasonCode' | 'note'>, isNeeded: boolean): boolean {
-  // Code points: what a person would count.
-  const length = [...(note ?? '')].length
+  const length = visibleLength(note ?? '')
   return reasonCode === 'other' ? length < MIN_NOTE_LENGTH : isNeeded && length === 0
 }
 

@@ -9,6 +9,7 @@ const POINTERS: Record<Refusal, string> = {
   assignee_required: '/assignee',
   provenance_not_verified: '/reason_code',
   risk_not_flagged: '/reason_code',
+  signature_not_invalid: '/reason_code',
   second_adjuster_required: '/actor',
 }
 

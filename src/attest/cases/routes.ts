@@ -3,6 +3,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import { visibleLength } from '#src/platform/visible.ts'
 import type { Cases } from './cases.ts'
 import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, REASON_CODES, STATES } from './machine.ts'
 import { type CaseFilter, PRIORITIES } from './rows.ts'
@@ -10,7 +11,15 @@ import { caseView, entryView, toCaseView, toEntryView } from './views.ts'
 
 // Lower case: two spellings of one address are one pair of eyes.
 const person = z.email().max(254).toLowerCase()
-const note = z.string().trim().min(1).max(5_000)
+const note = z
+  .string()
+  .trim()
+  .min(1)
+  .max(5_000)
+  .refine((text) => text === '' || visibleLength(text) > 0, {
+    message: 'must not be empty: nothing of it can be seen',
+    params: { code: 'too_short' },
+  })
 const version = z
   .number()
   .int()
@@ -91,6 +100,7 @@ export function caseRoutes(cases: Cases): Route[] {
           claim_id: z.string().max(64).optional(),
           due_before: time.optional(),
           overdue: z.enum(['true', 'false']).optional(),
+          claim_changed: z.enum(['true', 'false']).optional(),
         }),
         view: listOf(caseView),
         status: [200],
@@ -103,6 +113,7 @@ export function caseRoutes(cases: Cases): Route[] {
           claimId: query.claim_id,
           dueBefore: timeOf(query.due_before),
           isOverdue: query.overdue === undefined ? undefined : query.overdue === 'true',
+          isClaimChanged: query.claim_changed === undefined ? undefined : query.claim_changed === 'true',
           createdFrom: timeOf(query.created_gte),
           createdBefore: timeOf(query.created_lt),
         }

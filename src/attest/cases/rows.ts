@@ -21,6 +21,8 @@ export interface CaseRow extends Clock {
   createdAt: Date
   updatedAt: Date
   closedAt: Date | null
+  /** When the claim came to stand otherwise after the case was closed. */
+  claimChangedAt: Date | null
 }
 
 export type EntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
@@ -62,19 +64,21 @@ export interface ClaimFacts {
   id: string
   riskStatus: string
   provenanceStatus: string | null
+  factorCodes: string[]
   /** Erased, or about to be. */
   isClosed: boolean
 }
 
 export const CASE = `id, claim_id AS "claimId", state, reason_code AS "reasonCode", assignee, priority, version,
   fraud_actor AS "fraudActor", review_due_at AS "reviewDueAt", decision_due_at AS "decisionDueAt", paused_at AS "pausedAt",
-  created_at AS "createdAt", updated_at AS "updatedAt", closed_at AS "closedAt"`
+  created_at AS "createdAt", updated_at AS "updatedAt", closed_at AS "closedAt",
+  claim_changed_at AS "claimChangedAt"`
 
 export const ENTRY = `seq, kind, actor, key_id AS "keyId", from_state AS "from", to_state AS "to",
   reason_code AS "reasonCode", note, note_erased_at AS "noteErasedAt", changes, at`
 
 const CLAIM_FACTS = `id, risk_status AS "riskStatus", provenance_status AS "provenanceStatus",
-  erasing_since IS NOT NULL AS "isClosed"`
+  factor_codes AS "factorCodes", erasing_since IS NOT NULL AS "isClosed"`
 
 export async function findCase(tx: Tx, id: string): Promise<CaseRow | undefined> {
   const [row] = await tx.query<CaseRow>(`SELECT ${CASE} FROM cases WHERE id = $1`, [id])
@@ -138,7 +142,7 @@ export async function saveCase(tx: Tx, scope: Scope, row: CaseRow, entry: NewEnt
       `UPDATE cases SET state = $2, reason_code = $3, assignee = $4, priority = $5, version = $6, fraud_actor = $7,
          review_due_at = $8, decision_due_at = $9, paused_at = $10, closed_at = $11, updated_at = $12,
          due_at = CASE WHEN $11::timestamptz IS NOT NULL THEN NULL WHEN $2 = 'open' THEN $8::timestamptz
-           ELSE $9::timestamptz END
+           ELSE $9::timestamptz END, claim_changed_at = CASE WHEN $11::timestamptz IS NOT NULL THEN claim_changed_at END
        WHERE id = $1`,
       [
         row.id,
@@ -214,6 +218,7 @@ export interface CaseFilter {
   claimId?: string | undefined
   dueBefore?: Date | undefined
   isOverdue?: boolean | undefined
+  isClaimChanged?: boolean | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
 }
@@ -251,6 +256,7 @@ function conditionsOf(filter: CaseFilter, now: Date): { where: string[]; values:
   add((p) => `assignee = ${p}`, filter.assignee)
   add((p) => `state = ${p}`, filter.state)
   add((p) => `claim_id = ${p}`, filter.claimId)
+  add((p) => `(claim_changed_at IS NOT NULL) = ${p}`, filter.isClaimChanged)
   add((p) => `created_at >= ${p}`, filter.createdFrom)
   add((p) => `created_at < ${p}`, filter.createdBefore)
   if (filter.dueBefore !== undefined) {

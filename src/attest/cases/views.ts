@@ -32,6 +32,11 @@ export const caseView = z.object({
   created_at: iso,
   updated_at: iso,
   closed_at: iso.nullable(),
+  claim_changed_at: iso
+    .nullable()
+    .describe(
+      'Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened.',
+    ),
 })
 
 export type CaseView = z.infer<typeof caseView>
@@ -74,6 +79,7 @@ export function toCaseView(row: CaseRow, now: Date): CaseView {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     closed_at: row.closedAt?.toISOString() ?? null,
+    claim_changed_at: row.claimChangedAt?.toISOString() ?? null,
   }
 }
 

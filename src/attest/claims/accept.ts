@@ -10,6 +10,7 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
 import { holdMedia, type Media } from '../media/rows.ts'
 import { type NewClaim, upsertClaims } from './claim-rows.ts'
+import { type DeferredClaims, inLockOrder, statedClaim } from './deferred-claims.ts'
 import {
   type AttestationRow,
   findByExternalIds,
@@ -36,6 +37,8 @@ export type Verdict = { accepted: Accepted } | { errors: FieldError[] }
 interface Source {
   /** The batch, and the line of its first submission, from 1. */
   batch?: { id: string; lines: readonly number[] }
+  /** Of a batch: they are written when all of its lines are. Without, they are written before the attestations. */
+  claims?: DeferredClaims
   /** Interactive ones are as a rule new: it is only looked whether they are when one finds that its name was taken. */
   priority: 'interactive' | 'bulk'
   now: Date
@@ -92,7 +95,7 @@ async function insertFresh(
     const [media] = await Promise.all([
       unchecked,
       canGoBack && tx.adhoc('SAVEPOINT unplaced'),
-      placeInClaims(tx, scope, fresh),
+      source.claims === undefined ? placeInClaims(tx, scope, fresh) : source.claims.place(fresh),
     ])
     if (media !== undefined) {
       refuseWrongMedia(prepared, media, verdicts)
@@ -109,7 +112,7 @@ async function insertFresh(
       insertAttestations(
         tx,
         scope,
-        sortBy(placed, ({ body }) => body.external_id ?? '').map(({ attestation }) => attestation),
+        inNameOrder(placed).map(({ attestation }) => attestation),
       ),
       enqueue(tx, 'attest', scope, placed.map(jobOf(source))),
       consumeNonces(tx, placed.flatMap(nonceUse), source.now),
@@ -117,6 +120,7 @@ async function insertFresh(
     if (inserted.length === placed.length) {
       const times = new Map(inserted.map(({ id, acceptedAt }) => [id, acceptedAt]))
       for (const { attestation } of placed) attestation.acceptedAt = times.get(attestation.id)
+      source.claims?.keep(placed)
       return
     }
     await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
@@ -200,23 +204,12 @@ function settleKnown(
 async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): Promise<void> {
   const claims = new Map<string, NewClaim>()
   for (const { body, attestation } of fresh) {
-    const { reference, line, loss_location: loss, loss_at: lossAt } = body.claim ?? {}
+    const reference = body.claim?.reference
     const key = reference === undefined ? `attestation ${attestation.id}` : `reference ${reference}`
     const stated = claims.get(key)
-    claims.set(key, {
-      id: stated?.id ?? newId('clm', scope.environment),
-      reference: reference ?? null,
-      line: stated?.line ?? line ?? null,
-      lossLat: stated?.lossLat ?? loss?.lat ?? null,
-      lossLng: stated?.lossLng ?? loss?.lng ?? null,
-      lossAt: stated?.lossAt ?? (lossAt === undefined ? null : new Date(lossAt).toISOString()),
-    })
+    claims.set(key, statedClaim(stated?.id ?? newId('clm', scope.environment), body, stated))
   }
-  const placed = await upsertClaims(
-    tx,
-    scope,
-    sortBy([...claims.values()], (claim) => claim.reference ?? ''),
-  )
+  const placed = await upsertClaims(tx, scope, inLockOrder([...claims.values()]))
   const byReference = new Map(placed.map((claim) => [claim.reference, claim.id]))
   for (const { body, attestation } of fresh) {
     const reference = body.claim?.reference
@@ -240,7 +233,8 @@ function acceptedOf(prepared: Prepared | undefined): Verdict {
   return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(prepared.attestation) } }
 }
 
-// Rows are locked in one order by everyone: two batches that share references or external ids wait, they don't deadlock.
-function sortBy<Item>(items: readonly Item[], key: (item: Item) => string): Item[] {
-  return [...items].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
+// Rows are locked in one order by everyone: two batches that share external ids wait, they don't deadlock.
+function inNameOrder(items: readonly Prepared[]): Prepared[] {
+  const keyOf = ({ body }: Prepared) => body.external_id ?? ''
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
 }

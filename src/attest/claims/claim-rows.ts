@@ -76,12 +76,36 @@ export async function upsertClaims(
   )
 }
 
-/** Locks claims until the transaction ends, in the order of their references: whoever locks several does it so. One without
- * a reference is nobody else's. */
+/** Claims by their references, without locking them. */
+export async function findByReferences(
+  tx: Tx,
+  references: readonly string[],
+): Promise<{ id: string; reference: string; isClosed: boolean }[]> {
+  if (references.length === 0) return []
+  return tx.query(
+    // One look into the index each: see findByExternalIds.
+    `SELECT id, reference, erasing_since IS NOT NULL AS "isClosed" FROM unnest($1::text[]) AS wanted (name)
+     CROSS JOIN LATERAL (SELECT * FROM claims WHERE reference = wanted.name LIMIT 1) AS claims`,
+    [references],
+  )
+}
+
+/** Moves the attestations that a batch has just inserted to another claim. */
+export async function moveAttestations(
+  tx: Tx,
+  { batchId, from, to }: { batchId: string; from: string; to: string },
+): Promise<void> {
+  await tx.query('UPDATE attestations SET claim_id = $3 WHERE claim_id = $1 AND batch_id = $2', [from, batchId, to])
+}
+
+/**
+ * Locks claims until the transaction ends, in the order of their references: whoever locks several does it so. One
+ * without a reference is nobody else's. Foreign keys to them can be checked meanwhile.
+ */
 export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimRow[]> {
   // The list behind a SELECT: see settleAll of the backlog.
   return tx.query<ClaimRow>(
-    `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY reference, id FOR UPDATE`,
+    `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY reference, id FOR NO KEY UPDATE`,
     [ids],
   )
 }

@@ -14,9 +14,10 @@ import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
-import { type StoreInline, storeIfInline } from '../media/inline.ts'
+import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { type Accepted, acceptSubmissions, type Verdict } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
+import { resubmit } from './resubmit.ts'
 import {
   type AttestationRow,
   findAttestation,
@@ -40,6 +41,13 @@ export interface ClaimsDeps {
   waiters: Waiters
   pager: Pager
   now: () => Date
+}
+
+export interface Submitting {
+  bytesOf: BytesOf
+  waitSeconds: number
+  signal: AbortSignal
+  key?: IdempotencyKey | undefined
 }
 
 export type Evidence = AttestationRow & { submission: Submission }
@@ -95,13 +103,13 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
   ): Promise<AttestationRow> {
     checkId(id, 'att', scope.environment)
     const row = await readAttestation(scope, id)
-    if (row.status !== 'queued' || waitSeconds === 0) return row
+    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
-  async function withStoredMedia(scope: Scope, request: AttestRequest): Promise<BatchLine> {
+  async function withStoredMedia(scope: Scope, request: AttestRequest, bytesOf: BytesOf): Promise<BatchLine> {
     const { media, ...rest } = request
-    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media) }
+    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media, bytesOf) }
     const { id } = await streams.assemble(scope, media.session_id)
     return { ...rest, media: { media_id: id }, stream: media.session_id }
   }
@@ -115,34 +123,38 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async attest(
       caller: Caller,
       request: AttestRequest,
-      waitSeconds: number,
-      signal: AbortSignal,
-      key?: IdempotencyKey,
+      { bytesOf, waitSeconds, signal, key }: Submitting,
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
-      const body = await withStoredMedia(caller, request)
+      const body = await withStoredMedia(caller, request, bytesOf)
       const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       hasten(jobId)
-      if (waitSeconds === 0 && row !== undefined) return row
+      if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
 
     awaitAttestation,
+    retryAfterSeconds: waiters.retryAfterSeconds,
 
-    /** Starts a failed evaluation over. @throws {Failure} `invalid_state_transition` unless it failed. */
+    /**
+     * Starts a failed evaluation over, or submits a cancelled capture again.
+     * @throws {Failure} `invalid_state_transition` unless it failed or was cancelled; `conflict` when a cancelled capture was
+     * submitted again meanwhile, or its claim was erased.
+     */
     async retry(scope: Scope, id: string, key?: IdempotencyKey): Promise<AttestationRow> {
       checkId(id, 'att', scope.environment)
       const retry = async (tx: Tx) => {
-        const { jobId } = await getAttestation(tx, id)
-        const isRevived = await revive(tx, jobId)
-        if (isRevived) await markQueued(tx, id)
+        const found = await getAttestation(tx, id)
+        const isCancelled = found.status === 'cancelled'
+        const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
+        if (isQueued && !isCancelled) await markQueued(tx, id)
         // Read again: of two that try at once the second finds what the first has made of it.
         const current = await getAttestation(tx, id)
-        if (!isRevived) throw notFailed(current)
+        if (!isQueued) throw notRetryable(current)
         return current
       }
       const row = await db.tenant(scope, (tx) => once(tx, key, retry, () => id))
@@ -209,9 +221,10 @@ function refuseUnknown(id: string): never {
   throw new Failure('not_found', `There is no attestation ${id}.`)
 }
 
-function notFailed({ status }: AttestationRow): Failure {
+function notRetryable({ status, erasedAt }: AttestationRow): Failure {
+  const state = erasedAt === null ? status : 'erased'
   return new Failure('invalid_state_transition', {
-    detail: `Only a failed attestation can be tried again; this one is ${status}.`,
-    members: { allowed: ['failed'] },
+    detail: `Only an attestation that failed or was cancelled can be tried again; this one is ${state}.`,
+    members: { allowed: ['failed', 'cancelled'] },
   })
 }

@@ -15,8 +15,12 @@ export interface Erasable {
   observations: unknown
 }
 
-/** Closes the claim to what would still come in, and drops where its loss was. false when it is erased already, or not there. */
+/**
+ * Closes the claim to what would still come in, and drops where its loss was. false when it is erased already, or not there.
+ * FOR UPDATE waits for everyone who holds the claim FOR KEY SHARE: foreign keys, and screenings that are being accepted.
+ */
 export async function closeClaim(tx: Tx, id: string): Promise<boolean> {
+  await tx.query('SELECT FROM claims WHERE id = $1 FOR UPDATE', [id])
   const rows = await tx.query(
     `UPDATE claims SET erasing_since = coalesce(erasing_since, now()), loss_lat = NULL, loss_lng = NULL
      WHERE id = $1 AND erased_at IS NULL RETURNING id`,

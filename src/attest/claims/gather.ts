@@ -73,7 +73,7 @@ async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, k
         signature: await signatureFacts(submission, bundle, key, leaf === undefined ? 'device' : 'certificate'),
         chain: chainFacts(sent, devices.signing, known.anchors, new Date(bundle.captured_at)),
         device: await withHardware(device, devices, submission, id, context),
-        session: sessionFacts(bundle, known.sessions.get(bundle.session_nonce ?? ''), id),
+        session: sessionFacts(bundle, await ownSession(known.sessions.get(bundle.session_nonce ?? ''), context), id),
       }
     },
   }
@@ -199,6 +199,14 @@ function whyUnknown(bundle: Bundle, leaf: Certificate | undefined, named: Device
 // A phone lost today must not condemn what was accepted before, however late a worker gets to it.
 function wasRevoked({ revokedAt, revokeEffectiveAt }: DeviceRow, acceptedAt: Date): boolean {
   return [revokedAt, revokeEffectiveAt].some((since) => since !== null && acceptedAt >= since)
+}
+
+// Two captures came with one nonce, and the one that had it was cancelled.
+async function ownSession(
+  session: CaptureSession | undefined,
+  { useNonce }: HardwareContext,
+): Promise<CaptureSession | undefined> {
+  return session === undefined || session.consumedBy !== null ? session : useNonce(session.nonce)
 }
 
 function sessionFacts(bundle: Bundle, session: CaptureSession | undefined, attestationId: string): Facts['session'] {

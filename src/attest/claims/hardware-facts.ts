@@ -4,10 +4,13 @@
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
+import { type CaptureSession, consumeNonces, findSessionsOf } from '../captures/rows.ts'
 import type { DeviceRow } from '../devices/rows.ts'
 import type { AssertionFacts, DeviceHardware } from '../factors/facts.ts'
 import { verifyAssertion } from '../hardware/apple.ts'
 import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import { holdUncancelled } from './cancelled-rows.ts'
 import { canonicalBundle } from './canonical-bundle.ts'
 import type { Bundle, Submission } from './submission.ts'
 
@@ -24,6 +27,8 @@ export interface HardwareContext {
   now: Date
   /** Takes the counter for this attestation, and answers whose it is. */
   useCounter(use: CounterUse): Promise<string>
+  /** Takes a nonce that a cancelled capture has given back for this attestation, and answers whose it is. */
+  useNonce(nonce: string): Promise<CaptureSession | undefined>
 }
 
 export async function hardwareFacts(
@@ -74,9 +79,11 @@ async function assertionFacts(
 /**
  * Takes a counter for an attestation that has none other's yet, and answers whose it is: the first one that was verified
  * keeps it, however workers overtake each other. Asked again, it answers the same.
+ * @throws {STALE_JOB} when the attestation was cancelled: what it takes now would never be given back.
  */
 export async function takeCounter(tx: Tx, scope: Scope, use: CounterUse, attestationId: string): Promise<string> {
   const { deviceId, keyDigest, counter } = use
+  if (!(await holdUncancelled(tx, attestationId))) throw STALE_JOB
   await tx.query(
     `INSERT INTO assertion_counters (account_id, environment, device_id, key_digest, counter, attestation_id)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ON CONSTRAINT assertion_counters_pkey DO NOTHING`,
@@ -89,4 +96,16 @@ export async function takeCounter(tx: Tx, scope: Scope, use: CounterUse, attesta
   )
   if (row === undefined) throw new Error('a counter that was just taken is nobody’s')
   return row.owner
+}
+
+/** The same for a nonce that is nobody's: accepting a capture consumes its nonce, so this one was given back since. */
+export async function takeNonce(
+  tx: Tx,
+  nonce: string,
+  attestationId: string,
+  now: Date,
+): Promise<CaptureSession | undefined> {
+  if (!(await holdUncancelled(tx, attestationId))) throw STALE_JOB
+  await consumeNonces(tx, [{ nonce, attestationId }], now)
+  return (await findSessionsOf(tx, [nonce]))[0]
 }

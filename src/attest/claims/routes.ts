@@ -13,6 +13,14 @@ import { attestationView, claimView, evidenceView, toAttestationView, toClaimVie
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
 
 export function claimRoutes(claims: Claims): Route[] {
+  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  function answer(row: AttestationRow, applied?: string, status?: number) {
+    const isQueued = row.status === 'queued'
+    const location = `/v1/attestations/${row.id}`
+    const retryAfterSeconds = claims.retryAfterSeconds()
+    return replyWaited(toAttestationView(row), { isQueued, location, applied, retryAfterSeconds, status })
+  }
+
   return [
     endpoint(
       {
@@ -24,16 +32,17 @@ export function claimRoutes(claims: Claims): Route[] {
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         maxBodyValues: MAX_BODY_VALUES,
+        inlineBytes: '/media/data',
         view: attestationView,
         status: [202, 200],
       },
-      async ({ caller, body, header, signal, idempotencyKey }) => {
+      async ({ caller, body, bytesOf, header, signal, idempotencyKey: key }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await claims.attest(caller, body, waitSeconds, signal, idempotencyKey), applied)
+        return answer(await claims.attest(caller, body, { bytesOf, waitSeconds, signal, key }), applied)
       },
-      async ({ caller, header, signal }, id) => {
+      async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await claims.awaitAttestation(caller, id, waitSeconds, signal), applied)
+        return answer(await claims.awaitAttestation(caller, id, waitSeconds, signal), applied, status)
       },
     ),
     endpoint(
@@ -55,7 +64,7 @@ export function claimRoutes(claims: Claims): Route[] {
         method: 'POST',
         path: '/v1/attestations/:id/retry',
         tag: 'Attest',
-        summary: 'Start a failed evaluation over',
+        summary: 'Start a failed evaluation over, or submit a cancelled capture again',
         scope: 'attest',
         view: attestationView,
         status: [202],
@@ -135,10 +144,4 @@ function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', 
     if (!(error instanceof Failure) || error.code !== 'not_found') throw error
     throw invalidField(`?${name}`, 'invalid_id', error.message)
   }
-}
-
-/** @param applied What was heeded of the header Prefer. */
-function answer(row: AttestationRow, applied?: string) {
-  const isQueued = row.status === 'queued'
-  return replyWaited(toAttestationView(row), { isQueued, location: `/v1/attestations/${row.id}`, applied })
 }

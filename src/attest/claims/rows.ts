@@ -56,7 +56,7 @@ export interface AttestationRow {
 }
 
 const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_line AS "batchLine",
-  external_id AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
+  coalesce(external_id, cancelled_external_id) AS "externalId", media_id AS "mediaId", device_id AS "deviceId", job_id AS "jobId", status,
   accepted_at AS "acceptedAt", evaluated_at AS "evaluatedAt", risk_status AS "riskStatus", risk_score AS "riskScore",
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion",
   policy_version AS "policyVersion", factors, advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`

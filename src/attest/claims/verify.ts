@@ -18,7 +18,7 @@ import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
 import type { Gathered } from './gather.ts'
-import { type HardwareContext, takeCounter } from './hardware-facts.ts'
+import { type HardwareContext, takeCounter, takeNonce } from './hardware-facts.ts'
 import { createLook } from './look.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
@@ -126,6 +126,7 @@ export function createVerify({
       revocations: await revocations(),
       now: now(),
       useCounter: (use) => db.tenant(scope, (tx) => takeCounter(tx, scope, use, id)),
+      useNonce: (nonce) => db.tenant(scope, (tx) => takeNonce(tx, nonce, id, now())),
     }
   }
 

@@ -1,7 +1,6 @@
 // The facts about a video: its stored bytes, read once from end to end, beside its manifest.
 
-import { createHash, type Hash } from 'node:crypto'
-import { once } from 'node:events'
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -10,9 +9,9 @@ import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { type ChunkRow, findChunks, findStream } from '../captures/stream-rows.ts'
 import type { Facts } from '../factors/facts.ts'
-import { createWalker } from '../video/container.ts'
 import { examineVideo } from '../video/examine.ts'
-import type { ContainerFacts, ReceivedVideo, VideoFacts, VideoManifest } from '../video/facts.ts'
+import type { ReceivedVideo, VideoFacts } from '../video/facts.ts'
+import { eachBuffer, type Pieces, readPieces, sizesOf } from '../video/pieces.ts'
 import type { SubmittedRow } from './rows.ts'
 
 export interface VideoFactsDeps {
@@ -32,7 +31,7 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
     const manifest = submission.bundle?.video_manifest ?? null
     const { stream: sessionId } = submission
     const sent = sessionId === undefined ? undefined : await findSent(job.scope, sessionId)
-    const sizes = sent?.chunks.map(({ bytes }) => bytes) ?? sizesOf(manifest)
+    const sizes = sent?.chunks.map(({ bytes }) => bytes) ?? sizesOf(manifest?.chunks ?? [])
     const sha256 = mediaSha256.toString('hex')
     const told = sent?.chunks ?? manifest?.chunks ?? []
     const reading = await inSpan(
@@ -55,6 +54,7 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
       received: sent === undefined ? uploaded(reading) : streamed(reading, sent),
       nonce: submission.bundle?.session_nonce ?? null,
       container: reading.container,
+      footage: reading.footage,
     })
   }
 
@@ -83,81 +83,10 @@ interface Sent {
   chunks: ChunkRow[]
 }
 
-interface Pieces {
-  bytes: number
-  /** Those that are whole, in their order. */
-  pieces: { sha256: string; bytes: number }[]
-  looseBytes: number
-  container: ContainerFacts
-}
-
 async function checkWhole(source: Readable, sha256: string, signal: AbortSignal): Promise<void> {
   const whole = createHash('sha256')
   await eachBuffer(source, signal, (buffer) => whole.update(buffer))
   if (whole.digest('hex') !== sha256) throw new Error('the bytes in the store are not those of their name')
-}
-
-/**
- * Reads a stream to its end: the hash of each piece of these sizes, and what the container is. Memory and the time
- * between two turns of the event loop are those of one buffer of the stream, whatever its length.
- */
-export async function readPieces(
-  source: Readable,
-  { sizes, type, signal }: { sizes: readonly number[]; type: string; signal: AbortSignal },
-): Promise<Pieces> {
-  const walker = createWalker(type)
-  const pieces: Pieces['pieces'] = []
-  let bytes = 0
-  let piece: { hash: Hash; left: number; size: number } | undefined
-  const next = () => {
-    const size = sizes[pieces.length]
-    piece = size === undefined ? undefined : { hash: createHash('sha256'), left: size, size }
-  }
-  const finish = () => {
-    while (piece?.left === 0) {
-      pieces.push({ sha256: piece.hash.digest('hex'), bytes: piece.size })
-      next()
-    }
-  }
-  next()
-  finish()
-  await eachBuffer(source, signal, (buffer) => {
-    walker.push(buffer)
-    bytes += buffer.byteLength
-    for (let at = 0; at < buffer.byteLength && piece !== undefined; ) {
-      const part = buffer.subarray(at, at + piece.left)
-      piece.hash.update(part)
-      piece.left -= part.byteLength
-      at += part.byteLength
-      finish()
-    }
-  })
-  const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
-  return { bytes, pieces, looseBytes: bytes - told, container: walker.end() }
-}
-
-async function eachBuffer(source: Readable, signal: AbortSignal, take: (buffer: Buffer) => unknown): Promise<void> {
-  try {
-    for await (const buffer of source as AsyncIterable<Buffer>) {
-      signal.throwIfAborted()
-      take(buffer)
-    }
-  } finally {
-    if (!source.destroyed) {
-      source.destroy()
-      await once(source, 'close')
-    }
-  }
-}
-
-// As far as the manifest says how long its chunks are.
-function sizesOf(manifest: VideoManifest | null): number[] {
-  const sizes: number[] = []
-  for (const { bytes } of manifest?.chunks ?? []) {
-    if (bytes === undefined) break
-    sizes.push(bytes)
-  }
-  return sizes
 }
 
 function uploaded({ bytes, pieces, looseBytes }: Pieces): ReceivedVideo {

@@ -17,9 +17,11 @@ import {
   type NotComparable,
   postpone,
   recheck,
+  release,
   storeFindings,
   storeHash,
   takeWaiting,
+  type Waiting,
 } from './rows.ts'
 import { findSameMedia, findSimilar, type Other } from './search.ts'
 
@@ -34,17 +36,22 @@ const BATCH = { perTenant: 16, limit: 128 }
 // As many processes may die over a picture, for want of memory as a rule. One picture at a time, so that it is that one.
 const MAX_STARTS = 3
 const RETRY = { baseSeconds: 15, capSeconds: 3_600 }
+// Of one tenant in a round. Sixteen photos take a second; pictures that are slow to decode take as long as they may, and the next
+// round of all others waits for this one.
+const TURN_MS = 5_000
 
 export interface DuplicatesDeps {
   db: Database
   store: Pick<BlobStore, 'withLocalFile'>
   hasher: Pick<Hasher, 'hash'>
   log: Log
+  /** Of one tenant in a round. */
+  turnMs?: number
 }
 
 export type Duplicates = ReturnType<typeof createDuplicates>
 
-export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
+export function createDuplicates({ db, store, hasher, log, turnMs = TURN_MS }: DuplicatesDeps) {
   let after: Scope | undefined
 
   /** Hashes and compares one attestation, as far as it is not. */
@@ -90,12 +97,26 @@ export function createDuplicates({ db, store, hasher, log }: DuplicatesDeps) {
     }
   }
 
+  // One after the other, so that an account has one picture in the decoder at a time; the first in any case.
+  async function tryAll(waiting: readonly Waiting[], signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + turnMs
+    for (const [index, one] of waiting.entries()) {
+      if (signal.aborted) return
+      if (index > 0 && performance.now() >= deadline) {
+        const left = waiting.slice(index).map(({ attestationId }) => attestationId)
+        return db.tenant(one, (tx) => release(tx, left))
+      }
+      await tryOne(one)
+    }
+  }
+
   /** Works on what waits; any number of processes may. Answers how much it took, which is 0 when nothing is left to take. */
   async function round(signal: AbortSignal): Promise<number> {
     const taken = await db.system('duplicates', (tx) => takeWaiting(tx, { after, ...BATCH }))
     // From the next tenant on, so that one with a hundred thousand photos does not hold up the rest of the alphabet.
     after = taken.length === BATCH.limit ? taken.at(-1) : undefined
-    for (const one of taken) if (!signal.aborted) await tryOne(one)
+    const tenants = Map.groupBy(taken, ({ accountId, environment }) => `${accountId} ${environment}`)
+    await Promise.all([...tenants.values()].map((waiting) => tryAll(waiting, signal)))
     return taken.length
   }
 

@@ -1,4 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import type { MediaFeature } from '../media/feature.ts'
 import { createDuplicates } from './duplicates.ts'
 import { createDuplicateFindings } from './findings.ts'
 import { createHasher } from './hasher.ts'
@@ -11,10 +12,8 @@ export type DuplicatesFeature = ReturnType<typeof duplicatesFeature>
 const COMPARE_EVERY_MS = 1_000
 
 /** The same media, or pictures that look alike, in other claims of the account. */
-export function duplicatesFeature(p: Platform) {
-  const hasher = createHasher()
-  p.onClose(() => hasher.close())
-  const duplicates = createDuplicates({ ...p, hasher })
+export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, 'decoder'>) {
+  const duplicates = createDuplicates({ ...p, hasher: createHasher(decoder) })
   const findings = createDuplicateFindings(p)
   return defineFeature(
     {

@@ -85,6 +85,11 @@ export async function takeWaiting(
   return taken
 }
 
+/** Gives back what was taken and not begun. */
+export async function release(tx: Tx, attestationIds: readonly string[]): Promise<void> {
+  await tx.query('UPDATE fingerprints SET leased_until = NULL WHERE attestation_id = ANY($1)', [attestationIds])
+}
+
 export interface DueMedia {
   /** How often it could not be had before. */
   attempts: number

@@ -1,5 +1,6 @@
 // One attestation of a packet, again from what it brings along: the signed result against what is shown, the points added up,
-// the device's signature with the key of its certificate, the certificates against each other, and the original file.
+// the device's signature with the key of its certificate, the certificates against each other, the original file, and the chain of a
+// video.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -9,6 +10,7 @@ import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts
 import { withoutCoordinates } from '../claims/coordinates.ts'
 import { FACTORS } from '../factors/table.ts'
 import type { CheckOptions } from './check.ts'
+import { checkVideo } from './check-video.ts'
 import { jsonOf } from './digests.ts'
 import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 import type { Packet, PacketAttestation } from './views.ts'
@@ -18,12 +20,13 @@ const RESULT_TYP = 'attest-result+jwt'
 interface Context {
   keys: KeySet
   findMedia: CheckOptions['findMedia']
+  openMedia: CheckOptions['openMedia']
 }
 
 export async function checkAttestation(
   one: PacketAttestation,
   packet: Packet,
-  { keys, findMedia }: Context,
+  { keys, findMedia, openMedia }: Context,
 ): Promise<Finding[]> {
   return [
     ...(await checkResult(one, packet, keys)),
@@ -31,6 +34,7 @@ export async function checkAttestation(
     ...(await checkBundle(one)),
     ...checkCertificates(one, packet),
     checkMedia(one, findMedia),
+    ...(await checkVideo(one, openMedia)),
   ]
 }
 

@@ -6,6 +6,7 @@ import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { KeySet, PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import { checkAttestation } from './check-attestation.ts'
 import { checkClaim } from './check-claim.ts'
+import type { OpenMedia } from './check-video.ts'
 import { digestOf, jsonOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
 import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 import { isPdf, readAttachment, splitSeal } from './pdf-file.ts'
@@ -18,6 +19,8 @@ export interface CheckOptions {
   findMedia?:
     | ((media: { sha256: string; size: number; mediaId: string }) => 'found' | 'differs' | 'missing')
     | undefined
+  /** The same originals, to be read; undefined for one that is not there. */
+  openMedia?: OpenMedia | undefined
 }
 
 export interface Report {
@@ -51,7 +54,8 @@ export async function checkFile(file: Buffer, options: CheckOptions = {}): Promi
   const { signed } = read
   if (signed === undefined) return { findings, packet: undefined }
   for (const attestation of signed.packet.attestations) {
-    findings.push(...(await checkAttestation(attestation, signed.packet, { keys, findMedia: options.findMedia })))
+    const { findMedia, openMedia } = options
+    findings.push(...(await checkAttestation(attestation, signed.packet, { keys, findMedia, openMedia })))
   }
   findings.push(...checkClaim(signed.packet))
   return { findings, packet: signed.packet }

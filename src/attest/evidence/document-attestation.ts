@@ -2,20 +2,24 @@
 
 import type { Picture } from './document.ts'
 import { dateOf, metresOf, wordsOf } from './document-words.ts'
-import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
+import { describeMissingPicture, meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import type { Sheet } from './sheet.ts'
+import { describeResult } from './summary.ts'
 import type { PacketAttestation } from './views.ts'
 
 interface Place {
   number: number
   of: number
-  picture: Picture | undefined
+  picture: Picture | PictureMissing
 }
 
 export function layOutAttestation(sheet: Sheet, one: PacketAttestation, { number, of, picture }: Place): void {
   const { media } = one
-  sheet.heading(`${one.submission.media_type === 'video' ? 'Video' : 'Photo'} ${number} of ${of}`, 2)
-  sheet.pictured(picture, [
+  const isVideo = one.submission.media_type === 'video'
+  const isErased = media.is_erased || one.erased_at !== null
+  const shown = isErased ? 'gone' : picture
+  sheet.heading(`${isVideo ? 'Video' : 'Photo'} ${number} of ${of}`, 2)
+  sheet.pictured(typeof shown === 'string' ? describeMissingPicture(shown, isVideo) : shown, [
     ['Submission', one.attestation_id],
     ...(one.external_id === null ? [] : [['Sender’s name for it', one.external_id] as const]),
     ['Received', dateOf(one.accepted_at)],
@@ -26,9 +30,11 @@ export function layOutAttestation(sheet: Sheet, one: PacketAttestation, { number
     ],
     ['Media', media.media_id],
     ['SHA-256', media.sha256],
-    ...(media.is_erased || one.erased_at !== null
+    ...(isErased
       ? [['Erased', 'The photo and its positions are gone; this fingerprint remains.'] as const]
-      : [['Picture', 'A small copy for reading. The original is what the fingerprint names.'] as const]),
+      : typeof shown === 'string'
+        ? []
+        : [['Picture', 'A small copy for reading. The original is what the fingerprint names.'] as const]),
   ])
   sheet.heading('What was claimed', 3)
   sheet.facts(claimed(one))
@@ -84,7 +90,7 @@ function layOutResult(sheet: Sheet, { result, found_later, failure, status }: Pa
     return
   }
   sheet.paragraph(
-    `Result: ${result.risk_status}, ${result.risk_score} points. ${RISK_MEANINGS[result.risk_status] ?? ''} ${PROVENANCE_MEANINGS[result.provenance_status] ?? ''} Protection of the signing key: ${TIER_MEANINGS[result.hardware_tier] ?? result.hardware_tier}.`,
+    `${describeResult(result)} Protection of the signing key: ${TIER_MEANINGS[result.hardware_tier] ?? result.hardware_tier}.`,
   )
   const findings = [
     ...result.factors.map(({ code, points, evidence }) => ({ code, points: `+${points}`, evidence })),

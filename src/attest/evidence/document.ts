@@ -1,11 +1,11 @@
 // The packet as a document for people: what was claimed, what was found, and how anybody can check it. What it says is in the
 // packet; it judges nothing itself.
 
-import { MAX_FIX_ACCURACY_METRES } from '../factors/gps.ts'
 import { layOutAttestation } from './document-attestation.ts'
-import { changesOf, dateOf, detailOf, metresOf, momentOf, tableOf, wordsOf } from './document-words.ts'
-import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS, TIER_MEANINGS } from './sentences.ts'
+import { changesOf, dateOf, detailOf, momentOf, tableOf, wordsOf } from './document-words.ts'
+import { meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
+import { countOf, summarize } from './summary.ts'
 import type { Typeface } from './typeface.ts'
 import type { Packet, SignedPacket } from './views.ts'
 
@@ -20,7 +20,7 @@ export const ATTACHMENT = 'evidence-packet.json'
 /** @param pictures By media id. */
 export async function layOut(
   signed: SignedPacket,
-  pictures: ReadonlyMap<string, Picture>,
+  pictures: ReadonlyMap<string, Picture | PictureMissing>,
   face: Typeface,
 ): Promise<Buffer> {
   const { packet } = signed
@@ -33,7 +33,7 @@ export async function layOut(
     layOutAttestation(sheet, one, {
       number: index + 1,
       of: packet.attestations.length,
-      picture: pictures.get(one.media.media_id),
+      picture: pictures.get(one.media.media_id) ?? 'gone',
     })
   }
   sheet.newPage()
@@ -45,7 +45,7 @@ export async function layOut(
 }
 
 function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): void {
-  const { about, claim, attestations } = packet
+  const { about, claim } = packet
   sheet.gap(1)
   sheet.heading('Evidence packet', 1)
   sheet.paragraph(
@@ -66,54 +66,22 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
     ['Fingerprint (SHA-256)', packet_sha256],
   ])
   sheet.gap(0.8)
-  sheet.box('In short', inShort(packet))
+  sheet.box('In short', summarize(packet))
   if (claim.factor_codes.length > 0) {
     sheet.heading('Findings that count', 3)
     sheet.table(
       [
         { title: 'Finding', share: 0.3 },
-        { title: 'What it means', share: 0.55 },
-        { title: 'Photos', share: 0.15, align: 'right' },
+        { title: 'What it means', share: 0.5 },
+        { title: 'Photos', share: 0.2, align: 'right' },
       ],
       claim.factor_codes.map((code) => {
         const { title, sentence } = meaningOf(code)
-        const among = attestations.filter(({ result }) => result?.factors.some((factor) => factor.code === code)).length
-        return [title, sentence, String(among)]
+        return [title, sentence, countOf(packet, code)]
       }),
     )
   }
   sheet.paragraph(about.statement, { size: 8.5, colour: '#5c5c5c' })
-}
-
-function inShort({ claim, attestations }: Packet): string[] {
-  const risk = `${RISK_MEANINGS[claim.risk_status] ?? claim.risk_status}`
-  const nearest = attestations.flatMap(({ distance }) =>
-    distance === null || distance.mock || distance.accuracy_metres > MAX_FIX_ACCURACY_METRES ? [] : [distance.metres],
-  )
-  return [
-    ...(claim.erased_at === null
-      ? []
-      : [`This claim was erased at ${dateOf(claim.erased_at)}: photos and positions are gone.`]),
-    claim.risk_score === null
-      ? risk
-      : `Result: ${claim.risk_status}, with ${claim.risk_score} points (the highest of its photos). ${risk}`,
-    ...(claim.provenance_status === null
-      ? []
-      : [PROVENANCE_MEANINGS[claim.provenance_status] ?? claim.provenance_status]),
-    ...(nearest.length === 0
-      ? []
-      : [
-          `Signed positions lie ${metresOf(Math.min(...nearest))}${nearest.length > 1 ? ` to ${metresOf(Math.max(...nearest))}` : ''} from the place of the loss.`,
-        ]),
-    claim.factor_codes.length === 0 && claim.risk_score !== null
-      ? 'No finding counts against it.'
-      : `Findings that count: ${claim.factor_codes.map((code) => meaningOf(code).title.toLowerCase()).join('; ') || 'none so far'}.`,
-    ...(claim.advisory_codes.length === 0
-      ? []
-      : [
-          `Further remarks, which do not count: ${claim.advisory_codes.map((code) => meaningOf(code).title.toLowerCase()).join('; ')}.`,
-        ]),
-  ]
 }
 
 function placeOf(place: Packet['claim']['loss_location'], erasedAt: string | null): string {

@@ -5,11 +5,11 @@ import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { createFairTurns } from '#src/platform/fair-turns.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { findClaim } from '../claims/claim-rows.ts'
 import { findAttestationsOfClaim } from '../claims/rows.ts'
 import { withState } from '../devices/devices.ts'
@@ -18,7 +18,7 @@ import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { digestOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
 import { composePacket, type Sources } from './packet.ts'
 import { sealPdf } from './pdf-file.ts'
-import type { RenderPdf } from './renderer.ts'
+import type { Rendering, RenderPdf } from './renderer.ts'
 import {
   countAttestations,
   findCasesOfClaim,
@@ -28,8 +28,8 @@ import {
   findMediaRows,
   findSigners,
   findSizes,
-  holdClaim,
 } from './rows.ts'
+import type { ThumbnailRead } from './thumbnails.ts'
 import { MAX_EVENTS } from './timeline.ts'
 import type { Packet, SignedPacket } from './views.ts'
 
@@ -41,9 +41,11 @@ const MAX_BYTES = 4 * 1024 * 1024
 const MAX_CASES = 20
 const MAX_ENTRIES = 500
 const MAX_EARLIER = 5
-// A packet is some megabytes while it is made, a document as much again.
-const SLOTS = 2
-const MAX_WAITING = 20
+// A packet is some megabytes while it is made, a document as much again. One account makes one at a time: a document full of
+// pictures that are slow to decode takes as long as its pictures may.
+const SLOTS = { slots: 2, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
+// For the pictures of one document together. What is not decoded by then is left out, and the document says so.
+const PICTURES_MS = 20_000
 
 export interface EvidenceDeps {
   db: Pick<Database, 'tenant'>
@@ -51,13 +53,14 @@ export interface EvidenceDeps {
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   jwks(): Promise<KeySet>
   revocations(): Promise<RevocationSnapshot>
-  /** A small picture (WebP); undefined where there is none to be had. */
-  thumbnail(scope: Scope, mediaId: string): Promise<Uint8Array | undefined>
+  thumbnail(scope: Scope, mediaId: string): Promise<ThumbnailRead>
   renderPdf: RenderPdf
   /** The service's public address, without a trailing slash. */
   baseUrl: string
   now: () => Date
   log: Log
+  /** For the pictures of one document together. */
+  picturesMs?: number
 }
 
 export interface EvidenceRequest {
@@ -69,19 +72,14 @@ export interface EvidenceRequest {
 export type EvidenceExport = ReturnType<typeof createEvidence>
 
 export function createEvidence(deps: EvidenceDeps) {
-  const { db, pager, signRecord, now, log } = deps
-  const inTurn = createTurns(SLOTS)
-  let underWay = 0
-
-  async function bounded<R>(work: () => Promise<R>): Promise<R> {
-    if (underWay >= SLOTS + MAX_WAITING) throw busy()
-    underWay += 1
-    try {
-      return await inTurn(work)
-    } finally {
-      underWay -= 1
-    }
-  }
+  const { db, pager, signRecord, now, log, picturesMs = PICTURES_MS } = deps
+  const inTurn = createFairTurns({
+    ...SLOTS,
+    refusal: {
+      detail: 'Too many evidence packets are being made at once. Try again in a few seconds.',
+      retryAfterSeconds: 5,
+    },
+  })
 
   async function make(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
     checkId(claimId, 'clm', caller.environment)
@@ -89,7 +87,10 @@ export function createEvidence(deps: EvidenceDeps) {
     const binding = { route: 'GET /v1/claims/:id/evidence', scope: caller, query: { id: claimId } }
     const before = pager.decode(request.cursor, binding)
     const [keys, revocations] = await Promise.all([deps.jwks(), deps.revocations()])
-    const rows = await db.tenant(caller, (tx) => gatherRows(tx, claimId, { before, limit: request.limit }))
+    // As of one moment: the claim and its attestations must not contradict each other, and others must not wait for that.
+    const rows = await db.tenant(caller, (tx) => gatherRows(tx, claimId, { before, limit: request.limit }), {
+      isSnapshot: true,
+    })
     const issuedAt = now()
     const { sizes, devices, ...found } = rows
     const page = pager.page(sizes, rows.attestations.length, ({ id }) => id, binding)
@@ -137,7 +138,7 @@ export function createEvidence(deps: EvidenceDeps) {
      * many are being made.
      */
     readJson(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
-      return bounded(async () => {
+      return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         record(caller, signed, 'json', request)
         return signed
@@ -146,10 +147,9 @@ export function createEvidence(deps: EvidenceDeps) {
 
     /** The same as a document to read, with the packet as its attachment. @throws {Failure} as `readJson`. */
     readPdf(caller: Caller, claimId: string, request: EvidenceRequest): Promise<Uint8Array> {
-      return bounded(async () => {
+      return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
-        const thumbnails = await thumbnailsOf(caller, signed.packet)
-        const pdf = await deps.renderPdf({ signed, thumbnails })
+        const pdf = await deps.renderPdf({ signed, pictures: await picturesOf(caller, signed.packet) })
         const sealed = await sealPdf(pdf, (pdfSha256) =>
           signRecord(caller.environment, PDF_TYP, {
             ...idsOf(signed.packet),
@@ -163,15 +163,16 @@ export function createEvidence(deps: EvidenceDeps) {
     },
   }
 
-  // One after the other: making one takes the image library's thread, which uploads wait for too.
-  async function thumbnailsOf(scope: Scope, { attestations }: Packet): Promise<Record<string, Uint8Array>> {
-    const made: Record<string, Uint8Array> = {}
+  // One after the other: an account has one picture under way at a time.
+  async function picturesOf(scope: Scope, { attestations }: Packet): Promise<Rendering['pictures']> {
+    const pictures: Rendering['pictures'] = {}
+    const deadline = performance.now() + picturesMs
     for (const { media } of attestations) {
-      if (media.is_erased || media.media_id in made) continue
-      const picture = await deps.thumbnail(scope, media.media_id)
-      if (picture !== undefined) made[media.media_id] = picture
+      if (media.is_erased || media.media_id in pictures) continue
+      const isLate = performance.now() >= deadline
+      pictures[media.media_id] = isLate ? 'not_tried' : await deps.thumbnail(scope, media.media_id)
     }
-    return made
+    return pictures
   }
 }
 
@@ -188,7 +189,6 @@ async function gatherRows(
   claimId: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<Rows> {
-  await holdClaim(tx, claimId)
   const [claim, sizes, totalAttestations, cases, events] = await Promise.all([
     findClaim(tx, claimId),
     findSizes(tx, claimId, { before, limit: limit + 1 }),
@@ -238,11 +238,4 @@ function idsOf({ about }: Packet) {
     environment: about.environment,
     issued_at: about.issued_at,
   }
-}
-
-function busy(): Failure {
-  return new Failure('service_unavailable', {
-    detail: 'Too many evidence packets are being made at once. Try again in a few seconds.',
-    headers: { 'Retry-After': '5' },
-  })
 }

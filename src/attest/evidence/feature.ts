@@ -4,7 +4,7 @@ import type { MediaFeature } from '../media/feature.ts'
 import { createEvidence } from './evidence.ts'
 import { createRenderer } from './renderer.ts'
 import { evidenceRoutes } from './routes.ts'
-import { createThumbnails } from './thumbnails.ts'
+import { createThumbnailReader } from './thumbnails.ts'
 
 export type EvidenceFeature = ReturnType<typeof evidenceFeature>
 
@@ -17,7 +17,7 @@ export function evidenceFeature(p: Platform, { media, revocations }: Below) {
     signRecord: p.signingKeys.signRecord,
     jwks: p.signingKeys.jwks,
     revocations,
-    thumbnail: createThumbnails(media),
+    thumbnail: createThumbnailReader(media),
     renderPdf: createRenderer(),
   })
   return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence) }, { evidence })

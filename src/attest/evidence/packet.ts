@@ -77,7 +77,7 @@ function statementOf({ claim, attestations, totalAttestations }: Sources, isComp
   const erased = claim.erasedAt
   return [
     isComplete
-      ? `This packet holds all ${totalAttestations} attestations of the claim.`
+      ? `This packet holds ${totalAttestations === 1 ? 'the one attestation' : `all ${totalAttestations} attestations`} of the claim.`
       : `This packet holds ${attestations.length} of the ${totalAttestations} attestations of the claim; next_cursor leads to older ones.`,
     ...(erased === null
       ? []
@@ -210,7 +210,7 @@ function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim)
 }
 
 function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): Packet['cases'][number] {
-  const { allowed: _allowed, overdue: _overdue, due_at: _due, sla: _sla, ...view } = toCaseView(row, issuedAt)
+  const { allowed: _a, overdue: _o, due_at: _d, sla: _s, claim_changed_at: _c, ...view } = toCaseView(row, issuedAt)
   const own = entries.filter(({ caseId }) => caseId === row.id).sort((a, b) => a.seq - b.seq)
   const history = own.map((entry) => {
     const isWithheld = entry.note !== null && !maySeeNotes

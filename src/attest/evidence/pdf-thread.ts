@@ -1,9 +1,11 @@
-// The inside of the renderer: lays out the one document that it was started for.
+// The inside of the renderer: lays out the one document that it was started for. The pictures that it opens were written by this
+// service and have 320 pixels at most: see media/decoder.ts for those of strangers.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { MAX_DECODED_PIXELS, openImage } from '../media/sharp.ts'
 import { layOut, type Picture } from './document.ts'
 import type { RendererAnswer, Rendering } from './renderer.ts'
+import type { PictureMissing } from './sentences.ts'
 import { findTypeface } from './typeface.ts'
 
 // A picture of 320 pixels takes some 20 KB.
@@ -16,19 +18,18 @@ const answer = await render(workerData as Rendering).catch(
 )
 parentPort?.postMessage(answer, 'pdf' in answer ? [answer.pdf.buffer as ArrayBuffer] : [])
 
-async function render({ signed, thumbnails }: Rendering): Promise<RendererAnswer> {
-  const pictures = new Map<string, Picture>()
-  for (const [mediaId, webp] of Object.entries(thumbnails)) {
-    const picture = await toJpeg(webp)
-    if (picture !== undefined) pictures.set(mediaId, picture)
+async function render({ signed, pictures }: Rendering): Promise<RendererAnswer> {
+  const drawn = new Map<string, Picture | PictureMissing>()
+  for (const [mediaId, picture] of Object.entries(pictures)) {
+    drawn.set(mediaId, typeof picture === 'string' ? picture : await toJpeg(picture))
   }
-  const pdf = await layOut(signed, pictures, findTypeface())
+  const pdf = await layOut(signed, drawn, findTypeface())
   // A copy of its own: a Buffer may lie in a pool that must not be handed to another thread.
   return { pdf: new Uint8Array(pdf) }
 }
 
 // PDF has no WebP.
-async function toJpeg(webp: Uint8Array): Promise<Picture | undefined> {
+async function toJpeg(webp: Uint8Array): Promise<Picture | PictureMissing> {
   try {
     const image = openImage(Buffer.from(webp), { maxPixels: MAX_DECODED_PIXELS })
     const { data, info } = await image
@@ -37,6 +38,6 @@ async function toJpeg(webp: Uint8Array): Promise<Picture | undefined> {
       .toBuffer({ resolveWithObject: true })
     return { jpeg: data, width: info.width, height: info.height }
   } catch {
-    return undefined
+    return 'unreadable'
   }
 }

@@ -3,12 +3,13 @@
 
 import { Worker } from 'node:worker_threads'
 import { Failure } from '#src/failure.ts'
+import type { PictureMissing } from './sentences.ts'
 import type { SignedPacket } from './views.ts'
 
 export interface Rendering {
   signed: SignedPacket
-  /** WebP, by media id. */
-  thumbnails: Record<string, Uint8Array>
+  /** By media id: WebP as the service has made it, or why there is none. */
+  pictures: Record<string, Uint8Array | PictureMissing>
 }
 
 export type RenderPdf = (rendering: Rendering) => Promise<Uint8Array>

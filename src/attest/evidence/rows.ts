@@ -113,8 +113,3 @@ export async function findEarlierResults(tx: Tx, ids: readonly string[], limit: 
     [ids, limit],
   )
 }
-
-/** Keeps the claim as it is until the transaction ends, so that it and its attestations are read as of one moment. */
-export async function holdClaim(tx: Tx, id: string): Promise<void> {
-  await tx.query('SELECT 1 FROM claims WHERE id = $1 FOR SHARE', [id])
-}

@@ -12,8 +12,8 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
   device_revoked: {
     title: 'The device was revoked',
     sentence:
-      'The insurer had withdrawn its trust in the device that signed this photo, for example because it was lost, at the ' +
-      'time when the photo came in.',
+      'The insurer has withdrawn its trust in the device that signed this photo, for example because it was lost, with ' +
+      'effect from a time before the photo came in.',
   },
   session_nonce_mismatch: {
     title: 'The one-time number is wrong',
@@ -182,18 +182,18 @@ const OBSERVATION_MEANINGS: Record<string, Meaning> = {
 }
 
 export const RISK_MEANINGS: Record<string, string> = {
-  pending: 'No photo of this claim has been evaluated yet.',
+  pending: 'Nothing has been examined yet.',
   passed: 'The findings add up to less than what asks for a second look.',
-  review: 'The findings add up to enough that a person should look at the claim.',
-  failed: 'The findings add up to so much that the photo can not be relied upon without an explanation.',
+  review: 'The findings add up to enough that a person should look at them.',
+  failed: 'The findings add up to so much that they must be explained before anybody relies on what was sent.',
 }
 
 export const PROVENANCE_MEANINGS: Record<string, string> = {
-  verified:
-    'The origin is verified: a registered device signed exactly this file, and a known authority vouches for the device.',
-  attested_unverified: 'A device signed this file, but nobody that the insurer knows vouches for the device.',
+  verified: 'A registered device signed exactly this file, and a known authority vouches for the device.',
+  attested_unverified:
+    'A device signed this file, but the device is not registered, or no authority that the insurer knows vouches for it.',
   unattested: 'No device signed anything about this file.',
-  broken: 'There is a signed statement, and it does not hold: see the findings.',
+  broken: 'There is a signed statement, and it does not hold or its device is not trusted any more: see the findings.',
 }
 
 export const TIER_MEANINGS: Record<string, string> = {
@@ -210,4 +210,18 @@ export function meaningOf(code: string): Meaning {
   const words = code.replaceAll('_', ' ')
   const title = words.charAt(0).toUpperCase() + words.slice(1)
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }
+}
+
+/** Why a document shows no picture. `not_tried`: the pictures before it took all of the time that a document has for them. */
+export type PictureMissing = 'unreadable' | 'too_costly' | 'not_tried' | 'gone'
+
+const MISSING_PICTURES: Record<PictureMissing, string> = {
+  unreadable: 'No picture is shown: this file can not be drawn here.',
+  too_costly: 'No picture is shown: drawing this file takes more time or memory than is allowed.',
+  not_tried: 'No picture is shown: the other pictures of this document took all of the time that is allowed.',
+  gone: 'No picture is shown: it was erased.',
+}
+
+export function describeMissingPicture(why: PictureMissing, isVideo: boolean): string {
+  return isVideo && why === 'unreadable' ? 'No picture is shown: this is a video.' : MISSING_PICTURES[why]
 }

@@ -155,31 +155,28 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
     doc.y = y + height + 12
   }
 
-  /** A picture at the left, facts beside it. */
+  /** A picture at the left, or a sentence in its place; facts beside it. */
   function pictured(
-    picture: { jpeg: Buffer; width: number; height: number } | undefined,
+    picture: { jpeg: Buffer; width: number; height: number } | string,
     rows: readonly (readonly [string, string])[],
   ): void {
     const side = 170
     room(side + 10)
     const { y } = doc
     const page = doc.bufferedPageRange().count
-    if (picture === undefined) {
+    if (typeof picture === 'string') {
       doc
         .rect(MARGIN, y, side, side * 0.75)
         .lineWidth(0.5)
         .strokeColor(LINE)
         .stroke()
-      font('regular', SMALL, FAINT).text('No picture can be shown.', MARGIN, y + side * 0.36, {
-        width: side,
-        align: 'center',
-      })
+      font('regular', SMALL, FAINT).text(picture, MARGIN + 10, y + side * 0.28, { width: side - 20, align: 'center' })
     } else {
       doc.image(picture.jpeg, MARGIN, y, { fit: [side, side] })
     }
     doc.y = y
     facts(rows, { x: MARGIN + side + 16, w: width - side - 16, names: 0.34 })
-    const shown = picture === undefined ? side * 0.75 : side * Math.min(1, picture.height / picture.width)
+    const shown = typeof picture === 'string' ? side * 0.75 : side * Math.min(1, picture.height / picture.width)
     if (doc.bufferedPageRange().count === page) doc.y = Math.max(doc.y, y + shown + 6)
     doc.moveDown(0.4)
   }

@@ -2,15 +2,19 @@ import { buffer } from 'node:stream/consumers'
 import { Failure } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { MediaDomain } from '../media/media.ts'
+import type { NoThumbnail } from '../media/thumbnails.ts'
 
-/** Small pictures of photos, as anybody can have them; undefined where there are no pixels to be had. */
-export function createThumbnails(media: Pick<MediaDomain, 'get' | 'thumbnail'>) {
-  return async (scope: Scope, mediaId: string): Promise<Uint8Array | undefined> => {
+/** WebP, or why there is none; `gone`: the media were erased meanwhile. */
+export type ThumbnailRead = Uint8Array | NoThumbnail['why'] | 'gone'
+
+/** Small pictures of photos, as the thumbnail route gives them. @throws {Failure} `service_unavailable`. */
+export function createThumbnailReader(media: Pick<MediaDomain, 'get' | 'findThumbnail'>) {
+  return async (scope: Scope, mediaId: string): Promise<ThumbnailRead> => {
     try {
-      const { stream } = await media.thumbnail(scope, await media.get(scope, mediaId))
-      return await buffer(stream)
+      const found = await media.findThumbnail(scope, await media.get(scope, mediaId))
+      return 'stream' in found ? await buffer(found.stream) : found.why
     } catch (error) {
-      if (error instanceof Failure && error.code === 'not_found') return undefined
+      if (error instanceof Failure && error.code === 'not_found') return 'gone'
       throw error
     }
   }

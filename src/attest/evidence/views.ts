@@ -94,12 +94,16 @@ const attestation = z.object({
   failure: z.string().nullable(),
 })
 
-const caseRecord = caseView.omit({ allowed: true, overdue: true, due_at: true, sla: true }).extend({
-  history: z
-    .array(entryView.extend({ note_withheld: z.boolean().describe('There is a note; the key has no scope escalate.') }))
-    .describe('Oldest first.'),
-  history_omitted: z.number().int().describe('Entries before the first that is here.'),
-})
+const caseRecord = caseView
+  .omit({ allowed: true, overdue: true, due_at: true, sla: true, claim_changed_at: true })
+  .extend({
+    history: z
+      .array(
+        entryView.extend({ note_withheld: z.boolean().describe('There is a note; the key has no scope escalate.') }),
+      )
+      .describe('Oldest first.'),
+    history_omitted: z.number().int().describe('Entries before the first that is here.'),
+  })
 
 const moment = z.object({
   at: iso,

@@ -90,7 +90,7 @@ export interface Facts extends MediaFacts {
     state: 'accepted' | 'unknown' | 'reused'
     issuedAt: Date | null
     expiresAt: Date | null
-    /** The attestation that used the nonce before. */
+    /** The attestation that used the nonce: the judged one when the state is `accepted`. */
     consumedBy: string | null
     /** The device that the nonce was issued for, if for one. */
     deviceId: string | null

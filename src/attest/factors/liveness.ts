@@ -1,5 +1,4 @@
-import { quote } from '#src/platform/sanitize.ts'
-import type { TimingFacts, VideoFacts } from '../video/facts.ts'
+import type { TimingFacts } from '../video/facts.ts'
 import {
   ARRIVAL_TOLERANCE_MS,
   CLOCK_SKEW_MS,
@@ -11,10 +10,11 @@ import {
   MIN_FRAME_RATE,
   RATE_FACTOR,
 } from '../video/limits.ts'
+import { judgeContainer } from './container.ts'
 import type { CapturedFacts } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
-type Check =
+type LivenessCheck =
   | 'presentation_times'
   | 'gap'
   | 'gap_budget'
@@ -28,9 +28,16 @@ type Check =
   | 'end'
   | 'elapsed'
   | 'container'
+  | 'container_limits'
+  | 'container_duration'
+  | 'container_frames'
+  | 'fragment_times'
+  | 'fragment_frames'
+  | 'codec'
+  | 'timescale'
 
-interface Finding {
-  check: Check
+export interface LivenessFinding {
+  check: LivenessCheck
   /** The chunk, where it is about one. */
   index: number | null
   expected: Record<string, string | number | null>
@@ -38,15 +45,15 @@ interface Finding {
 }
 
 /**
- * `liveness_check_failed`: times that no live recording has. Not biometric. `expected` and `found` are of the first check that
- * failed, in the order of this file; `failed` lists all.
+ * `liveness_check_failed`: times that no live recording has, or that its file does not have. Not biometric. `expected` and
+ * `found` are of the first check that failed, in the order of this file; `failed` lists all.
  */
 export function judgeLiveness(facts: CapturedFacts): ScoredFactor<'liveness_check_failed'> | null {
   const { media, video } = facts
   if (media.mediaType !== 'video' || video == null) return null
   const findings = [
     ...(video.timing === null ? [] : [...timesOf(video.timing), ...clocksOf(facts, video.timing)]),
-    ...containerOf(video),
+    ...judgeContainer(video),
   ]
   const [first] = findings
   if (first === undefined) return null
@@ -68,12 +75,16 @@ function frameUs({ spanUs, frames }: TimingFacts): number {
   return frames > 0 && spanUs > 0 ? Math.min(Math.ceil(spanUs / frames), longest) : longest
 }
 
-function timesOf(timing: TimingFacts): Finding[] {
+function timesOf(timing: TimingFacts): LivenessFinding[] {
   const { spanUs, statedUs, frames, reversed, gap, gapsUs, shortest, longest, rate } = timing
   const frame = frameUs(timing)
-  const findings: Finding[] = []
-  const fail = (check: Check, index: number | null, expected: Finding['expected'], found: Finding['found']) =>
-    findings.push({ check, index, expected, found })
+  const findings: LivenessFinding[] = []
+  const fail = (
+    check: LivenessCheck,
+    index: number | null,
+    expected: LivenessFinding['expected'],
+    found: LivenessFinding['found'],
+  ) => findings.push({ check, index, expected, found })
 
   if (reversed !== null) {
     fail('presentation_times', reversed.index, { chunk: 'ends after it starts' }, { reversed_chunks: reversed.count })
@@ -106,8 +117,11 @@ function timesOf(timing: TimingFacts): Finding[] {
   return findings
 }
 
-function clocksOf({ bundle, session, acceptedAt }: CapturedFacts, { spanUs, beganByMs }: TimingFacts): Finding[] {
-  const findings: Finding[] = []
+function clocksOf(
+  { bundle, session, acceptedAt }: CapturedFacts,
+  { spanUs, beganByMs }: TimingFacts,
+): LivenessFinding[] {
+  const findings: LivenessFinding[] = []
   const capturedAtMs = bundle.capturedAt.getTime()
   const issuedAtMs = session?.issuedAt?.getTime() ?? null
   const durationMs = spanUs / 1_000
@@ -142,21 +156,6 @@ function clocksOf({ bundle, session, acceptedAt }: CapturedFacts, { spanUs, bega
     })
   }
   return findings
-}
-
-// A file that was cut or changed is broken for that reason, which is said elsewhere: here only what was signed like this.
-function containerOf({ container, chain, received }: VideoFacts): Finding[] {
-  const isWhole =
-    chain?.digest === null && received.missing === null && received.surplus === null && received.looseBytes === 0
-  if (container.state !== 'broken' || !isWhole) return []
-  return [
-    {
-      check: 'container',
-      index: null,
-      expected: { container: 'a file that a player can read' },
-      found: { reason: quote(container.reason ?? ''), offset: container.offset },
-    },
-  ]
 }
 
 // A duration of a hostile manifest can lead out of what a date can be.

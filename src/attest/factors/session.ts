@@ -28,7 +28,8 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
     issued_at: session?.issuedAt?.toISOString() ?? null,
     expires_at: session?.expiresAt?.toISOString() ?? null,
     skew_seconds: CLOCK_SKEW_MS / 1000,
-    used_by: session?.consumedBy ?? null,
+    // An accepted nonce was used by the attestation that is judged: only another one is worth a name.
+    used_by: session?.state === 'reused' ? session.consumedBy : null,
     issued_for: session?.deviceId ?? null,
     device_id: signerOf(facts),
     claim_issued_for: quote(session?.claimReference ?? ''),

@@ -13,8 +13,11 @@ type Problem =
   | 'chunk_missing'
   | 'chunk_surplus'
 
-/** Which of them says best what happened: `missing` lacks something in the middle, `truncated_tail` only its end. */
-type Verdict = 'not_verifiable' | 'missing' | 'truncated_tail' | 'surplus'
+/**
+ * Which of them says best what happened: `missing` lacks something in the middle, `truncated_tail` only its end; `inconsistent`
+ * is here as listed, but the manifest contradicts itself.
+ */
+type Verdict = 'not_verifiable' | 'missing' | 'truncated_tail' | 'surplus' | 'inconsistent'
 
 /** `video_manifest_incomplete`: one factor, however much is missing; `found` lists what, `first_bad_index` says where. */
 export function judgeVideoManifest(facts: CapturedFacts): ScoredFactor<'video_manifest_incomplete'> | null {
@@ -67,14 +70,25 @@ function problemsOf({ received }: VideoFacts, manifest: NonNullable<VideoFacts['
   return problems
 }
 
-function verdictOf({ received: { missing, surplus, looseBytes }, manifest }: VideoFacts): Verdict {
+function verdictOf(video: VideoFacts): Verdict {
+  const { received, manifest } = video
+  const { missing, surplus, looseBytes } = received
   if (manifest?.missingFields != null) return 'not_verifiable'
-  if (missing !== null) return missing.isTail ? 'truncated_tail' : 'missing'
-  if (surplus !== null || looseBytes > 0) return 'surplus'
-  return 'missing'
+  if (missing !== null) return missing.isTail && cutWithin(video) === undefined ? 'truncated_tail' : 'missing'
+  return surplus !== null || looseBytes > 0 ? 'surplus' : 'inconsistent'
 }
 
-function firstBadIndex({ received }: VideoFacts, { misplaced }: NonNullable<VideoFacts['manifest']>): number | null {
-  const places = [misplaced?.index, received.missing?.index, received.surplus?.index].filter((one) => one !== undefined)
+function firstBadIndex(video: VideoFacts, { misplaced }: NonNullable<VideoFacts['manifest']>): number | null {
+  const { missing, surplus } = video.received
+  const places = [cutWithin(video), misplaced?.index, missing?.index, surplus?.index].filter((one) => one !== undefined)
   return places.length === 0 ? null : Math.min(...places)
+}
+
+// A file is divided by the sizes that the manifest lists. Bytes that were cut out of a chunk, or put into it, move all that
+// follow: then no chunk from there on is the listed one, though only the end seems to be missing or too much.
+function cutWithin({ source, received, chain }: VideoFacts): number | undefined {
+  const digest = chain?.digest
+  if (source !== 'upload' || digest == null) return undefined
+  if (received.missing === null && received.looseBytes === 0) return undefined
+  return digest.count === received.chunks - digest.index ? digest.index : undefined
 }

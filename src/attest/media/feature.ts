@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { DAY_MS, finishRule, HOUR_MS } from '#src/platform/retention.ts'
 import { createC2paReader } from './c2pa.ts'
 import { readTrustAnchors } from './c2pa-trust.ts'
+import { createDecoder } from './decoder.ts'
 import { createEraser } from './erase.ts'
 import { createInspector } from './inspector.ts'
 import { createMedia } from './media.ts'
@@ -21,11 +22,16 @@ const STRAY_DAYS = 7
 /** Uploaded photos and videos: their bytes, what parsers read in them, and their erasure. */
 export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
   const inspector = createInspector()
+  const decoder = createDecoder({
+    onEnded: (ended) =>
+      p.log[ended.reason === 'idle' ? 'debug' : 'warn'](ended, 'a process that decodes pictures ended'),
+  })
   const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
   p.onClose(() => inspector.close())
   p.onClose(() => c2pa.close())
+  p.onClose(() => decoder.close())
   const eraser = createEraser(p)
-  const media = createMedia({ ...p, inspector })
+  const media = createMedia({ ...p, inspector, decoder })
   const perTenant = { per: 'tenant', everyMs: HOUR_MS } as const
   return defineFeature(
     {
@@ -39,6 +45,6 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
         { ...perTenant, what: 'stray_blobs', everyMs: DAY_MS, days: STRAY_DAYS, purge: eraser.eraseStrays },
       ],
     },
-    { media, eraser, inspector, c2pa },
+    { media, eraser, inspector, c2pa, decoder },
   )
 }

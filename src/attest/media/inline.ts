@@ -1,22 +1,26 @@
 import { Failure } from '#src/failure.ts'
+import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Media } from './rows.ts'
 
 /** Stores inline media as an upload would. */
-export type StoreInline = (scope: Scope, media: { contentType: string; data: Uint8Array }) => Promise<Media>
+export type StoreInline = (scope: Scope, media: { contentType: string; data: InlineBytes }) => Promise<Media>
 
 export type MediaMember = { media_id: string } | { content_type: string; data: string }
+
+/** The bytes of `data`: see `Request`. */
+export type BytesOf = (data: string) => InlineBytes
 
 /** The member `media` of a request, by its id. @throws {Failure} as an upload, with pointers into the request. */
 export async function storeIfInline(
   storeInline: StoreInline,
   scope: Scope,
   media: MediaMember,
+  bytesOf: BytesOf,
 ): Promise<{ media_id: string }> {
   if ('media_id' in media) return media
   try {
-    const data = Buffer.from(media.data, 'base64')
-    const stored = await storeInline(scope, { contentType: media.content_type, data })
+    const stored = await storeInline(scope, { contentType: media.content_type, data: bytesOf(media.data) })
     return { media_id: stored.id }
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) throw error

@@ -1,21 +1,19 @@
 // What can be told of a media file by parsers that run in a thread of their own: see threads.ts.
 
 import type { FileFacts } from './exif.ts'
-import type { ThreadRequest, Thumbnail } from './inspector-thread.ts'
+import type { ThreadRequest } from './inspector-thread.ts'
 import { createThreads, type Inspection } from './threads.ts'
 
 export interface Inspector {
   /** Format, sides, EXIF and what an image declares about itself; and whether any file holds a C2PA manifest. */
   inspect(path: string): Promise<Inspection<FileFacts>>
-  /** A small upright picture without metadata, `maxSide` pixels at its longest side. */
-  thumbnail(path: string, maxSide: number): Promise<Inspection<Thumbnail>>
   close(): Promise<void>
 }
 
 export interface InspectorOptions {
   /** Threads, started when first needed. One inspects about a thousand photos per second. */
   threads?: number
-  /** For one request, from its start in the thread. Honest files take milliseconds, a thumbnail of 60 megapixels a second. */
+  /** For one request, from its start in the thread. Honest files take milliseconds. */
   limitMs?: number
   /** As in `ThreadsOptions`. */
   quickMs?: number
@@ -34,13 +32,10 @@ export function createInspector(options: InspectorOptions = {}): Inspector {
     limitMs,
     quickMs,
     maxWaiting,
-    // A thumbnail takes as long as fifty inspections, and an upload waits for an inspection.
-    isSlow: ({ op }) => op === 'thumbnail',
   })
 
   return {
-    inspect: (path) => pool.submit({ op: 'inspect', path }),
-    thumbnail: (path, maxSide) => pool.submit({ op: 'thumbnail', path, maxSide }),
+    inspect: (path) => pool.submit({ path }),
     close: async () => pool.close(),
   }
 }

@@ -5,21 +5,21 @@ import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
+import type { Decoder } from './decoder.ts'
 import { parseContentDigest } from './digest-header.ts'
 import type { Inspector } from './inspector.ts'
 import { findMedia, insertMedia, type Media } from './rows.ts'
 import { judgeSides, readSides, type Sides } from './sides.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
 import type { InspectionCode } from './threads.ts'
+import { createThumbnails } from './thumbnails.ts'
 
 export const MAX_IMAGE_BYTES = 100_000_000
 export const MAX_VIDEO_BYTES = 2 * 1024 ** 3
 
-const THUMBNAIL_SIDE = 320
-const THUMBNAIL = `thumbnail-${THUMBNAIL_SIDE}`
-const MAX_HOPELESS = 1_000
 const PIECE_BYTES = 512 * 1024
 
 export interface Upload {
@@ -41,12 +41,12 @@ export interface MediaDeps {
   db: Database
   store: BlobStore
   inspector: Inspector
+  decoder: Pick<Decoder, 'thumbnail'>
   now?: () => Date
 }
 
-export function createMedia({ db, store, inspector, now = () => new Date() }: MediaDeps) {
-  const making = new Map<string, Promise<void>>()
-  const hopeless = new Set<string>()
+export function createMedia({ db, store, inspector, decoder, now = () => new Date() }: MediaDeps) {
+  const findThumbnail = createThumbnails({ store, decoder })
 
   /**
    * Streams an upload into the store. The same bytes again are the same media.
@@ -140,8 +140,10 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
     get,
 
     /** Media that came inside of a JSON body, under the same rules as an upload. */
-    storeInline: (scope: Scope, { contentType, data }: { contentType: string; data: Uint8Array }): Promise<Media> =>
-      upload({ scope, stream: pieces(data), contentType, contentLength: data.byteLength }),
+    storeInline: (
+      scope: Scope,
+      { contentType, data }: { contentType: string; data: InlineBytes | Uint8Array },
+    ): Promise<Media> => upload({ scope, stream: pieces(data), contentType, contentLength: data.byteLength }),
 
     /** The bytes, or a range of them. The caller reads the stream or destroys it. */
     async open(scope: Scope, media: Media, range?: { first: number; last: number }): Promise<Readable> {
@@ -150,39 +152,15 @@ export function createMedia({ db, store, inspector, now = () => new Date() }: Me
       return blob.stream
     },
 
-    /**
-     * A small upright picture without metadata, as WebP; made once and kept beside the original.
-     * @throws {Failure} `not_found` for what has no pixels that can be read here: video, HEIC, damaged files.
-     */
-    async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
-      const readThumbnail = () => store.openRead(scope, media.sha256, { variant: THUMBNAIL })
-      const found = await readThumbnail()
-      if (found !== undefined) return found
-      const key = `${scope.accountId}/${media.id}`
-      if (!hasPixels(media.contentType) || hopeless.has(key)) throw noThumbnail(media)
-      const work = making.get(key) ?? makeThumbnail(scope, media).finally(() => making.delete(key))
-      making.set(key, work)
-      await work
-      const made = await readThumbnail()
-      if (made === undefined) throw noThumbnail(media)
-      return made
-    },
-  }
+    findThumbnail,
 
-  async function makeThumbnail(scope: Scope, media: Media): Promise<void> {
-    const inspection = await store.withLocalFile(scope, media.sha256, (path) =>
-      inspector.thumbnail(path, THUMBNAIL_SIDE),
-    )
-    if (!inspection.ok) {
-      if (isBusy(inspection)) throw tryAgain(inspection.detail)
-      // One slow or deadly file holds up every upload for as long as it lasts: not again for each time somebody asks.
-      if (hopeless.size >= MAX_HOPELESS) hopeless.clear()
-      hopeless.add(`${scope.accountId}/${media.id}`)
-      throw noThumbnail(media)
-    }
-    await store.putVariant(scope, media.sha256, THUMBNAIL, inspection.value.data)
-    // The original may have been erased meanwhile, and its picture must not outlive it.
-    if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256, { variant: THUMBNAIL })
+    /** As `findThumbnail`. @throws {Failure} `not_found` with the reason, where there is none. */
+    async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
+      const found = await findThumbnail(scope, media)
+      if ('stream' in found) return found
+      const detail = `There is no thumbnail of this ${media.contentType}. ${found.detail} The original can be downloaded.`
+      throw new Failure('not_found', detail)
+    },
   }
 }
 
@@ -220,20 +198,11 @@ function acceptSides(sides: Sides): Sides {
   return sides
 }
 
-// The HEVC decoder is not part of the image library's build, so a HEIC file can be described but not decoded.
-const hasPixels = (type: MediaType): boolean => MEDIA_TYPES[type].kind === 'image' && type !== 'image/heic'
-
 const isBusy = ({ code }: { code: InspectionCode }): boolean => code === 'busy' || code === 'closed'
 
 const tryAgain = (detail: string): Failure => new Failure('service_unavailable', `${detail} Try again.`)
 
 const beingErased = (): Failure => tryAgain('The same bytes were being erased when they came again.')
-
-const noThumbnail = ({ contentType }: Media): Failure =>
-  new Failure(
-    'not_found',
-    `There is no thumbnail: the pixels of this ${contentType} can't be read here. The original can be downloaded.`,
-  )
 
 /** A finding about the whole body: the empty JSON pointer. */
 const badBody = (code: string, detail: string): Failure =>
@@ -246,6 +215,17 @@ const wrongDigest = (sha256: string): Failure =>
   invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
 
 // In pieces: hashing 15 MB in one go would hold up the event loop for 40 ms.
-async function* pieces(data: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < data.byteLength; at += PIECE_BYTES) yield data.subarray(at, at + PIECE_BYTES)
+async function* pieces(data: InlineBytes | Uint8Array): AsyncGenerator<Uint8Array> {
+  const given = data instanceof Uint8Array ? [data] : data.pieces
+  let since = 0
+  for (const piece of given) {
+    for (let at = 0; at < piece.byteLength; at += PIECE_BYTES) {
+      const part = piece.subarray(at, at + PIECE_BYTES)
+      // Those that wait for the disk let others in; those that don't must as well.
+      since += part.byteLength
+      if (since >= PIECE_BYTES) await new Promise(setImmediate)
+      if (since >= PIECE_BYTES) since = 0
+      yield part
+    }
+  }
 }

@@ -89,11 +89,12 @@ export async function acceptScreenings(
   return verdicts
 }
 
-// FOR SHARE conflicts with closing a claim: who comes later finds it closed, and who came first is found by the erasure.
+// FOR KEY SHARE conflicts with closing a claim, and with nothing else that is done to one: who comes later finds it closed,
+// and who came first is found by the erasure.
 async function holdClaims(tx: Tx, ids: readonly string[]): Promise<Map<string, { isClosed: boolean }>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<{ id: string; isClosed: boolean }>(
-    `SELECT id, erasing_since IS NOT NULL AS "isClosed" FROM claims WHERE id = ANY($1) ORDER BY id FOR SHARE`,
+    `SELECT id, erasing_since IS NOT NULL AS "isClosed" FROM claims WHERE id = ANY($1) ORDER BY id FOR KEY SHARE`,
     [ids],
   )
   return new Map(rows.map((row) => [row.id, row]))

@@ -31,6 +31,14 @@ export function screenRoutes(
   batches: ScreeningBatches,
   settings: ScreeningSettingsStore,
 ): Route[] {
+  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  function answer(row: ScreeningRow, applied?: string, status?: number) {
+    const isQueued = row.status === 'queued'
+    const location = `/v1/media/screenings/${row.id}`
+    const retryAfterSeconds = screenings.retryAfterSeconds()
+    return replyWaited(toScreeningView(row), { isQueued, location, applied, retryAfterSeconds, status })
+  }
+
   return [
     endpoint(
       {
@@ -40,16 +48,17 @@ export function screenRoutes(
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
         body: screenRequest,
         maxBodyBytes: MAX_BODY_BYTES,
+        inlineBytes: '/media/data',
         view: screeningView,
         status: [202, 200],
       },
-      async ({ caller, body, header, signal, idempotencyKey }) => {
+      async ({ caller, body, bytesOf, header, signal, idempotencyKey: key }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await screenings.screen(caller, body, waitSeconds, signal, idempotencyKey), applied)
+        return answer(await screenings.screen(caller, body, { bytesOf, waitSeconds, signal, key }), applied)
       },
-      async ({ caller, header, signal }, id) => {
+      async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied)
+        return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied, status)
       },
     ),
     endpoint(
@@ -155,11 +164,6 @@ export function screenRoutes(
       async ({ caller }) => toSettingsView(await settings.find(caller)),
     ),
   ]
-}
-
-function answer(row: ScreeningRow, applied?: string) {
-  const isQueued = row.status === 'queued'
-  return replyWaited(toScreeningView(row), { isQueued, location: `/v1/media/screenings/${row.id}`, applied })
 }
 
 function accepted(row: BatchRow) {

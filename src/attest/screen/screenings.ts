@@ -9,7 +9,7 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { createHaste } from '#src/platform/jobs/haste.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
-import { type StoreInline, storeIfInline } from '../media/inline.ts'
+import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import type { ScreenRequest } from './requests.ts'
 import { countScreenings, findScreening, findScreenings, type ScreeningFilter, type ScreeningRow } from './rows.ts'
@@ -24,6 +24,13 @@ export interface ScreeningsDeps {
   now: () => Date
 }
 
+interface Asking {
+  bytesOf: BytesOf
+  waitSeconds: number
+  signal: AbortSignal
+  key?: IdempotencyKey | undefined
+}
+
 // Where the single request has what a line of a batch has.
 const POINTERS = { media: '/media/media_id', claim: '/claim_id' }
 
@@ -34,7 +41,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
     checkId(id, 'scr', scope.environment)
     const row = await db.tenant(scope, (tx) => getScreening(tx, id))
-    if (row.status !== 'queued' || waitSeconds === 0) return row
+    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
     await waiters.settled(row.jobId, waitSeconds * 1_000, signal)
     return db.tenant(scope, (tx) => getScreening(tx, id))
   }
@@ -48,9 +55,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
     async screen(
       scope: Scope,
       request: ScreenRequest,
-      waitSeconds: number,
-      signal: AbortSignal,
-      key?: IdempotencyKey,
+      { bytesOf, waitSeconds, signal, key }: Asking,
     ): Promise<ScreeningRow> {
       const { media } = request
       // The schema lets no address through.
@@ -58,7 +63,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       const named = 'media_id' in media ? { media_id: media.media_id } : {}
       const errors = checkLine({ claim_id: request.claim_id, ...named }, scope, POINTERS)
       if (errors.length > 0) throw refusalOf(errors)
-      const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media)) }
+      const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media, bytesOf)) }
       const accept = async (tx: Tx) => {
         const source = { priority: 'interactive' as const, now: now() }
         const [verdict] = await acceptScreenings(tx, scope, [line], source, POINTERS)
@@ -74,6 +79,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
     },
 
     awaitScreening,
+    retryAfterSeconds: waiters.retryAfterSeconds,
 
     async list(
       scope: Scope,

@@ -1,92 +1,216 @@
-// ISO/IEC 14496-12 4.2 and QuickTime: boxes of a size and a type. Only those are entered that tell what the file is made of.
+// ISO/IEC 14496-12 4.2 and QuickTime: boxes of a size and a type. Only those are entered that tell what the file is made of, and
+// each only where it belongs, so that the nesting has an end.
 
+import { CONFIGURATIONS } from './codec.ts'
 import type { Finding, HeaderReader, Step } from './container.ts'
+import { MAX_LOOK_BYTES } from './container.ts'
+import { type Footage, footageOf } from './footage.ts'
+import { createFragments } from './fragments.ts'
+import { createMovie } from './movie.ts'
+import { createPadding } from './padding.ts'
 
-/** Where each of them may stand; elsewhere it is payload. */
-const ENTERED: ReadonlyMap<string, string | null> = new Map([
-  ['moov', null],
-  ['trak', 'moov'],
-  ['mdia', 'trak'],
-  ['moof', null],
+export interface Box {
+  type: string
+  offset: number
+  payloadBytes: number
+}
+
+/** `more`: look again at so many bytes of the payload. `table`: records of one size, of which each is shown once. */
+export type Taken =
+  | undefined
+  | Finding
+  | { more: number }
+  | { table: { after: number; recordBytes: number; count: number }; take(records: Buffer): void }
+
+export interface BoxReader {
+  /** How many bytes of the payload the first look takes: a box has at least as many. */
+  bytes: number
+  read(payload: Buffer, box: Box): Taken
+}
+
+/** Where each of them may stand; elsewhere it is payload. `before`: bytes before the first box inside. */
+const ENTERED: ReadonlyMap<string, { within: string | null; before: number }> = new Map([
+  ['moov', { within: null, before: 0 }],
+  ['trak', { within: 'moov', before: 0 }],
+  ['edts', { within: 'trak', before: 0 }],
+  ['mdia', { within: 'trak', before: 0 }],
+  ['minf', { within: 'mdia', before: 0 }],
+  ['stbl', { within: 'minf', before: 0 }],
+  ['stsd', { within: 'stbl', before: 8 }],
+  ['mvex', { within: 'moov', before: 0 }],
+  ['moof', { within: null, before: 0 }],
+  ['traf', { within: 'moof', before: 0 }],
 ])
+/** The fixed fields of a visual sample entry (12.1.3). */
+const SAMPLE_ENTRY_BYTES = 78
+const ENTRY = 'entry'
 const HEADER_BYTES = 8
 const LONG_HEADER_BYTES = 16
-// Version and flags, then what each is looked at for.
-const SEQUENCE_BYTES = 8
-const HANDLER_BYTES = 12
 
 interface Open {
   type: string
   end: number
+  /** Of a sample entry: the box beneath it that configures the decoder. */
+  configuration?: string
 }
 
 export function createBoxReader(): HeaderReader {
   const open: Open[] = []
+  const movie = createMovie()
+  const fragments = createFragments(movie)
+  const padding = createPadding()
+  const readers = new Map([...movie.readers, ...fragments.readers])
+  let table: { left: number; recordBytes: number; rest: number; take(records: Buffer): void } | undefined
   let hasMovie = false
-  let hasVideo = false
   let hasData = false
-  let sequence: number | undefined
+
+  function wanted(offset: number): number {
+    if (table !== undefined) return Math.min(table.left, MAX_LOOK_BYTES - (MAX_LOOK_BYTES % table.recordBytes))
+    if (padding.hasBegun()) return MAX_LOOK_BYTES
+    const parent = open.findLast(({ end }) => offset < end)
+    // What is left at the end of a box may be less than a header.
+    return Math.min(HEADER_BYTES, (parent?.end ?? Number.POSITIVE_INFINITY) - offset)
+  }
 
   function read(header: Buffer, offset: number): Step {
-    while (open.length > 0 && offset >= (open.at(-1)?.end ?? 0)) open.pop()
+    if (table !== undefined) return readTable(table, header)
+    if (padding.hasBegun()) return padding.read(header, offset)
+    const left = leaveUntil(offset)
+    if (left !== undefined) return left
     const parent = open.at(-1)
+    if (parent === undefined && hasMovie && hasData && padding.begins(header)) return padding.read(header, offset)
+    // QuickTime ends some lists with four bytes of zero, and some sample entries too.
+    const isTerminator = parent?.type === ENTRY && header.readUIntBE(0, Math.min(4, header.length)) === 0
+    if (parent !== undefined && isTerminator) return { skip: parent.end - offset }
+    if (header.length < HEADER_BYTES) return { reason: 'bad_box_size', offset }
+    return readBox(header, offset, parent)
+  }
+
+  function readBox(header: Buffer, offset: number, parent: Open | undefined): Step {
     const short = header.readUInt32BE(0)
     const type = header.toString('latin1', 4, 8)
     if (!/^[\x20-\x7e\xa9]{4}$/.test(type)) return { reason: 'bad_box_type', offset }
-    if (short === 1 && header.byteLength < LONG_HEADER_BYTES) return { more: LONG_HEADER_BYTES }
+    if (short === 1 && header.length < LONG_HEADER_BYTES) return { more: LONG_HEADER_BYTES }
     const headerBytes = short === 1 ? LONG_HEADER_BYTES : HEADER_BYTES
     const size = sizeOf(header, short, parent)
     if (size < headerBytes) return { reason: 'bad_box_size', offset }
     if (parent !== undefined && offset + size > parent.end) return { reason: 'box_beyond_parent', offset }
 
-    const within = parent?.type ?? null
-    const looked = lookedAt(type, within)
-    if (looked > 0) {
-      if (size < headerBytes + looked) return { reason: 'bad_box_size', offset }
-      if (header.byteLength < headerBytes + looked) return { more: headerBytes + looked }
+    const box = { type, offset, payloadBytes: size - headerBytes }
+    const found = readers.get(placeOf(type, parent))
+    if (found !== undefined) {
+      if (box.payloadBytes < found.bytes) return { reason: 'bad_box_size', offset }
+      if (header.length < headerBytes + found.bytes) return { more: headerBytes + found.bytes }
+      const taken = found.read(header.subarray(headerBytes), box)
+      if (taken !== undefined && 'table' in taken) return openTable(taken, box, headerBytes)
+      if (taken !== undefined && 'reason' in taken) return taken
+      if (taken !== undefined) {
+        return taken.more > box.payloadBytes ? { reason: 'bad_box_size', offset } : { more: headerBytes + taken.more }
+      }
     }
-    return (
-      note(type, within, header.subarray(headerBytes), offset) ?? enter(type, within, { offset, headerBytes, size })
-    )
+    return note(type, parent, offset, size) ?? enter(type, parent, { offset, headerBytes, size })
   }
 
-  function note(type: string, within: string | null, payload: Buffer, offset: number): Finding | undefined {
-    if (type === 'moov' && within === null) {
+  function note(type: string, parent: Open | undefined, offset: number, size: number): Finding | undefined {
+    if (parent !== undefined) return undefined
+    if (type === 'moov') {
       if (hasMovie) return { reason: 'second_movie', offset }
       hasMovie = true
     }
-    if (type === 'mdat' && within === null) hasData = true
-    if (type === 'moof' && within === null && !hasMovie) return { reason: 'fragment_before_movie', offset }
-    if (type === 'hdlr' && within === 'mdia' && payload.toString('latin1', 8, 12) === 'vide') hasVideo = true
-    if (type === 'mfhd' && within === 'moof') {
-      const number = payload.readUInt32BE(4)
-      if (sequence !== undefined && number <= sequence) return { reason: 'fragments_out_of_order', offset }
-      sequence = number
+    if (type === 'mdat') {
+      hasData = true
+      fragments.dataEnds(offset + size)
     }
-    return undefined
+    return type === 'moof' && !hasMovie ? { reason: 'fragment_before_movie', offset } : undefined
   }
 
   function enter(
     type: string,
-    within: string | null,
-    box: { offset: number; headerBytes: number; size: number },
+    parent: Open | undefined,
+    { offset, headerBytes, size }: { offset: number; headerBytes: number; size: number },
   ): Step {
-    if (ENTERED.get(type) !== within) return { skip: box.size }
-    open.push({ type, end: box.offset + box.size })
-    return { skip: box.headerBytes }
+    const end = offset + size
+    const configuration = parent?.type === 'stsd' ? CONFIGURATIONS.get(type) : undefined
+    const known = ENTERED.get(type)
+    if (configuration === undefined && known?.within !== (parent?.type ?? null)) return { skip: size }
+    const skip = headerBytes + (configuration === undefined ? (known?.before ?? 0) : SAMPLE_ENTRY_BYTES)
+    if (skip > size) return { reason: 'bad_box_size', offset }
+    open.push(configuration === undefined ? { type, end } : { type: ENTRY, end, configuration })
+    fragments.enter(type, offset)
+    return movie.enter(type, offset) ?? { skip }
+  }
+
+  function openTable(
+    { table: { after, recordBytes, count }, take }: Extract<Taken, { table: object }>,
+    { offset, payloadBytes }: Box,
+    headerBytes: number,
+  ): Step {
+    const left = count * recordBytes
+    if (after + left > payloadBytes) return { reason: 'bad_box_size', offset }
+    if (left === 0) return { skip: headerBytes + payloadBytes }
+    table = { left, recordBytes, rest: payloadBytes - after - left, take }
+    return { skip: headerBytes + after }
+  }
+
+  function readTable(open: NonNullable<typeof table>, records: Buffer): Step {
+    open.take(records)
+    open.left -= records.length
+    if (open.left > 0) return { skip: records.length }
+    table = undefined
+    return { skip: records.length + open.rest }
+  }
+
+  /** Leaves the boxes that are over here. */
+  function leaveUntil(offset: number): Finding | undefined {
+    for (let last = open.at(-1); last !== undefined && offset >= last.end; last = open.at(-1)) {
+      open.pop()
+      const finding = movie.leave(last.type, last.end) ?? fragments.leave(last.type, last.end)
+      if (finding !== undefined) return finding
+    }
+    return undefined
   }
 
   return {
-    start: HEADER_BYTES,
+    wanted,
     read,
-    finish(offset) {
-      const cut = open.find(({ end }) => end > offset && end !== Number.POSITIVE_INFINITY)
-      if (cut !== undefined) return { reason: 'truncated', offset }
+    finish(rest, offset) {
+      const isOpen = open.some(({ end }) => end > offset && end !== Number.POSITIVE_INFINITY)
+      const left = leaveUntil(isOpen ? offset : Number.POSITIVE_INFINITY)
+      if (left !== undefined) return left
+      const isPadding = padding.hasBegun() || (open.length === 0 && hasMovie && hasData && padding.begins(rest))
+      const padded = isPadding ? padding.finish(rest, offset) : undefined
+      if (padded !== undefined) return padded
+      const isCut = table !== undefined || isOpen || (rest.length > 0 && !isPadding)
+      if (isCut) return { reason: 'truncated', offset }
       if (!hasMovie) return { reason: 'no_movie', offset }
-      if (!hasVideo) return { reason: 'no_video_track', offset }
-      return hasData ? undefined : { reason: 'no_media_data', offset }
+      if (!movie.hasVideo()) return { reason: 'no_video_track', offset }
+      if (!hasData) return { reason: 'no_media_data', offset }
+      return footage() === null ? { reason: 'no_frames', offset } : undefined
     },
+    footage,
   }
+
+  function footage(): Footage | null {
+    const video = movie.video()
+    if (video === undefined) return null
+    const { span, frames, timescale, codec, statedTicks, editedTicks } = video
+    const own = span === null ? [] : [{ from: 0, at: 0, firstTicks: span.first, endTicks: span.end, frames }]
+    const editedSeconds = editedTicks / (movie.movieTimescale() || Number.POSITIVE_INFINITY)
+    const pieces = fragments.pieces()
+    return footageOf({
+      codec,
+      timescale,
+      pieces: [...own, ...pieces],
+      isFragmented: pieces.length > 0,
+      atLeastTicks: [video.sumTicks + fragments.sumTicks(), statedTicks ?? 0, editedSeconds * timescale],
+    })
+  }
+}
+
+function placeOf(type: string, parent: Open | undefined): string {
+  if (parent === undefined) return type
+  if (parent.type === 'stsd') return 'stsd/*'
+  return parent.configuration === type ? 'entry/config' : `${parent.type}/${type}`
 }
 
 // 0: to the end of the file, which a box inside of another can't say.
@@ -94,9 +218,4 @@ function sizeOf(header: Buffer, short: number, parent: Open | undefined): number
   if (short === 1) return Number(header.readBigUInt64BE(8))
   if (short === 0) return parent === undefined ? Number.POSITIVE_INFINITY : 0
   return short
-}
-
-function lookedAt(type: string, within: string | null): number {
-  if (type === 'hdlr' && within === 'mdia') return HANDLER_BYTES
-  return type === 'mfhd' && within === 'moof' ? SEQUENCE_BYTES : 0
 }

@@ -1,53 +1,64 @@
-// Whether the bytes of a video are a file that a player could read, told while they stream past: a few bytes of each header
-// are looked at, and payloads are skipped. Nothing is kept but the place in the nesting, which is at most four deep.
+// Whether the bytes of a video are a file that a player could read, and what it says of its times, told while they stream past: a few
+// bytes of each header and the tables of samples are looked at, and payloads are skipped.
 
 import { createBoxReader } from './boxes.ts'
 import { createElementReader } from './elements.ts'
 import type { ContainerFacts } from './facts.ts'
+import type { Footage } from './footage.ts'
+import { MAX_ELEMENTS } from './limits.ts'
 
 export interface Walker {
   push(bytes: Uint8Array): void
   /** After the last byte. */
-  end(): ContainerFacts
+  end(): Walked
+}
+
+export interface Walked {
+  container: ContainerFacts
+  /** Null unless the container is sane. */
+  footage: Footage | null
 }
 
 /** What a format knows: how long a header is, and what comes after it. */
 export interface HeaderReader {
-  /** How many bytes the first look at a header takes. */
-  readonly start: number
-  /** @param header From its first byte; `offset` is where that stands in the file. */
-  read(header: Buffer, offset: number): Step
-  /** Reaching the end of the file at `offset`: what is missing from a whole file. */
-  finish(offset: number): Finding | undefined
+  /** How many bytes the first look at what is here takes. */
+  wanted(offset: number): number
+  /** @param look What was wanted; `offset` is where it stands in the file. */
+  read(look: Buffer, offset: number): Step
+  /** Reaching the end of the file, `rest` being fewer bytes than were wanted: what is missing from a whole file. */
+  finish(rest: Buffer, offset: number): Finding | undefined
+  /** What the whole file says of its video. */
+  footage(): Footage | null
 }
 
-/** `more`: look again with so many bytes. `skip`: the next header begins so many bytes after this one began. */
+/** `more`: look again with so many bytes. `skip`: the next look begins so many bytes after this one began. */
 export type Step = { more: number } | { skip: number } | Finding
 
 export interface Finding {
   reason: string
   offset: number
+  /** Nothing is wrong with it but that it is too much to look at. */
+  isOverLimit?: boolean
 }
 
-/** An hour of 4K at 60 frames a second with its sound has 400,000 elements in WebM. More are not looked at. */
-export const MAX_ELEMENTS = 500_000
-/** The longest look at one header, with the little of its payload that matters. */
-const MAX_HEADER_BYTES = 32
+/** The longest look. Tables are read in looks of this size; headers, with the little of their payloads that matters, take up to 50. */
+export const MAX_LOOK_BYTES = 4_096
 
-export function createWalker(contentType: string): Walker {
-  const reader = contentType === 'video/webm' ? createElementReader() : createBoxReader()
-  const header = Buffer.alloc(MAX_HEADER_BYTES)
+/** @param cuts Where chunks end, in bytes from the start, in their order. */
+export function createWalker(contentType: string, cuts: readonly number[] = []): Walker {
+  const reader = contentType === 'video/webm' ? createElementReader(cuts) : createBoxReader()
+  const look = Buffer.alloc(MAX_LOOK_BYTES)
   let offset = 0
   let had = 0
-  let wanted = reader.start
+  let wanted = reader.wanted(0)
   let skip = 0
   let elements = 0
   let verdict: ContainerFacts | undefined
 
   function advance(): void {
-    const step = reader.read(header.subarray(0, had), offset)
+    const step = reader.read(look.subarray(0, had), offset)
     if ('reason' in step) {
-      verdict = { state: 'broken', ...step }
+      verdict = factsOf(step)
     } else if ('more' in step) {
       wanted = step.more
     } else {
@@ -55,9 +66,9 @@ export function createWalker(contentType: string): Walker {
       skip = step.skip - had
       offset += step.skip
       had = 0
-      wanted = reader.start
+      wanted = reader.wanted(offset)
       elements += 1
-      if (elements >= MAX_ELEMENTS) verdict = { state: 'unverified', reason: 'too_many_elements', offset }
+      if (elements >= MAX_ELEMENTS) verdict = factsOf({ reason: 'too_many_elements', offset, isOverLimit: true })
     }
   }
 
@@ -69,19 +80,26 @@ export function createWalker(contentType: string): Walker {
         skip -= passed
         at += passed
         const taken = Math.min(wanted - had, bytes.byteLength - at)
-        header.set(bytes.subarray(at, at + taken), had)
+        look.set(bytes.subarray(at, at + taken), had)
         had += taken
         at += taken
         if (had === wanted && skip === 0) advance()
       }
     },
     end() {
-      if (verdict !== undefined) return verdict
-      const isCut = (skip > 0 && skip !== Number.POSITIVE_INFINITY) || had > 0
-      const finding = isCut ? { reason: 'truncated', offset } : reader.finish(offset)
-      return finding === undefined
-        ? { state: 'sane', reason: null, offset: null }
-        : { state: 'broken', reason: finding.reason, offset: Number.isFinite(finding.offset) ? finding.offset : null }
+      if (verdict === undefined) {
+        const isCut = skip > 0 && skip !== Number.POSITIVE_INFINITY
+        const finding = isCut ? { reason: 'truncated', offset } : reader.finish(look.subarray(0, had), offset)
+        if (finding === undefined) {
+          return { container: { state: 'sane', reason: null, offset: null }, footage: reader.footage() }
+        }
+        verdict = factsOf(finding)
+      }
+      return { container: verdict, footage: null }
     },
   }
+}
+
+function factsOf({ reason, offset, isOverLimit = false }: Finding): ContainerFacts {
+  return { state: isOverLimit ? 'unverified' : 'broken', reason, offset: Number.isFinite(offset) ? offset : null }
 }

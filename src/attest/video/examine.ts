@@ -13,6 +13,7 @@ import type {
   VideoFacts,
   VideoManifest,
 } from './facts.ts'
+import { type Footage, measureFootage } from './footage.ts'
 import { measureTiming } from './timing.ts'
 
 export interface Examination {
@@ -21,9 +22,11 @@ export interface Examination {
   /** The nonce of the bundle; null when it has none. */
   nonce: string | null
   container: ContainerFacts
+  /** Null unless the container is sane. */
+  footage: Footage | null
 }
 
-export function examineVideo({ manifest, received, nonce, container }: Examination): VideoFacts {
+export function examineVideo({ manifest, received, nonce, container, footage }: Examination): VideoFacts {
   const chunks = manifest?.chunks ?? []
   const byIndex = new Map(received.chunks.map((chunk) => [chunk.index, chunk]))
   return {
@@ -34,6 +37,7 @@ export function examineVideo({ manifest, received, nonce, container }: Examinati
     chain: manifest && measureChain(manifest, chunks, byIndex, nonce),
     timing: measureTiming(manifest?.duration_us ?? null, chunks, byIndex),
     container,
+    footage: manifest && footage && measureFootage(manifest, chunks, footage),
   }
 }
 
@@ -145,7 +149,7 @@ function measureDigests(
   return found
 }
 
-/** `end` is the last link, where all of them could be computed and are right. */
+/** `end` is the last link, where there is one, and all could be computed and are right. */
 function measureLinks(
   first: Buffer,
   chunks: readonly ManifestChunk[],
@@ -162,6 +166,7 @@ function measureLinks(
       return { verified: place, mismatch: { count: chunks.length - place, index: place, expected, received } }
     }
   }
+  if (chunks.length === 0) return { verified: 0, mismatch: null }
   return { verified: chunks.length, mismatch: null, end: link.toString('hex') }
 }
 

@@ -63,6 +63,8 @@ export interface VideoFacts {
   /** Null when the manifest does not say all times and frames. */
   timing: TimingFacts | null
   container: ContainerFacts
+  /** Null without a manifest, and where the container is not sane. */
+  footage: FootageFacts | null
 }
 
 export interface ManifestFacts {
@@ -122,10 +124,28 @@ export interface TimingFacts {
 }
 
 export interface ContainerFacts {
-  /** `unverified`: larger or stranger than is looked into. */
+  /** `unverified`: more than is looked at. */
   state: 'sane' | 'broken' | 'unverified'
   /** Why not sane. */
   reason: string | null
   /** Where, in bytes from the start. */
   offset: number | null
+}
+
+/** What the container says of its video beside what the manifest says of it. */
+export interface FootageFacts {
+  /** One mean frame of the file, as far as a frame may be long. */
+  frameUs: number
+  /** Fragments or clusters that were compared with chunks; 0: one table dates all frames. */
+  fragments: number
+  codec: { stated: string | null; found: string; isSame: boolean }
+  timescale: { stated: number | null; found: number }
+  /** `stated`: from the first chunk's start to the last one's end; null when the manifest does not say it. */
+  durationUs: { stated: number | null; found: number }
+  /** `stated`: those of all chunks. */
+  frames: { stated: number | null; found: number }
+  /** Chunks that begin more than a frame off the fragment in which, or with which, they begin. Microseconds from the first frame. */
+  chunkStart: { count: number; index: number; stated: number; found: number } | null
+  /** Chunks of whole fragments which say other frames than these have. */
+  chunkFrames: { count: number; index: number; stated: number; found: number } | null
 }

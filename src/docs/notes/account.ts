@@ -103,7 +103,9 @@ const MEDIA: Record<string, Note> = {
     problems: [416],
   },
   'GET /v1/media/:id/thumbnail': {
-    description: 'Made when it is first asked for. 404 where the pixels can not be read here (HEIC).',
+    description:
+      'Made when it is first asked for. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +
+      'account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.',
   },
 }
 

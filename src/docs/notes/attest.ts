@@ -238,7 +238,9 @@ const ATTEST: Record<string, Note> = {
     },
   },
   'POST /v1/attestations/:id/retry': {
-    description: 'For an attestation whose `status` is `failed`: `failure` says why. Others are 409.',
+    description:
+      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted again, as of now. ' +
+      'Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
   },
 }
@@ -311,7 +313,9 @@ const BATCHES: Record<string, Note> = {
     },
   },
   'POST /v1/claims/batches/:id/cancel': {
-    description: 'What runs already is finished. `cancelled` counts what this call has cancelled.',
+    description:
+      'What runs already is finished. `cancelled` counts what this call has cancelled. A capture that was cancelled before its ' +
+      'evaluation counts as never submitted: its `external_id` and its session nonce are free, and it may be submitted or tried again.',
   },
 }
 

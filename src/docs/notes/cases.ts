@@ -23,6 +23,7 @@ const opened = {
   created_at: '2026-11-20T15:11:04.310Z',
   updated_at: '2026-11-20T15:11:04.310Z',
   closed_at: null,
+  claim_changed_at: null,
 }
 
 const reviewed = {
@@ -70,12 +71,14 @@ export const CASE_NOTES: Record<string, Note> = {
         note: 'Two look alike.',
       },
     },
+    problems: [404],
     answers: { 200: { example: opened } },
   },
   'GET /v1/cases': {
     description:
       'Filters add up. `overdue=true`: what should be done by now. `due_before`: what will be; a case in a pause counts ' +
-      'with the date that it would have if the pause ended now.',
+      'with the date that it would have if the pause ended now. `claim_changed=true`: closed cases whose claim stands otherwise ' +
+      'since then.',
     answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
   },
   'GET /v1/cases/:id': {

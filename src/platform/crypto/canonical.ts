@@ -11,6 +11,8 @@ export interface JsonLimits {
   maxBytes: number
   /** Containers inside each other: 1 allows `[]`, 0 only a scalar. The scan recurses; stay at or below 1,000. */
   maxDepth: number
+  /** Where a byte stood for the caller, when the bytes are not all that was sent. */
+  offsetOf?: ((offset: number) => number) | undefined
 }
 
 // Far above any limit a route sets, and it ends a cycle long before the stack does.
@@ -42,8 +44,8 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
       `The JSON has ${bytes.byteLength} bytes; at most ${limits.maxBytes} are read.`,
     )
   }
-  const text = decode(bytes)
-  scanJson(text, limits.maxDepth)
+  const text = decode(bytes, limits.offsetOf)
+  scanJson(text, limits.maxDepth, limits.offsetOf)
   // The scan judged every byte, so this can't throw. The built-in parser makes strings that don't keep the body alive.
   return JSON.parse(text) as Json
 }
@@ -83,11 +85,11 @@ function checkContainer(value: object, depth: number): void {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array, offsetOf = (offset: number) => offset): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw invalidJson('', 'invalid_utf8', 'the bytes are not UTF-8', firstInvalidByte(bytes), cause)
+    throw invalidJson('', 'invalid_utf8', 'the bytes are not UTF-8', offsetOf(firstInvalidByte(bytes)), cause)
   }
 }
 

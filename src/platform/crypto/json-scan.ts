@@ -16,8 +16,8 @@ export type JsonErrorCode =
  * Returns if the text is one I-JSON value, with at most `maxDepth` containers inside each other.
  * @throws {Failure} `invalid_json`
  */
-export function scanJson(text: string, maxDepth: number): void {
-  const scan: Scan = { text, at: 0, maxDepth, path: [] }
+export function scanJson(text: string, maxDepth: number, offsetOf = (offset: number) => offset): void {
+  const scan: Scan = { text, at: 0, maxDepth, path: [], offsetOf }
   if (text.charCodeAt(0) === 0xfeff) fail(scan, 0, 'malformed', 'a byte order mark is not allowed')
   skipSpace(scan)
   if (scan.at === text.length) fail(scan, 0, 'malformed', 'there is no JSON value')
@@ -47,6 +47,7 @@ interface Scan {
   readonly text: string
   readonly maxDepth: number
   readonly path: (string | number)[]
+  readonly offsetOf: (offset: number) => number
   at: number
 }
 
@@ -236,7 +237,8 @@ function failExpected(scan: Scan, depth: number, expected: string): never {
 }
 
 function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): never {
-  throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, Buffer.byteLength(scan.text.slice(0, scan.at)))
+  const offset = scan.offsetOf(Buffer.byteLength(scan.text.slice(0, scan.at)))
+  throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, offset)
 }
 
 // A hostile key may be a megabyte long, or hold U+0000, which whoever keeps a finding may be unable to store: the pointer

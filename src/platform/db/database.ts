@@ -4,15 +4,16 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
+import { createAdmission } from './admission.ts'
 import { createFerries } from './ferries.ts'
 import { createPackets, type Packets, type Statement } from './packet.ts'
+import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
 export type { Statement } from './packet.ts'
 
-export const APP_ROLE = 'countersign_app'
-export const SYSTEM_ROLE = 'countersign_system'
+export { APP_ROLE, SYSTEM_ROLE } from './settings.ts'
 
 /** A transaction. Comes first in every function that touches rows, so that a forgotten one can't compile. */
 export interface Tx {
@@ -23,7 +24,15 @@ export interface Tx {
 }
 
 export interface Database {
-  tenant<R>(scope: Scope, work: (tx: Tx) => Promise<R>): Promise<R>
+  /**
+   * `isSnapshot: true` reads all of its statements as of one moment, and can only read. `isDurable: false` gives up waiting
+   * for the disk: never for accept or settle.
+   */
+  tenant<R>(
+    scope: Scope,
+    work: (tx: Tx) => Promise<R>,
+    options?: { isSnapshot?: boolean; isDurable?: boolean },
+  ): Promise<R>
   /** `reason` says in the log and in pg_stat_activity why the boundary was crossed. `isDurable: false` gives up
    * waiting for the disk: right for dispatch and claim, whose loss reconcile repairs; never for accept or settle. */
   system<R>(reason: string, work: (tx: Tx) => Promise<R>, options?: { isDurable?: boolean }): Promise<R>
@@ -39,7 +48,7 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Connections of this process's pool. */
+/** Connections of one of this process's pools. */
 export interface PoolState {
   total: number
   idle: number
@@ -47,10 +56,15 @@ export interface PoolState {
   waiting: number
 }
 
+/** By the door that they serve. */
+export type PoolStates = Record<'tenant' | 'system', PoolState>
+
 interface DatabaseOptions {
   url: string
-  /** Connections of this process. 4 by default: eight kinds of processes share Postgres's limit. */
+  /** Connections of this process for tenants. 4 by default: eight kinds of processes share Postgres's limit. */
   poolSize?: number
+  /** Those for what has no tenant: key look-ups, readiness, claims, leases. They must not wait behind a tenant's locks. */
+  systemPoolSize?: number
   onError?: (error: Error) => void
 }
 
@@ -62,36 +76,64 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 // Postgres lets it, and whoever would take over its jobs waits behind them with every connection it has.
 const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
-  lock_timeout: 8_000,
+  // Of system transactions. Longer than that of tenants, whose locks they may have to wait for.
+  lock_timeout: 3_000,
   statement_timeout: 60_000,
 }
+const CONNECT_TIMEOUT_MS = 5_000
 
 // Of readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last of them.
 const MAX_READERS = 32
 // One is answered here while Postgres works on the other. More of them would carry fewer each, at the price of a transaction.
 const MAX_READS_UNDER_WAY = 2
 
-const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
-
 export function createDatabase({
   url,
   poolSize = 4,
+  systemPoolSize = 2,
   onError = () => {},
-}: DatabaseOptions): Database & { pool(): PoolState } {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    pipeline: true,
-    types,
-    keepAlive: true,
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
-    ...TIMEOUTS,
-    application_name: 'countersign',
-  })
-  pool.on('error', onError)
-  // A client that is checked out has no listener of the pool's: without one, a cut connection would end the process.
-  pool.on('connect', (client) => client.on('error', onError))
+}: DatabaseOptions): Database & { pools(): PoolStates } {
+  const openPool = (max: number) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      pipeline: true,
+      types,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: 60_000,
+      ...TIMEOUTS,
+      application_name: 'countersign',
+    })
+    pool.on('error', onError)
+    // A client that is checked out has no listener of the pool's: without one, a cut connection would end the process.
+    pool.on('connect', (client) => client.on('error', onError))
+    return pool
+  }
+  const tenantPool = openPool(poolSize)
+  const systemPool = openPool(systemPoolSize)
+  const admission = createAdmission({ slots: poolSize, timeoutMs: CONNECT_TIMEOUT_MS })
+
+  const connectSystem: Connect = async () => {
+    const client = await systemPool.connect()
+    return { client, release: (broken) => client.release(broken) }
+  }
+  const connectTenant =
+    (account: string): Connect =>
+    async () => {
+      const leave = await admission.enter(account)
+      try {
+        const client = await tenantPool.connect()
+        const release = (broken: Error | boolean) => {
+          client.release(broken)
+          leave()
+        }
+        return { client, release }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    }
 
   // One span per transaction and none per query: a trace shows how long Postgres took, not what it was asked.
   const spanned = <R>(door: string, work: () => Promise<R>): Promise<R> =>
@@ -99,18 +141,20 @@ export function createDatabase({
       () => ({ name: `transaction ${door}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
       work,
     )
-  const run = <R>(door: string, settings: Statement, work: (tx: Tx) => Promise<R>): Promise<R> =>
-    spanned(door, () => transact(settings, work))
   const packets = createPackets(types)
 
-  async function transact<R>(settings: Statement, work: (tx: Tx) => Promise<R>): Promise<R> {
-    const client = await pool.connect()
+  async function transact<R>(
+    connect: Connect,
+    [begin, settings]: readonly [Statement, Statement],
+    work: (tx: Tx) => Promise<R>,
+  ): Promise<R> {
+    const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
       holdPacket(client)
       // Sent, not waited for: the first statement travels right behind it. Should it fail, whatever follows runs as the
       // login role, which may do nothing, and the failure surfaces before the commit.
-      const begun = packets.ask(client, [BEGIN, settings])
+      const begun = packets.ask(client, [begin, settings])
       begun.catch(() => {})
       const result = await work(transaction(client, packets))
       await begun
@@ -123,12 +167,16 @@ export function createDatabase({
       })
       throw error
     } finally {
-      client.release(broken)
+      release(broken)
     }
   }
 
-  async function read(settings: Statement, statements: () => readonly Statement[]): Promise<unknown[][]> {
-    const client = await pool.connect()
+  async function read(
+    connect: Connect,
+    settings: Statement,
+    statements: () => readonly Statement[],
+  ): Promise<unknown[][]> {
+    const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
       holdPacket(client)
@@ -146,7 +194,7 @@ export function createDatabase({
       if (ended.status === 'rejected') throw ended.reason
       return answered.value.slice(1)
     } finally {
-      client.release(broken)
+      release(broken)
     }
   }
 
@@ -156,7 +204,7 @@ export function createDatabase({
     maxUnderWay: MAX_READS_UNDER_WAY,
     async run(depart, { scope }) {
       const sizes: number[] = []
-      const answers = await read(tenantSettings(scope, { isReading: true }), () =>
+      const answers = await read(connectTenant(scope.accountId), tenantSettings(scope, { isReading: true }), () =>
         depart().flatMap(({ statements }) => {
           sizes.push(statements.length)
           return statements
@@ -167,11 +215,17 @@ export function createDatabase({
   })
 
   return {
-    tenant: (scope, work) => run('tenant', tenantSettings(scope), work),
-    system: (reason, work, options) => run(`system: ${reason}`, systemSettings(reason, options), work),
+    tenant: (scope, work, { isSnapshot = false, isDurable = true } = {}) =>
+      spanned('tenant', () => {
+        const begin = isSnapshot ? BEGIN_SNAPSHOT : BEGIN
+        return transact(connectTenant(scope.accountId), [begin, tenantSettings(scope, { isDurable })], work)
+      }),
+    system: (reason, work, options) =>
+      spanned(`system: ${reason}`, () => transact(connectSystem, [BEGIN, systemSettings(reason, options)], work)),
     readSystem: <Row>(reason: string, statement: () => Statement) =>
       spanned(`system: ${reason}`, async () => {
-        const [rows = []] = await read(systemSettings(reason, { isReading: true }), () => [statement()])
+        const settings = systemSettings(reason, { isReading: true })
+        const [rows = []] = await read(connectSystem, settings, () => [statement()])
         return rows as Row[]
       }),
     readTenant: <Rows extends readonly unknown[]>(scope: Scope, statements: { [Index in keyof Rows]: Statement }) =>
@@ -179,34 +233,25 @@ export function createDatabase({
         const answers = await readShared({ scope, statements })
         return answers as { [Index in keyof Rows]: Rows[Index][] }
       }),
-    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    pools: () => ({
+      tenant: { ...stateOf(tenantPool), waiting: admission.waiting() + tenantPool.waitingCount },
+      system: stateOf(systemPool),
+    }),
+    close: async () => void (await Promise.all([tenantPool.end(), systemPool.end()])),
   }
 }
 
-const BEGIN: Statement = { text: 'BEGIN', values: [] }
-
-// They travel with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to whoever gets
-// the connection next.
-function tenantSettings({ accountId, environment }: Scope, { isReading = false } = {}): Statement {
-  return {
-    text: `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
-       set_config('app.environment', $2, true)${isReading ? READ_ONLY : ''}`,
-    values: [checkAccount(accountId), checkEnvironment(environment)],
-  }
+interface Connection {
+  client: pg.PoolClient
+  /** @param broken Why the connection must not serve again. */
+  release(broken: Error | boolean): void
 }
 
-function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
-  return {
-    // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
-    text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
-       set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
-    values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],
-  }
-}
+type Connect = () => Promise<Connection>
 
-const READ_ONLY = `, set_config('transaction_read_only', 'on', true)`
-const NOT_DURABLE = `, set_config('synchronous_commit', 'off', true)`
+function stateOf(pool: pg.Pool): PoolState {
+  return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }
+}
 
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
@@ -218,16 +263,6 @@ function holdPacket(client: pg.PoolClient): void {
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
-}
-
-function checkAccount(accountId: string): string {
-  if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')
-  return accountId
-}
-
-function checkEnvironment(environment: Environment): Environment {
-  if (environment !== 'sandbox' && environment !== 'live') throw new Error('unknown environment')
-  return environment
 }
 
 function transaction(client: pg.PoolClient, packets: Packets): Tx {

@@ -93,7 +93,8 @@ export function createFerries<Item, Result>({
 }
 
 // Postgres says itself that the transaction has come to nothing. Of one whose connection was cut (08, 57P) nobody knows: again
-// could be twice. Without resources (53) there is no reason to ask for more.
+// could be twice. Without resources (53) there is no reason to ask for more, and after a lock timeout (55P03) each item would
+// wait for the same lock again, with a connection of its own.
 function isTakenBack(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !/^(?:08|53|57P)/.test(error.code ?? '')
+  return error instanceof pg.DatabaseError && !/^(?:08|53|57P|55P03$)/.test(error.code ?? '')
 }

@@ -68,12 +68,33 @@ export async function whenUnheld(directory: string, work: () => Promise<void>): 
   }
 }
 
+/** Runs `work` while no other process starts or ends the server. */
+export async function whileLocked<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
+  const unlock = await lock(directory)
+  try {
+    return await work()
+  } finally {
+    unlock()
+  }
+}
+
 /** Whether `pid` runs; with `mention`, only when its command line holds that text (pids are used again). */
 export async function isAlive(pid: number, mention?: string): Promise<boolean> {
   const found = await describe(pid)
   return (
     found !== undefined && (mention === undefined || found.command === undefined || found.command.includes(mention))
   )
+}
+
+/** Whether any process has this pid. Cheaper than `isAlive`, and blind to a pid that is used again. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 async function lock(directory: string): Promise<() => void> {

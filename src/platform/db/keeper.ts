@@ -1,11 +1,13 @@
 // The parent of an embedded server, a process of its own. It ends the server when nobody holds it any more, however the
-// holders ended, and starts it again when it crashed under somebody who does.
+// holders ended, and starts it again when it crashed under somebody who does. When the keeper itself is killed, a holder
+// starts another one, which adopts the running server (guard.ts).
 
 import { spawn } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isHeld, whenUnheld } from './holders.ts'
+import { isAlive, isHeld, whenUnheld } from './holders.ts'
 
 export interface Keeping {
   command: string
@@ -16,12 +18,15 @@ export interface Keeping {
   holders: string
   /** Folders that go when the holders were killed: nobody else would ever tidy them up. */
   leavings: string[]
+  /** The pid of a server that runs already, whose keeper is gone. */
+  adopted?: number
 }
 
 const CHECK_MS = 1_000
 // Backends of a killed server hold its shared memory for a moment, and it is refused a restart until they are gone.
 const RESTART_MS = 500
 const MAX_RESTARTS = 120
+const ADOPTED_CHECK_MS = 250
 
 /** Starts the keeper, which starts the server. `log` is a file descriptor for what both say. */
 export function spawnKeeper(keeping: Keeping, log: number) {
@@ -39,7 +44,8 @@ if (import.meta.main) process.exit(await keep(JSON.parse(process.argv[2] ?? ''))
 async function keep(keeping: Keeping): Promise<number> {
   let wasReady = false
   for (let restarts = 0; ; restarts += 1) {
-    const { pid, code, isAbandoned } = await serve(keeping)
+    const server = restarts === 0 && keeping.adopted !== undefined ? adopt(keeping, keeping.adopted) : start(keeping)
+    const { code, isAbandoned } = await watch(server, keeping)
     // 0: told to end by a holder or by an administrator.
     if (code === 0 && !isAbandoned) return 0
     if (isAbandoned || !(await isHeldSurely(keeping.holders))) {
@@ -47,40 +53,64 @@ async function keep(keeping: Keeping): Promise<number> {
       return 0
     }
     // One that never got ready can't run here, and whoever started it must hear that.
-    wasReady ||= isReadyNoted(keeping.directory, pid)
+    wasReady ||= isReadyNoted(keeping.directory, server.pid)
     if (!wasReady || restarts === MAX_RESTARTS) return code
-    await new Promise((done) => setTimeout(done, RESTART_MS))
+    await delay(RESTART_MS)
   }
 }
 
-/** Runs the server to its end. */
-function serve(keeping: Keeping): Promise<{ pid: number; code: number; isAbandoned: boolean }> {
-  const { command, args, identity, directory, holders } = keeping
-  return new Promise((done) => {
-    let isAbandoned = false
-    const server = spawn(command, args, { ...identity, cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
-    // SIGINT is Postgres's fast shutdown: it rolls back what is open, writes a checkpoint and ends.
-    const end = () => server.kill('SIGINT')
-    const watch = setInterval(async () => {
-      if (isAbandoned || (await isHeldSurely(holders))) return
-      isAbandoned = true
-      // The lock is held to the end, so that a start of this moment finds the server either running or gone.
-      const finished = new Promise<void>((ended) => server.once('exit', () => ended()))
-      const hasEnded = await whenUnheld(holders, () => {
-        end()
-        return finished
-      }).catch(end)
-      if (hasEnded === false) isAbandoned = false
-    }, CHECK_MS)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
-    const finish = (code: number) => {
-      clearInterval(watch)
-      process.removeListener('SIGINT', end).removeListener('SIGTERM', end).removeListener('SIGHUP', end)
-      done({ pid: server.pid ?? 0, code, isAbandoned })
-    }
-    server.on('error', () => finish(1))
-    server.on('exit', (code) => finish(code ?? 1))
+interface Server {
+  pid: number
+  /** Its exit code. */
+  ended: Promise<number>
+  end(): void
+}
+
+function start({ command, args, identity, directory }: Keeping): Server {
+  const server = spawn(command, args, { ...identity, cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
+  const ended = new Promise<number>((done) => {
+    server.on('error', () => done(1))
+    server.on('exit', (code) => done(code ?? 1))
   })
+  // SIGINT is Postgres's fast shutdown: it rolls back what is open, writes a checkpoint and ends.
+  return { pid: server.pid ?? 0, ended, end: () => void server.kill('SIGINT') }
+}
+
+// The exit code of a process that is no child can't be had: one that ended in order has removed its file.
+function adopt({ directory }: Keeping, pid: number): Server {
+  const ended = (async () => {
+    while (await isAlive(pid, directory)) await delay(ADOPTED_CHECK_MS)
+    return existsSync(join(directory, 'postmaster.pid')) ? 1 : 0
+  })()
+  const end = () => {
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  return { pid, ended, end }
+}
+
+/** Waits for the server's end, and brings it about when nobody holds the server any more. */
+async function watch(server: Server, { holders }: Keeping): Promise<{ code: number; isAbandoned: boolean }> {
+  let isAbandoned = false
+  const timer = setInterval(async () => {
+    if (isAbandoned || (await isHeldSurely(holders))) return
+    isAbandoned = true
+    // The lock is held to the end, so that a start of this moment finds the server either running or gone.
+    const hasEnded = await whenUnheld(holders, async () => {
+      server.end()
+      await server.ended
+    }).catch(server.end)
+    if (hasEnded === false) isAbandoned = false
+  }, CHECK_MS)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, server.end)
+  const code = await server.ended
+  clearInterval(timer)
+  for (const signal of signals) process.removeListener(signal, server.end)
+  return { code, isAbandoned }
 }
 
 // A crashed server leaves its file, and in it the state that it had reached.

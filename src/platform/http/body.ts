@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type Json, type JsonLimits, parseJson } from '#src/platform/crypto/canonical.ts'
+import type { LongStrings } from './long-strings.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
@@ -14,6 +15,10 @@ const MAX_DEPTH = 32
 /** Commas in a body, a bound on its values. A schema reports every one that is wrong, and the thread that serves
  * everybody makes half a million findings (a megabyte of `[1,1,1,...]`) in 0.8 s. */
 export const DEFAULT_BODY_VALUES = 2_000
+
+/** Of a body whose long strings were taken out. The longest manifest of a video has 2.5 MB; what is parsed, checked and hashed in one
+ * go holds up everybody. */
+export const MAX_REST_BYTES = 3 * 1024 * 1024
 
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
 export interface Pace {
@@ -143,9 +148,9 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
 export async function readJson(
   req: IncomingMessage,
   res: ServerResponse,
-  options: BodyOptions & { budget: Budget; maxValues: number },
+  options: BodyOptions & { budget: Budget; maxValues: number; longStrings?: LongStrings | undefined },
 ): Promise<{ value: Json; heldBytes: number }> {
-  const { maxBytes, maxValues, budget } = options
+  const { maxBytes, maxValues, budget, longStrings } = options
   let heldBytes = 0
   try {
     const chunks: Buffer[] = []
@@ -153,10 +158,13 @@ export async function readJson(
       if (!budget.take(chunk.length))
         throw new Failure('service_unavailable', 'Too many large bodies at once: try again.')
       heldBytes += chunk.length
-      chunks.push(chunk)
+      if (longStrings === undefined) chunks.push(chunk)
+      else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
     }
-    const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-    return { value: parseJsonBody(bytes, { maxBytes, maxValues, maxDepth: MAX_DEPTH }), heldBytes }
+    const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
+    const bytes =
+      longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+    return { value: parseJsonBody(bytes, limits), heldBytes }
   } catch (error) {
     budget.give(heldBytes)
     throw error
@@ -216,6 +224,11 @@ function checkCharacters(value: Json): void {
 
 function tooLarge(maxBytes: number): Failure {
   return new Failure('payload_too_large', `The body must not be larger than ${maxBytes} bytes.`)
+}
+
+function restTooLarge(): Failure {
+  const detail = `Beside its media the body must not have more than ${MAX_REST_BYTES} bytes.`
+  return new Failure('payload_too_large', detail)
 }
 
 function tooSlow({ windowMs, minBytes }: Pace): Failure {

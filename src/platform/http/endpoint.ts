@@ -7,7 +7,8 @@ import type { z } from 'zod'
 import type { GrantableScope, KeyScope, Plan } from '#src/catalogue/access.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
-import type { FindEffect, IdempotencyKey } from './idempotency.ts'
+import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
+import type { InlineBytes } from './long-strings.ts'
 import { runRoute } from './run.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,6 +33,8 @@ export interface PublicRequest<P, Q, B> {
   requestId: string
   /** Aborted when the client goes away before it has its answer. */
   signal: AbortSignal
+  /** The bytes of a member in base64 that the schema has accepted; where `inlineBytes` is declared, also of a long one. */
+  bytesOf(base64: string): InlineBytes
 }
 
 export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
@@ -72,6 +75,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   maxBodyBytes?: number
   /** Of a JSON body. 2,000 when absent. */
   maxBodyValues?: number
+  /** Pointer of a member in base64 that may be megabytes long: it is decoded while it arrives, and `bytesOf` gives it. */
+  inlineBytes?: string
   /** Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and tells its Idempotency-Key. */
   rawBody?: { contentTypes: string[]; isHashed?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */
@@ -114,6 +119,7 @@ export interface Exchange {
   requestId: string
   authenticate(req: IncomingMessage): Promise<Caller>
   findEffect: FindEffect
+  keepStatus: KeepStatus | undefined
   pace: Pace
   budget: Budget
 }
@@ -137,7 +143,7 @@ type NoQuery = Record<string, never>
 /**
  * A route that needs a key with `scope`.
  * @param replay Shows what an earlier request with the same Idempotency-Key has made, as it is now; `subject` is what
- * the domain said to `once`. Every route that changes something has one.
+ * the domain said to `once`, `status` what the first was answered, as the replay is. Every route that changes something has one.
  */
 export function endpoint<
   const Path extends string,
@@ -153,6 +159,7 @@ export function endpoint<
   replay?: (
     request: Request<ParamsOf<Path, P>, Parsed<Q, NoQuery>, Parsed<B, undefined>>,
     subject: string,
+    status: number,
   ) => Promise<Returned<NoInfer<V>>>,
 ): Route {
   return buildRoute(spec, handler, replay)
@@ -190,7 +197,7 @@ export function isReply(value: unknown): value is Reply<unknown> {
 /** What handlers look like once the schemas have done their work at the edge. */
 export interface Handlers {
   handler(request: Request<unknown, unknown, unknown>): Promise<unknown>
-  replay?(request: Request<unknown, unknown, unknown>, subject: string): Promise<unknown>
+  replay?(request: Request<unknown, unknown, unknown>, subject: string, status: number): Promise<unknown>
 }
 
 // The schemas prove at run time what the generics promised at compile time, so the erased calls are safe.

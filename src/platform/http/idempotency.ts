@@ -15,7 +15,7 @@ export interface IdempotencyKey {
   route: string
   /** SHA-256 of the key. */
   digest: Buffer
-  /** What is kept as the status of success. */
+  /** What is kept as the status of success in the transaction of the effect: of routes that may wait, that of not waiting. */
   status: number
   /** Set when the effect was there already and doing it again was the replay: see `again`. */
   isReplayed: boolean
@@ -28,11 +28,16 @@ export interface IdempotencyKey {
 /** What a key did. */
 export interface Effect {
   fingerprint: Buffer
+  /** What the first request was answered, and every replay is. */
+  status: number
   /** As the route spells it; null when doing it again is the replay. */
   subject: string | null
 }
 
 export type FindEffect = (key: IdempotencyKey) => Promise<Effect | undefined>
+
+/** Notes that the first request is answered another status than the effect was kept with. */
+export type KeepStatus = (key: IdempotencyKey, status: number) => Promise<void>
 
 const MAX_KEY_LENGTH = 255
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
@@ -108,6 +113,19 @@ export function createFindEffect(db: Pick<Database, 'tenant'>): FindEffect {
   return (key) => db.tenant(key.scope, (tx) => findEffect(tx, key))
 }
 
+/** Gives up waiting for the disk: what a crash of Postgres forgets is a 200, and the replay then says 202 with the same state. */
+export function createKeepStatus(db: Pick<Database, 'tenant'>): KeepStatus {
+  return async (key, status) => {
+    const update = (tx: Tx) =>
+      tx.query('UPDATE idempotency_keys SET status = $3 WHERE key_digest = $1 AND route = $2', [
+        key.digest,
+        key.route,
+        status,
+      ])
+    await db.tenant(key.scope, update, { isDurable: false })
+  }
+}
+
 // Small steps: a delete of a million rows at once would hold its snapshot for minutes.
 const STEP = 5_000
 
@@ -152,7 +170,7 @@ async function isKnown(tx: Tx, key: IdempotencyKey): Promise<boolean> {
 
 async function findEffect(tx: Tx, { digest, route }: IdempotencyKey): Promise<Effect | undefined> {
   const [row] = await tx.query<Effect>(
-    `SELECT fingerprint, subject FROM idempotency_keys WHERE key_digest = $1 AND route = $2`,
+    `SELECT fingerprint, status, subject FROM idempotency_keys WHERE key_digest = $1 AND route = $2`,
     [digest, route],
   )
   return row

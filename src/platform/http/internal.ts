@@ -1,6 +1,7 @@
 // The internal port (loopback by default): readiness, metrics and the board of the queues, for operators only.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { App } from './server.ts'
 
@@ -15,13 +16,16 @@ interface InternalDeps {
   isStopping?: () => boolean
   /** Answers everything below its path, in any method. */
   board?: { path: string; answer(req: IncomingMessage, res: ServerResponse): Promise<void> }
+  /** Names besides addresses and localhost that a request may ask for. */
+  hosts?: readonly string[]
   /** A check that takes longer has failed: a load balancer asks every few seconds. */
   checkTimeoutMs?: number
 }
 
 /**
  * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or `{status:'stopping'}`.
- * `GET /metrics`: Prometheus text. The board below its own path. Give it to `listen`.
+ * `GET /metrics`: Prometheus text. The board below its own path. 421 where Host is a name that is not allowed. Give it to
+ * `listen`.
  */
 export function createInternalApp({
   checks,
@@ -29,6 +33,7 @@ export function createInternalApp({
   onFailedCheck = () => {},
   isStopping = () => false,
   board,
+  hosts = [],
   checkTimeoutMs = 2_000,
 }: InternalDeps): App {
   async function runCheck(name: string, check: Check): Promise<string | undefined> {
@@ -42,7 +47,10 @@ export function createInternalApp({
     }
   }
 
+  const allowed = new Set(hosts.map((host) => host.toLowerCase()))
+
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (!isAllowedHost(req.headers.host, allowed)) return write(res, 421, { status: 'host_not_allowed' })
     const path = req.url?.split('?')[0] ?? ''
     if (board !== undefined && (path === board.path || path.startsWith(`${board.path}/`))) return board.answer(req, res)
     if (req.method !== 'GET' && req.method !== 'HEAD') return write(res, 405, { status: 'method_not_allowed' })
@@ -68,6 +76,20 @@ export function createInternalApp({
       })
     },
   }
+}
+
+// A web page whose name was made to point here (DNS rebinding) asks under its own name. An address can't be made to point
+// anywhere else.
+function isAllowedHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
+  const host = header?.toLowerCase().replace(/:\d{1,5}$/, '') ?? ''
+  const name = host.replace(/\.$/, '')
+  return (
+    isIPv4(host) ||
+    (/^\[.*\]$/.test(host) && isIPv6(host.slice(1, -1))) ||
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    allowed.has(name)
+  )
 }
 
 function write(res: ServerResponse, status: number, body: object): void {

@@ -7,8 +7,6 @@ export const DEFAULT_WAIT_SECONDS = 10
 export const MAX_WAIT_SECONDS = 30
 
 const WAIT = `must be a whole number from 0 to ${MAX_WAIT_SECONDS}`
-// What a client should leave between two looks at something that waits in a queue.
-const RETRY_AFTER_SECONDS = '1'
 
 /** `?wait=30`: the same for a GET. */
 export const waitQuery = z
@@ -44,14 +42,29 @@ export function parsePrefer(header: string | undefined): Preference {
 /**
  * 200 with what has ended, or 202 with where and when to ask for what is still queued.
  * @param applied What was heeded of the header Prefer.
+ * @param status Of a replay: what the first answer had, whatever has become of its subject since.
  */
 export function replyWaited<V>(
   view: V,
-  { isQueued, location, applied }: { isQueued: boolean; location: string; applied?: string | undefined },
+  {
+    isQueued,
+    location,
+    applied,
+    retryAfterSeconds,
+    status = isQueued ? 202 : 200,
+  }: {
+    isQueued: boolean
+    location: string
+    applied?: string | undefined
+    /** What a client should leave between two looks at something that waits in a queue. */
+    retryAfterSeconds: number
+    status?: number | undefined
+  },
 ): Reply<V> {
   const headers: Record<string, string> = applied === undefined ? {} : { 'Preference-Applied': applied }
-  if (!isQueued) return reply(200, view, headers)
-  return reply(202, view, { ...headers, Location: location, 'Retry-After': RETRY_AFTER_SECONDS })
+  if (status === 202) headers.Location = location
+  if (isQueued) headers['Retry-After'] = String(retryAfterSeconds)
+  return reply(status, view, headers)
 }
 
 // RFC 7240 2: of a preference that is stated more than once, the first counts.

@@ -2,7 +2,7 @@
 // causes and stacks stay in the log.
 
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
-import { isUnavailable } from '#src/platform/unavailable.ts'
+import { isLockTimeout, isUnavailable } from '#src/platform/unavailable.ts'
 
 export const SERVICE_VERSION = '2026-11-01'
 
@@ -21,6 +21,12 @@ export interface Problem {
  */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
+  if (isLockTimeout(error)) {
+    return new Failure('service_unavailable', {
+      detail: 'Another request is changing the same records at this moment. Nothing was changed; try again.',
+      cause: error,
+    })
+  }
   if (isUnavailable(error)) {
     return new Failure('service_unavailable', {
       detail: 'A part of the service can not be reached at the moment. Nothing was changed; try again.',

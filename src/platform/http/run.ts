@@ -20,6 +20,7 @@ import {
   type Route,
 } from './endpoint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
+import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
 import { invalidRequest, type Parsed, parseQuery, parseWith, pointerOf } from './validate.ts'
 
 const JSON_TYPES = ['application/json']
@@ -53,12 +54,12 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
     }
   }
 
-  const { json, body, heldBytes } = await readBody(route, exchange)
+  const { json, body, heldBytes, taken } = await readBody(route, exchange)
   try {
     if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
-    key.value?.bodyIs(sha256(json === undefined ? '' : canonicalize(json)))
-    const request = requestOf(exchange, caller, { params, query: query.value, body: body.value, key: key.value })
-    return await answerOnce(route, handlers, request, exchange)
+    key.value?.bodyIs(sha256(json === undefined ? '' : canonicalText(json, taken)))
+    const said = { params, query: query.value, body: body.value, key: key.value, taken }
+    return await answerOnce(route, handlers, requestOf(exchange, caller, said), exchange)
   } finally {
     exchange.budget.give(heldBytes)
   }
@@ -69,11 +70,15 @@ async function answerOnce(
   route: Route,
   { handler, replay }: Handlers,
   request: Request<unknown, unknown, unknown>,
-  { findEffect }: Exchange,
+  { findEffect, keepStatus }: Exchange,
 ): Promise<Answer> {
   const { idempotencyKey: key } = request
   try {
     const answer = answerOf(route, await handler(request))
+    if (key !== undefined && replay !== undefined && answer.status !== key.status) {
+      // Failing is no failure of the request, whose effect is there: a replay then says less than it could.
+      await keepStatus?.(key, answer.status).catch(() => {})
+    }
     if (route.method !== 'GET') failpoint('web:answering')
     return key?.isReplayed === true ? markReplayed(answer) : answer
   } catch (error) {
@@ -82,7 +87,8 @@ async function answerOnce(
     const effect = await findEffect(key)
     if (effect !== undefined) checkSameRequest(key, effect)
     if (effect === undefined || effect.subject === null) throw error
-    return markReplayed(answerOf(route, await replay(request, effect.subject)))
+    const shown = answerOf(route, await replay(request, effect.subject, effect.status))
+    return markReplayed({ ...shown, status: effect.status })
   }
 }
 
@@ -120,13 +126,14 @@ interface Said {
   body: unknown
   key: IdempotencyKey | undefined
   stream?: Readable
+  taken?: LongStrings['taken'] | undefined
 }
 
 // A public route's handler has no `caller` in its type, and finds none here.
 function requestOf(
   { req, res, requestId }: Exchange,
   caller: Caller | undefined,
-  { params, query, body, key, stream }: Said,
+  { params, query, body, key, stream, taken }: Said,
 ): Request<unknown, unknown, unknown> {
   let signal: AbortSignal | undefined
   return {
@@ -137,6 +144,7 @@ function requestOf(
     idempotencyKey: key,
     requestId,
     header: (name) => headerOf(req, name.toLowerCase()),
+    bytesOf: (base64) => taken?.get(base64) ?? decodeBase64(base64),
     get stream() {
       if (stream === undefined) throw new Error('only a route that declares rawBody has a stream')
       return stream
@@ -176,22 +184,32 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
 async function readBody(
   route: Route,
   { req, res, pace, budget }: Exchange,
-): Promise<{ json: Json | undefined; body: Parsed; heldBytes: number }> {
+): Promise<{ json: Json | undefined; body: Parsed; heldBytes: number; taken?: LongStrings['taken'] | undefined }> {
   if (route.body === undefined) return { json: undefined, body: { ok: true, value: undefined }, heldBytes: 0 }
   if (!hasBody(req)) return { json: undefined, body: parseWith(route.body, undefined, 'body'), heldBytes: 0 }
   checkContentType(req, JSON_TYPES)
+  const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
   const { value, heldBytes } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),
     maxValues: route.maxBodyValues ?? DEFAULT_BODY_VALUES,
     pace,
     budget,
+    longStrings,
   })
   try {
-    return { json: value, body: parseWith(route.body, value, 'body'), heldBytes }
+    const json = longStrings?.place(value, route.inlineBytes ?? '') ?? value
+    return { json, body: parseWith(route.body, json, 'body'), heldBytes, taken: longStrings?.taken }
   } catch (error) {
     budget.give(heldBytes)
     throw error
   }
+}
+
+// What stands for a long string is another token each time.
+function canonicalText(json: Json, taken: LongStrings['taken'] = new Map()): string {
+  let text = canonicalize(json)
+  for (const [token, { sha256: digest }] of taken) text = text.replace(token, `sha256:${digest.toString('hex')}`)
+  return text
 }
 
 function maxBytesOf(route: Route): number {

@@ -90,6 +90,7 @@ export async function claimAll(
   queue: QueueName,
   tickets: readonly Ticket[],
 ): Promise<(Claim | undefined)[]> {
+  const sorted = inLockOrder(tickets)
   const rows = await db.system(
     `claim ${queue}`,
     (tx) =>
@@ -100,7 +101,7 @@ export async function claimAll(
          WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
            AND ${IS_IN_FLIGHT}
          RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts`,
-        [tickets.map(({ id }) => id), tickets.map(({ dispatches }) => dispatches), queue],
+        [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
       ),
     { isDurable: false },
   )
@@ -225,24 +226,24 @@ export async function deregister(db: Database, workerId: string): Promise<void> 
 }
 
 /** Which of these jobs have ended. For callers that wait. */
-export async function findSettled(db: Database, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.system('wait', (tx) =>
-    tx.query<{ id: string }>(
-      `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
-      [ids],
-    ),
-  )
+export async function findSettled(db: Pick<Database, 'readSystem'>, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.readSystem<{ id: string }>('wait', () => ({
+    text: `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
+    values: [ids],
+  }))
   return rows.map((row) => row.id)
 }
 
 /** Cancels what has not started yet; what runs finishes. Answers the ids that will not run. */
 export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
-    `UPDATE jobs SET state = 'cancelled', settled_at = now()
-     WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched') RETURNING id`,
+  if (ids.length === 0) return []
+  const locked = await tx.query<{ id: string }>(
+    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched') ORDER BY id FOR UPDATE`,
     [ids],
   )
-  return rows.map((row) => row.id)
+  const cancelled = locked.map(({ id }) => id)
+  await tx.query(`UPDATE jobs SET state = 'cancelled', settled_at = now() WHERE id = ANY($1::uuid[])`, [cancelled])
+  return cancelled
 }
 
 /** Ends jobs whose subject is gone: what has not started, and what is dead and can't be driven again. What runs finishes. */

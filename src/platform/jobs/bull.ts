@@ -32,7 +32,7 @@ export interface Producer {
   add(packets: readonly Packet[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
-  /** Packets waiting for a worker; throws when the engine does not answer. */
+  /** Packets that a worker could take now: none of a queue that is paused in the engine. Throws when it does not answer. */
   waiting(): Promise<number>
   close(): Promise<void>
 }
@@ -236,6 +236,7 @@ interface BullQueue {
   add(name: string, data: Data, options: object): Promise<{ id?: string | undefined }>
   addBulk(jobs: { name: string; data: Data; opts: object }[]): Promise<{ id?: string | undefined }[]>
   getJobs(types: ('waiting' | 'prioritized' | 'active')[]): Promise<({ data?: unknown } | undefined)[]>
+  isPaused(): Promise<boolean>
   getJobCountByTypes(...types: ('waiting' | 'prioritized' | 'active')[]): Promise<number>
   close(): Promise<void>
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -278,7 +279,10 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
       const held = new Set(packets.flatMap((packet) => (packet?.data as Data | undefined)?.tickets.map(nameOf) ?? []))
       return new Set(tickets.filter((ticket) => held.has(nameOf(ticket))).map(({ id }) => id))
     },
-    waiting: () => bull.getJobCountByTypes('waiting', 'prioritized'),
+    waiting: async () => {
+      if (await bull.isPaused()) return 0
+      return bull.getJobCountByTypes('waiting', 'prioritized')
+    },
     close: () => bull.close(),
   }
 }

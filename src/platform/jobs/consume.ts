@@ -11,6 +11,7 @@ import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
+import { isLockTimeout } from '#src/platform/unavailable.ts'
 import {
   type Claim,
   claimAll,
@@ -25,6 +26,7 @@ import {
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
+import { createProgressWatch } from './progress.ts'
 
 export interface RunningJob {
   id: string
@@ -70,6 +72,9 @@ export interface Worker {
 
 // One packet is fetched while another's rows are claimed. More would only take what other workers could run sooner.
 const FETCHERS = 4
+// Whoever holds a row for longer than a transaction waits for it holds it for a bulk. Jittered, because what was settled
+// together comes back at once.
+const LOCKED_DELAY_MS = 1_000
 
 interface WorkerDeps<Q extends QueueName> {
   queue: Q
@@ -97,8 +102,17 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const inTurn = createTurns(concurrency)
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
-  let progressAt = now()
-  let stuckReason: string | undefined
+  const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
+  const producer = engine.producer(queue)
+  const watch = createProgressWatch({
+    queue,
+    stuckAfterMs,
+    checkEveryMs,
+    // What it holds and has not claimed waits too, though the engine no longer counts it.
+    countWaiting: async () => unclaimed.size || producer.waiting(),
+    onStuck: (reason) => deps.onStuck?.(reason),
+    now,
+  })
 
   // The engine has done its part when the row is claimed: from then on its lease says who runs it. What waits for its turn
   // keeps its packet, and with it one of the few fetchers, so that no worker hoards what others could run.
@@ -133,11 +147,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     running.get(claimed.id)?.controller.abort()
     const mine = { claim: claimed, controller, renewedAt: startedAt }
     running.set(claimed.id, mine)
+    watch.progressed()
     try {
       const outcome = await runAs(ticket, claimed, () => runClaimed(claimed, controller.signal))
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
-      progressAt = now()
+      watch.progressed()
     } finally {
       if (running.get(claimed.id) === mine) running.delete(claimed.id)
     }
@@ -164,10 +179,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 
   async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
     const payload = QUEUES[queue].payload.safeParse(claimed.payload)
-    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined)
+    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined, signal)
     const known = payload.data as Payload<Q>
     note(subjectOf(payload.data))
-    if (claimed.isSpent) return end(claimed, 'no attempts are left', known)
+    if (claimed.isSpent) return end(claimed, 'no attempts are left', known, signal)
 
     const isLastAttempt = claimed.attempt >= QUEUES[queue].maxAttempts
     const job: RunningJob = {
@@ -193,21 +208,28 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       await giveBack({ delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
       return 'deferred'
     }
-    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known)
+    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known, signal)
     const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
     log.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
     await giveBack({ delayMs, error: outcome.error, isCounted: true })
     return 'retried'
   }
 
-  async function end(claimed: Claim, error: string, payload: Payload<Q> | undefined): Promise<string> {
+  async function end(
+    claimed: Claim,
+    error: string,
+    payload: Payload<Q> | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     log.error({ error }, 'the job is dead')
     try {
-      await db.tenant(claimed.scope, async (tx) => {
+      const bury = async (tx: Tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
         if (payload === undefined) await work.buryUnread?.(tx, claimed.scope, claimed.id)
         else await work.bury(tx, claimed.scope, payload, error)
-      })
+      }
+      // Also while the subject is locked: left to its lease, the job would run once more.
+      await retryWhileAway(() => db.tenant(claimed.scope, bury), signal)
     } catch (reason) {
       if (reason !== STALE_JOB) throw reason
       return 'stale'
@@ -227,7 +249,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         if (kept.has(job.claim.id)) job.renewedAt = now()
         else if (running.get(job.claim.id) === job) job.controller.abort(new Error('the job has moved on'))
       }
-      if (kept.size > 0) progressAt = now()
+      if (kept.size > 0) watch.progressed()
     } catch (error) {
       log.warn({ queue, err: error }, 'leases could not be renewed')
       // Past its lease a job may run elsewhere: going on would only do work that the fence refuses.
@@ -235,20 +257,6 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
   }
 
-  async function watch(): Promise<void> {
-    if (now() - progressAt < stuckAfterMs) return
-    // An engine that does not answer is a reason to wait for it, not to die: nobody else would fare better.
-    // What it holds and has not claimed waits too, though the engine counts it no more.
-    const waiting = unclaimed.size + (await producer.waiting().catch(() => 0))
-    if (waiting === 0 || stuckReason !== undefined) {
-      progressAt = now()
-      return
-    }
-    stuckReason = `${queue} jobs wait, and nothing was finished or renewed for ${stuckAfterMs / 1_000} s`
-    deps.onStuck?.(stuckReason)
-  }
-
-  const producer = engine.producer(queue)
   await renewLeases()
   const consumer = engine.consume(queue, {
     concurrency: FETCHERS,
@@ -260,13 +268,14 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
   })
   const timers = [
-    setInterval(() => void renewLeases(), RENEW_EVERY_MS),
-    setInterval(() => void watch(), Math.min(5_000, stuckAfterMs / 2)),
+    // A renewal is progress: it must come more than once in the time after which a worker without progress is stuck.
+    setInterval(() => void renewLeases(), Math.min(RENEW_EVERY_MS, stuckAfterMs / 3)),
+    setInterval(() => void watch.check(), checkEveryMs),
   ]
 
   return {
     id: identity.id,
-    stuck: () => stuckReason,
+    stuck: watch.reason,
     async close(deadlineMs) {
       identity.isLeaving = true
       await deregister(db, identity.id).catch(() => {})
@@ -290,6 +299,10 @@ async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcom
     return await run()
   } catch (error) {
     if (error === STALE_JOB) return 'stale'
+    if (isLockTimeout(error)) {
+      const delayMs = Math.round(LOCKED_DELAY_MS * (0.5 + Math.random()))
+      return { kind: 'defer', reason: 'a row that it needs is locked', delayMs }
+    }
     log.warn({ err: error }, 'the handler could not know the answer yet')
     return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
   }

@@ -4,7 +4,7 @@
 import type { Span } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
-import { QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, Packet, Producer, Ticket } from './bull.ts'
@@ -16,6 +16,10 @@ import { type Lane, shareFairly } from './share.ts'
 export interface Dispatcher {
   /** Moves as much as the window has room for. */
   dispatch(queue: QueueName): Promise<Round>
+  /** Which of these queues have a job that is due, in one statement. */
+  findDue(queues: readonly QueueName[]): Promise<QueueName[]>
+  /** Which queues have jobs in flight: the others have nothing to reconcile. */
+  findInFlight(): Promise<QueueName[]>
   /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
   /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
@@ -89,6 +93,17 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
       const count = await hand(queue, chosen, inPackets(chosen, room.workers, QUEUES[queue].packet))
       return { count, free: room.free, window: room.window }
     },
+    findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues)),
+    findInFlight: () =>
+      db.system('find in flight', async (tx) => {
+        const rows = await tx.query<{ queue: QueueName }>(
+          // One probe per queue, whatever the number of jobs.
+          `SELECT queue FROM unnest($1::text[]) AS asked (queue)
+           WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
+          [QUEUE_NAMES],
+        )
+        return rows.map(({ queue }) => queue)
+      }),
     async dispatchOne(queue, id) {
       const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })
       await hand(queue, chosen, [chosen])
@@ -162,6 +177,27 @@ async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; roo
   if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return { chosen: [], room: NO_ROOM }
   const room = await findRoom(tx, queue)
   return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room), room }
+}
+
+async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[]> {
+  const rows = await tx.query<{ queue: QueueName }>(
+    // The same loose index scan as when they are dispatched, over all of these queues.
+    `WITH RECURSIVE lanes AS (
+       SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = asked.queue AND j.state = 'queued'
+                      ORDER BY j.lane LIMIT 1) AS lane
+       FROM unnest($1::text[]) AS asked (queue)
+       UNION ALL
+       SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = lanes.queue AND j.state = 'queued' AND j.lane > lanes.lane
+                      ORDER BY j.lane LIMIT 1)
+       FROM lanes WHERE lanes.lane IS NOT NULL
+     )
+     SELECT DISTINCT queue FROM lanes WHERE lane IS NOT NULL
+       AND EXISTS (SELECT FROM jobs j, (VALUES (0::smallint), (1::smallint)) AS p (priority)
+                   WHERE j.queue = lanes.queue AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
+                   AND j.run_at <= now() OFFSET 0)`,
+    [queues],
+  )
+  return rows.map(({ queue }) => queue)
 }
 
 async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room): Promise<Chosen[]> {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Dispatcher } from './dispatch.ts'
-import { nextPauseMs, PAUSE_MS } from './pace.ts'
+import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './pace.ts'
 
 export interface Loop {
   /** Ends after the round that runs. */
@@ -10,18 +10,57 @@ export interface Loop {
 
 // A lapsed lease is found within 22.5 s of the worker's death.
 const RECONCILE_EVERY_MS = 2_500
+// An idle queue is dispatched when something is due; also without that now and then, should the question fail to see it.
+const IDLE_ROUND_MS = 10_000
 
-/** Dispatches every queue by itself, so that a slow queue does not hold another. */
+/**
+ * Dispatches every queue by itself, so that a slow queue does not hold another. Queues with nothing to do are asked about
+ * together: one statement per period, however many queues there are.
+ */
 export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
-  const loops = QUEUE_NAMES.flatMap((queue) => {
+  const idle = new Map<QueueName, () => void>()
+  const dispatching = QUEUE_NAMES.map((queue) => {
     let pauseMs = PAUSE_MS
-    const dispatching = repeat(async () => {
+    const loop = repeat(async () => {
+      idle.delete(queue)
       pauseMs = nextPauseMs(pauseMs, await dispatcher.dispatch(queue))
-      return pauseMs
+      if (pauseMs < PAUSE_IDLE_MS) return pauseMs
+      idle.set(queue, () => loop.wake())
+      return IDLE_ROUND_MS
     }, log)
-    return [dispatching, every(RECONCILE_EVERY_MS, () => dispatcher.reconcile(queue), log)]
+    return loop
   })
-  return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
+  // A queue whose engine does not answer holds up no other: it is asked again when it has answered.
+  const reconciling = new Map<QueueName, Promise<unknown>>()
+  const reconcile = (queue: QueueName) => {
+    if (reconciling.has(queue)) return
+    const round = dispatcher
+      .reconcile(queue)
+      .catch((error: unknown) => log.warn({ queue, err: error }, 'a round failed'))
+      .finally(() => reconciling.delete(queue))
+    reconciling.set(queue, round)
+  }
+  const finding = every(
+    RECONCILE_EVERY_MS,
+    async () => {
+      for (const queue of await dispatcher.findInFlight()) reconcile(queue)
+    },
+    log,
+  )
+  const waking = every(
+    PAUSE_IDLE_MS,
+    async () => {
+      if (idle.size === 0) return
+      for (const queue of await dispatcher.findDue([...idle.keys()])) idle.get(queue)?.()
+    },
+    log,
+  )
+  return {
+    async close() {
+      await Promise.all([waking, finding, ...dispatching].map((loop) => loop.close()))
+      await Promise.all(reconciling.values())
+    },
+  }
 }
 
 /** Runs a task again and again, `periodMs` after its last end. What it throws is logged, and the next round tries again. */
@@ -35,19 +74,31 @@ export function every(periodMs: number, task: () => Promise<unknown>, log: Logge
 // After a failure: Postgres or Redis is away, and asking more often does not bring it back.
 const AFTER_FAILURE_MS = 1_000
 
-function repeat(round: () => Promise<number>, log: Logger): Loop {
+interface Repeating extends Loop {
+  /** Ends the pause. */
+  wake(): void
+}
+
+function repeat(round: () => Promise<number>, log: Logger): Repeating {
   let isClosed = false
+  let isWoken = false
   let wake = () => {}
   const pause = (ms: number) =>
     new Promise<void>((done) => {
-      const timer = setTimeout(done, ms)
+      const timer = setTimeout(done, isWoken ? 0 : ms)
       wake = () => {
         clearTimeout(timer)
         done()
       }
     })
+  // It may come between a round and its pause.
+  const wakeUp = () => {
+    isWoken = true
+    wake()
+  }
   const ended = (async () => {
     while (!isClosed) {
+      isWoken = false
       const pauseMs = await round().catch((error: unknown) => {
         log.warn({ err: error }, 'a round failed')
         return AFTER_FAILURE_MS
@@ -56,9 +107,10 @@ function repeat(round: () => Promise<number>, log: Logger): Loop {
     }
   })()
   return {
+    wake: wakeUp,
     close() {
       isClosed = true
-      wake()
+      wakeUp()
       return ended
     },
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENDPOINTS } from '#src/account/webhooks/endpoints.ts'
 import { webhookRoutes } from '#src/account/webhooks/routes.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
@@ -108,6 +109,12 @@ describe('creating an endpoint', () => {
   ])('refuses the event types %j', async (event_types, pointer, code) => {
     const { create } = await makeCaller()
     expect(findings(await create({ event_types }))).toEqual([400, 'invalid_request', [[pointer, code]]])
+  })
+
+  it('says which event types there are, where one is unknown', async () => {
+    const { create } = await makeCaller()
+    const { json } = await create({ event_types: ['claim.failed'] })
+    for (const type of [...Object.keys(EVENT_TYPES), '"*"']) expect(json.detail).toContain(type)
   })
 
   it('names every field of the wrong shape', async () => {

@@ -120,6 +120,27 @@ describe('a case of a claim', () => {
     }
   })
 
+  it('says that its claim changed after it was closed, is found by that, and says so no more once it is reopened', async () => {
+    const [closed, open] = [await service.makeCase(caller, 'approved'), await service.makeCase(caller, 'in_review')]
+    const changed = async () => {
+      const { json } = await service.call(caller, '/v1/cases?claim_changed=true')
+      return (json.data as { case_id: string }[]).map(({ case_id: id }) => id)
+    }
+    expect((await readCase(closed.id)).claim_changed_at).toBeNull()
+    const before = await changed()
+    await escalate(closed.claimId)
+    await escalate(open.claimId)
+    expect(await readCase(closed.id)).toMatchObject({ state: 'approved', claim_changed_at: expect.any(String) })
+    expect((await readCase(open.id)).claim_changed_at).toBeNull()
+    expect((await changed()).filter((id) => !before.includes(id))).toEqual([closed.id])
+    // A note changes nothing about it.
+    await service.post(caller, `/v1/cases/${closed.id}/notes`, { actor: A, note: 'Seen.' })
+    expect((await readCase(closed.id)).claim_changed_at).not.toBeNull()
+    const reopening = { to: 'in_review', reason_code: 'other', note: 'The claim failed later.' }
+    expect((await service.move(caller, closed.id, reopening)).json).toMatchObject({ claim_changed_at: null })
+    expect(await changed()).toEqual(before)
+  })
+
   it('is one, whoever opens it first', async () => {
     for (let round = 0; round < 5; round++) {
       const claimId = await service.makeClaim(caller)
@@ -156,7 +177,7 @@ describe('a case of a claim', () => {
       [
         'in_review',
         [
-          { to: 'denied', reason_code: 'signature_invalid' },
+          { to: 'denied', reason_code: 'insufficient_evidence' },
           { to: 'approved', reason_code: 'other', note: 'ten characters' },
         ],
       ],

@@ -30,6 +30,8 @@ interface Guard {
   fraud_actor: string | null
   provenance_status: string | null
   risk_status: string
+  /** [] when absent. */
+  factor_codes?: string[]
   four_eyes: boolean
   expected: string
 }
@@ -38,7 +40,7 @@ const vectors: { cells: Cell[]; guards: Guard[] } = JSON.parse(
 )
 
 const nameOf = (ruling: Ruling) => (ruling.kind === 'refused' ? ruling.code : ruling.kind)
-const CLAIM = { provenanceStatus: 'verified', riskStatus: 'failed' }
+const CLAIM = { provenanceStatus: 'verified', riskStatus: 'failed', factorCodes: ['signature_invalid'] }
 
 describe('the transitions of a case', () => {
   it('are those of the table, of every state, to every state, for every reason', () => {
@@ -67,7 +69,8 @@ describe('the transitions of a case', () => {
         role,
         fraud_actor: fraudActor,
       } = guard
-      const claim = { provenanceStatus: guard.provenance_status, riskStatus: guard.risk_status }
+      const { provenance_status: provenanceStatus, risk_status: riskStatus, factor_codes: factorCodes = [] } = guard
+      const claim = { provenanceStatus, riskStatus, factorCodes }
       const around = { claim, isFourEyes: guard.four_eyes }
       const ruling = judgeTransition({ state, assignee, fraudActor }, { to, reasonCode, note, actor, role }, around)
       expect(nameOf(ruling), name).toBe(guard.expected)
@@ -93,11 +96,12 @@ const wishes = fc.record<Wish>({
 const claims = fc.record({
   provenanceStatus: fc.constantFrom(null, 'verified', 'broken'),
   riskStatus: fc.constantFrom('pending', 'passed', 'review', 'failed'),
+  factorCodes: fc.constantFrom<string[][]>([], ['sensor_hash_mismatch'], ['sensor_hash_mismatch', 'signature_invalid']),
 })
 
 interface Step {
   wish: Wish
-  claim: typeof CLAIM | { provenanceStatus: string | null; riskStatus: string }
+  claim: { provenanceStatus: string | null; riskStatus: string; factorCodes: readonly string[] }
   before: Subject
   ruling: Ruling
   after: Subject
@@ -136,12 +140,13 @@ describe('whatever is asked of a case', () => {
     })
   })
 
-  it('nobody approves for provenance or risk that the claim does not have', () => {
+  it('nobody names provenance, risk or a signature that the claim does not have', () => {
     holds((steps) => {
       for (const { wish, claim, ruling } of steps) {
         if (ruling.kind !== 'applied') continue
         if (wish.reasonCode === 'provenance_verified') expect(claim.provenanceStatus).toBe('verified')
         if (wish.reasonCode === 'risk_accepted') expect(['review', 'failed']).toContain(claim.riskStatus)
+        if (wish.reasonCode === 'signature_invalid') expect(claim.factorCodes).toContain('signature_invalid')
       }
     })
   })

@@ -63,6 +63,17 @@ describe.each(ROUTES)('%s %s', (method, path) => {
   })
 })
 
+const INVISIBLE = [
+  '\u200b',
+  '\u200b\u200c\u200d\ufeff',
+  '\u2060 \u00ad',
+  '\u3164',
+  '\u2800',
+  '\u202e\u202c',
+  '\u{e0020}',
+  '\ufe0f',
+]
+
 describe('opening a case is refused', () => {
   const open = (body: unknown) => refused(() => service.post(caller, '/v1/cases', body))
 
@@ -190,7 +201,7 @@ describe('a transition is refused', () => {
 
   it('on a version that has passed', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
-    const wish = { to: 'denied', reason_code: 'signature_invalid', version: 1 }
+    const wish = { to: 'denied', reason_code: 'insufficient_evidence', version: 1 }
     expect(await move(id, wish)).toMatchObject({
       status: 409,
       code: 'invalid_state_transition',
@@ -264,5 +275,43 @@ describe('of a claim that was erased', () => {
     )
     const ended = await service.move(caller, id, { to: 'closed_undecided', reason_code: 'insufficient_evidence' })
     expect(ended.json.state).toBe('closed_undecided')
+  })
+})
+
+describe('a note that nobody can see', () => {
+  it('is none, wherever a note is taken', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    const claimId = await service.makeClaim(caller)
+    for (const invisible of INVISIBLE) {
+      const sent: [string, Record<string, unknown>][] = [
+        ['/v1/cases', { claim_id: claimId, note: invisible }],
+        [`/v1/cases/${id}/notes`, { note: invisible }],
+        [`/v1/cases/${id}/transitions`, { to: 'info_requested', note: invisible }],
+        [`/v1/cases/${id}/transitions`, { to: 'approved', reason_code: 'other', note: `short${invisible.repeat(20)}` }],
+      ]
+      for (const [path, body] of sent) {
+        const { status, code, errors } = await refused(() => service.post(caller, path, { actor: A, ...body }))
+        expect([status, code, errors?.[0]?.pointer], JSON.stringify(body)).toEqual([400, 'invalid_request', '/note'])
+      }
+    }
+  })
+
+  it('is one where a mark only changes how it looks', async () => {
+    const { id } = await service.makeCase(caller)
+    const note = '\u2764\ufe0f \u0645\u200c\u062e'
+    expect((await service.post(caller, `/v1/cases/${id}/notes`, { actor: A, note })).status).toBe(200)
+    const { json } = await service.call(caller, `/v1/cases/${id}`)
+    expect((json.history as unknown as { data: { note: string }[] }).data[0]?.note).toBe(note)
+  })
+})
+
+describe('the reason signature_invalid', () => {
+  it('is taken of a claim with that factor alone', async () => {
+    const wish = { to: 'denied', reason_code: 'signature_invalid' }
+    const { id } = await service.makeCase(caller, 'in_review', { factor_codes: ['sensor_hash_mismatch'] })
+    const { status, code, errors } = await refused(() => service.move(caller, id, wish))
+    expect([status, code, errors?.[0]?.code]).toEqual([409, 'invalid_state_transition', 'signature_not_invalid'])
+    const found = await service.makeCase(caller, 'in_review', { factor_codes: ['signature_invalid'] })
+    expect((await service.move(caller, found.id, wish)).status).toBe(200)
   })
 })

@@ -52,6 +52,7 @@ describe('a case', () => {
       created_at: NOW.toISOString(),
       updated_at: NOW.toISOString(),
       closed_at: null,
+      claim_changed_at: null,
     })
     const { history, ...rest } = await read(String(json.case_id))
     expect(rest).toEqual(json)
@@ -193,7 +194,7 @@ describe('the clock', () => {
     expect(await read(id)).toMatchObject({ due_at: later(125 * DAY), sla: { paused_at: null } })
     service.clock.now = new Date(later(126 * DAY))
     expect(await read(id)).toMatchObject({ overdue: true })
-    await service.move(caller, id, { to: 'denied', reason_code: 'signature_invalid' })
+    await service.move(caller, id, { to: 'denied', reason_code: 'insufficient_evidence' })
     expect(await read(id)).toMatchObject({ due_at: null, overdue: false })
     await service.move(caller, id, { to: 'in_review', reason_code: 'other', note: 'Looked at again.' })
     expect(await read(id)).toMatchObject({ due_at: later(156 * DAY), overdue: false, closed_at: null })

@@ -58,7 +58,7 @@ const WAYS: Record<string, Record<string, unknown>[]> = {
   ],
   denied: [
     { to: 'in_review', assignee: A },
-    { to: 'denied', reason_code: 'signature_invalid' },
+    { to: 'denied', reason_code: 'insufficient_evidence' },
   ],
   withdrawn: [{ to: 'withdrawn', reason_code: 'policyholder_withdrew' }],
   closed_undecided: [

@@ -29,9 +29,26 @@ test('a submission that is repeated is one attestation: queued at first, with it
   expect(again.headers).toMatchObject({ location: first.headers.location, 'preference-applied': 'wait=0' })
   await service.run(String(first.json.attestation_id))
   const later = await attest('a', body)
-  expect([later.status, isReplay(later), later.json.status]).toEqual([200, true, 'evaluated'])
+  expect([later.status, isReplay(later), later.json.status]).toEqual([202, true, 'evaluated'])
+  expect(later.headers).toMatchObject({ location: first.headers.location })
+  expect(later.headers).not.toHaveProperty('retry-after')
   expect((await attest('a', shoot(phone))).json.code).toBe('idempotency_key_reused')
   expect(await service.count('attestations')).toBe(before + 1)
+})
+
+test('a submission that was answered with its result is replayed as 200, whatever became of it', async () => {
+  const worker = await service.startWorker()
+  const body = shoot(phone)
+  const headers = { 'Idempotency-Key': 'waited', Prefer: 'wait=30' }
+  const submit = () => service.call(caller, '/v1/claims/attest', { method: 'POST', json: body, headers })
+  try {
+    const first = await submit()
+    expect([first.status, isReplay(first), first.json.status]).toEqual([200, false, 'evaluated'])
+    const again = await submit()
+    expect([again.status, isReplay(again), again.json]).toEqual([200, true, first.json])
+  } finally {
+    await worker.close(5_000)
+  }
 })
 
 test('of many at once, with the photo in the body, one is accepted', async () => {

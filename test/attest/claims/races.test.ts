@@ -6,6 +6,7 @@ import { acceptSubmissions, type Verdict } from '#src/attest/claims/accept.ts'
 import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
+import { decodeBase64 } from '#src/platform/http/long-strings.ts'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
 import { codesOf, evidenceOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
@@ -206,12 +207,11 @@ describe('submissions that come at once', () => {
     const references = Array.from({ length: CROWD }, nameOf)
     const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
     const answers = await crowd((index) =>
-      service.claims.attest(
-        asked,
-        bare({ external_id: nameOf(), claim: { reference: references[index] } }),
-        0,
-        new AbortController().signal,
-      ),
+      service.claims.attest(asked, bare({ external_id: nameOf(), claim: { reference: references[index] } }), {
+        bytesOf: decodeBase64,
+        waitSeconds: 0,
+        signal: new AbortController().signal,
+      }),
     )
     const rows = await service.test.owner<{ id: string; reference: string; transaction: string }>(
       `SELECT a.id, c.reference, a.xmin::text AS transaction FROM attestations a JOIN claims c ON c.id = a.claim_id

@@ -16,6 +16,7 @@ import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
 import { createDevices } from '#src/attest/devices/devices.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { C2PA_ANCHORS, type CaRegistry, createCaRegistry, ROOT_CAS } from '#src/attest/trust/registry.ts'
@@ -25,7 +26,7 @@ import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
@@ -96,10 +97,15 @@ interface ServiceOptions {
   through?: (db: Database) => Database
   /** Whose word about hardware counts. */
   trust?: Trust
+  poolSize?: number
 }
 
-export async function startService({ through = (db) => db, trust }: ServiceOptions = {}): Promise<Service> {
-  const test = await createTestDatabase({ poolSize: 12 })
+export async function startService({
+  through = (db) => db,
+  trust,
+  poolSize = 12,
+}: ServiceOptions = {}): Promise<Service> {
+  const test = await createTestDatabase({ poolSize })
   const root = await mkdtemp(join(tmpdir(), 'claims-'))
   const clock = { now: new Date() }
   const log = pino({ level: 'silent' })
@@ -108,8 +114,9 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const pager = createPager({ key: randomBytes(32) })
   const store = createDiskStore({ root })
   const inspector = createInspector()
+  const decoder = createDecoder()
   const c2pa = createC2paReader()
-  const media = createMedia({ db, store, inspector })
+  const media = createMedia({ db, store, inspector, decoder })
   const signingKeys = createSigningKeys({
     db,
     sealer: createSealer({ current: { id: 'k1', key: randomBytes(32) } }),
@@ -160,6 +167,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
   const app = await startApp(routes, {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
   })
 
@@ -277,6 +285,7 @@ export async function startService({ through = (db) => db, trust }: ServiceOptio
       await dispatcher.close()
       await engine.close()
       await inspector.close()
+      await decoder.close()
       await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })

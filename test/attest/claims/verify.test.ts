@@ -342,7 +342,7 @@ describe('with a worker', () => {
     const before = await results()
     const refusal = {
       code: 'invalid_state_transition',
-      allowed: ['failed'],
+      allowed: ['failed', 'cancelled'],
       detail: expect.stringContaining('evaluated'),
     }
     expect(await retry(id)).toMatchObject({ status: 409, json: refusal })

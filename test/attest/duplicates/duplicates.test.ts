@@ -8,6 +8,7 @@ import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
 import { countWaiting, takeWaiting } from '#src/attest/duplicates/rows.ts'
 import { createClaimErasure } from '#src/attest/erasure/erase.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -30,6 +31,7 @@ interface Found {
 }
 
 let service: Service
+const decoder = createDecoder()
 let hasher: Hasher
 let caller: Caller
 let phone: Phone
@@ -40,12 +42,12 @@ const makeDuplicates = (deps: Partial<Parameters<typeof createDuplicates>[0]> = 
 
 beforeAll(async () => {
   service = await startService()
-  hasher = createHasher()
+  hasher = createHasher(decoder)
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
 })
 afterAll(async () => {
-  hasher?.close()
+  await decoder.close()
   await service?.close()
 })
 

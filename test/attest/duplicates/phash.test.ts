@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { distanceOf, hashGreys, SIDE } from '#src/attest/duplicates/phash.ts'
 import { RADIUS_BITS } from '#src/attest/duplicates/search.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { drawPicture, recompress } from './pictures.ts'
 
 interface Vector {
@@ -23,13 +24,14 @@ const vectors: Vector[] = JSON.parse(
 const CORPUS = process.env.CORPUS
 
 let folder = ''
+const decoder = createDecoder()
 let hasher: Hasher
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'phash-'))
-  hasher = createHasher()
+  hasher = createHasher(decoder)
 })
 afterAll(async () => {
-  hasher?.close()
+  await decoder.close()
   await rm(folder, { recursive: true })
 })
 

@@ -207,11 +207,11 @@ describe('a document', () => {
 
   it('that takes too long is refused, and its thread ends', async () => {
     const signed = await evidence.packet(claimId)
-    await expect(createRenderer({ limitMs: 1 })({ signed, thumbnails: {} })).rejects.toMatchObject({
+    await expect(createRenderer({ limitMs: 1 })({ signed, pictures: {} })).rejects.toMatchObject({
       code: 'service_unavailable',
     })
     const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }
-    await expect(createRenderer()({ signed: broken, thumbnails: {} })).rejects.toThrow('the document failed')
+    await expect(createRenderer()({ signed: broken, pictures: {} })).rejects.toThrow('the document failed')
   })
 
   it('says what was changed in a case, where nobody wrote why', () => {

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
 import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
-import { createEvidence } from '#src/attest/evidence/evidence.ts'
+import { createEvidence, type EvidenceDeps } from '#src/attest/evidence/evidence.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { evidenceRoutes } from '#src/attest/evidence/routes.ts'
-import { createThumbnails } from '#src/attest/evidence/thumbnails.ts'
+import { createThumbnailReader } from '#src/attest/evidence/thumbnails.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -31,7 +31,7 @@ export interface EvidenceService {
   close(): Promise<void>
 }
 
-export async function startEvidence(): Promise<EvidenceService> {
+export async function startEvidence(deps: Partial<EvidenceDeps> = {}): Promise<EvidenceService> {
   const service = await startService()
   const caller = await service.makeCaller()
   const phone = await makePhone(service, caller)
@@ -43,11 +43,12 @@ export async function startEvidence(): Promise<EvidenceService> {
     signRecord: service.signRecord,
     jwks: async () => keys as unknown as KeySet,
     revocations: async () => 'off',
-    thumbnail: createThumbnails(service.media),
+    thumbnail: createThumbnailReader(service.media),
     renderPdf: createRenderer(),
     baseUrl: 'https://api.example.test',
     now: () => new Date(),
     log: createLog({ process: 'web', level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) }),
+    ...deps,
   })
   const known = new Map<string, KeyRow>()
   const app = await startApp(evidenceRoutes(evidence), { findKey: async (raw) => known.get(raw) })

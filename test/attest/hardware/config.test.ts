@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { GOOGLE_LIST_URL } from '#src/attest/hardware/lists.ts'
 import { readConfig } from '#src/config.ts'
@@ -7,7 +8,7 @@ import { vendor } from './simulated.ts'
 
 const DEVELOPMENT = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  MASTER_KEY: randomBytes(32).toString('base64'),
   BLOB_STORE: 'disk:none',
 }
 const PRODUCTION = {

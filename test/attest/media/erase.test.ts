@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acceptSubmissions } from '#src/attest/claims/accept.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
@@ -26,6 +27,7 @@ let eraser: Eraser
 let media: MediaDomain
 let scope: Scope
 const inspector = createInspector()
+const decoder = createDecoder()
 
 beforeAll(async () => {
   test = await createTestDatabase({ poolSize: 12 })
@@ -35,10 +37,11 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   scope = await makeAccount(test)
-  media = createMedia({ db: test.db, store, inspector })
+  media = createMedia({ db: test.db, store, inspector, decoder })
 })
 afterAll(async () => {
   await inspector.close()
+  await decoder.close()
   await test.close()
   await rm(root, { recursive: true })
 })
@@ -48,7 +51,7 @@ const upload = (data: Uint8Array, domain = media) => domain.storeInline(scope, {
 /** Uploaded as long ago as that. */
 async function uploadAgo(ageMs: number, data = photo()): Promise<Media> {
   const then = new Date(Date.now() - ageMs)
-  const made = await upload(data, createMedia({ db: test.db, store, inspector, now: () => then }))
+  const made = await upload(data, createMedia({ db: test.db, store, inspector, decoder, now: () => then }))
   await test.owner('UPDATE media SET uploaded_at = $2 WHERE id = $1', [made.id, then])
   return made
 }
@@ -275,6 +278,7 @@ describe('an upload', () => {
     const leaky = createMedia({
       db: test.db,
       inspector,
+      decoder,
       store: {
         ...store,
         async put(...args) {

@@ -5,6 +5,7 @@ import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { readImageFacts } from '#src/attest/media/exif.ts'
 import {
   judgeHeader,
@@ -141,10 +142,11 @@ describe('whoever opens an image', () => {
     const path = join(folder, 'bomb.png')
     await writeFile(path, bombs())
     const inspector = createInspector()
-    const hasher = createHasher()
+    const decoder = createDecoder()
+    const hasher = createHasher(decoder)
     const [inspected, ...others] = await Promise.all([
       inspector.inspect(path),
-      inspector.thumbnail(path, 32),
+      decoder.thumbnail(path, 32),
       hasher.hash(path),
     ])
     const detail = 'the header holds too much text and too many profiles'
@@ -154,6 +156,6 @@ describe('whoever opens an image', () => {
       { ok: false, code: 'unreadable', detail },
     ])
     await inspector.close()
-    hasher.close()
+    await decoder.close()
   })
 })

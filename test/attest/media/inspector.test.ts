@@ -36,38 +36,11 @@ describe('inspector', () => {
     })
   })
 
-  it('makes an upright thumbnail without metadata, never larger than the original', async () => {
-    const turned = await picture(1600, 800)
-      .withExif({ IFD0: { Make: 'Acme' } })
-      .withMetadata({ orientation: 6 })
-      .jpeg()
-      .toBuffer()
-    const made = await inspector.thumbnail(await file('turned.jpg', turned), 320)
-    if (!made.ok) throw new Error(made.detail)
-    const metadata = await sharp(made.value.data).metadata()
-    expect(metadata).toMatchObject({ format: 'webp', width: 160, height: 320 })
-    expect(metadata.exif).toBeUndefined()
-    expect(metadata.orientation).toBeUndefined()
-
-    const small = await inspector.thumbnail(await file('small.png', await picture(20, 10).png().toBuffer()), 320)
-    expect(small).toMatchObject({ ok: true, value: { width: 20, height: 10 } })
-  })
-
-  it('answers for what has no pixels, without naming a path', async () => {
-    const photo = await picture(400, 300).jpeg().toBuffer()
-    for (const path of [await file('text.jpg', 'no image'), await file('cut.jpg', photo.subarray(0, 300))]) {
-      const answer = await inspector.thumbnail(path, 320)
-      expect(answer).toMatchObject({ ok: false, code: 'unreadable' })
-      expect(JSON.stringify(answer)).not.toContain(folder)
-    }
-  })
-
   it('says of a file that is not there that it is missing, and nothing about its content', async () => {
     const path = join(folder, 'none')
-    for (const answer of [await inspector.inspect(path), await inspector.thumbnail(path, 320)]) {
-      expect(answer).toMatchObject({ ok: false, code: 'missing' })
-      expect(JSON.stringify(answer)).not.toContain(folder)
-    }
+    const answer = await inspector.inspect(path)
+    expect(answer).toMatchObject({ ok: false, code: 'missing' })
+    expect(JSON.stringify(answer)).not.toContain(folder)
   })
 
   it('survives 200 mutations of real files', async () => {
@@ -89,7 +62,6 @@ describe('inspector', () => {
       const inspection = await inspector.inspect(path)
       const isAnswer = inspection.ok || inspection.code === 'unreadable'
       expect([i, isAnswer]).toEqual([i, true])
-      if (i % 10 === 0) await inspector.thumbnail(path, 320)
     }
     const last = await inspector.inspect(await file('after.jpg', originals[0] ?? ''))
     expect(last).toMatchObject({ ok: true, value: { width: 64 } })
@@ -125,14 +97,6 @@ describe('inspector with a thread that misbehaves', () => {
     const answers = await Promise.all(['never', 'fine', 'fine', 'fine'].map((path) => inspector.inspect(path)))
     expect(answers.map((one) => (one.ok ? 'ok' : one.code))).toEqual(['timeout', 'ok', 'ok', 'busy'])
     await inspector.close()
-  })
-
-  it('draws aside: no inspection waits for a thumbnail', async () => {
-    const inspector = misbehaving(60_000)
-    const stuck = inspector.thumbnail('never', 1)
-    expect(await inspector.inspect('fine')).toMatchObject(fine)
-    await inspector.close()
-    expect(await stuck).toMatchObject({ code: 'closed' })
   })
 
   it('answers each request when the thread can not start, without trying for ever', async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { createApp } from '#src/app.ts'
+import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
@@ -44,14 +45,21 @@ export interface Service {
   close(): Promise<void>
 }
 
-export async function startService(options: { pace?: Pace } = {}): Promise<Service> {
+export async function startService({
+  decoding,
+  ...options
+}: {
+  pace?: Pace
+  decoding?: DecoderOptions
+} = {}): Promise<Service> {
   const database = await createTestDatabase()
   const scope = await makeAccount(database)
   const other = await makeAccount(database)
   const root = await mkdtemp(join(tmpdir(), 'media-'))
   const store = createDiskStore({ root })
   const inspector = createInspector()
-  const media = createMedia({ db: database.db, store, inspector })
+  const decoder = createDecoder(decoding)
+  const media = createMedia({ db: database.db, store, inspector, decoder })
 
   const keyOf = (accountId: string, environment: Environment, scopes: GrantableScope[]) => ({
     keyId: `key_${accountId}`,
@@ -122,6 +130,7 @@ export async function startService(options: { pace?: Pace } = {}): Promise<Servi
     async close() {
       await server.close(1_000)
       await inspector.close()
+      await decoder.close()
       await database.close()
       await rm(root, { recursive: true })
     },

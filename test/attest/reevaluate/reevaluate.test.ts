@@ -122,6 +122,11 @@ describe('a revoked device', () => {
     await revoke(ago(10))
     await on.drain(caller)
     expect(await claimOf(before)).toMatchObject({ risk_score: 150, case_id: null })
+    const [found] = await on.service.test.owner<{ at: Date | null }>(
+      'SELECT claim_changed_at AS at FROM cases WHERE id = $1',
+      [caseId],
+    )
+    expect(found?.at).toBeInstanceOf(Date)
     const entries = await on.service.test.owner<{ kind: string; changes: object[] }>(
       'SELECT kind, changes FROM case_entries WHERE case_id = $1 ORDER BY seq DESC',
       [caseId],

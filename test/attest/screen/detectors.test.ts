@@ -38,6 +38,13 @@ const hive = {
 }
 const http = { id: 'call-1', genai_score: 0.5, deepfake_score: null, models: [{ model: 'diffusion', score: 0.4 }] }
 
+/** The same answer, and in its deepest object a name that is said twice. */
+function withTwice(answer: unknown, again = 'genai_score'): string {
+  const text = JSON.stringify(answer)
+  const at = text.lastIndexOf('{') + 1
+  return `${text.slice(0, at)}"genai_score":0.1,"${again}":0.9,${text.slice(at)}`
+}
+
 const failure = (type: string) => ({
   status: 'failure',
   request: { id: 'req_abc', timestamp: 1, operations: 0 },
@@ -157,6 +164,13 @@ describe('detectors', () => {
         ['403', { status: 403, text: 'no' }, { kind: 'refused' }],
         ['415', { status: 415, json: {} }, { kind: 'unsupported' }],
         ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: {} }, { kind: 'failed' }],
+        ...[201, 202, 203, 204, 205, 206, 207, 299].map((status): [string, Answer, Partial<Detection>] => [
+          `${status} with a body that would do`,
+          status === 204 || status === 205 ? { status, text: '' } : { status, json: good[name] },
+          { kind: 'failed', detail: `status ${status}` },
+        ]),
+        ['a member twice', { text: withTwice(good[name]) }, { kind: 'failed' }],
+        ['a member twice, once escaped', { text: withTwice(good[name], '\\u0067enai_score') }, { kind: 'failed' }],
         ['malformed JSON', { text: '{"status":"success",' }, { kind: 'failed' }],
         ['NaN', { text: '{"genai_score":NaN}' }, { kind: 'failed' }],
         ['another content type', { headers: { 'content-type': 'text/html' }, json: good[name] }, { kind: 'failed' }],

@@ -9,6 +9,7 @@ import { Registry } from 'prom-client'
 import sharp from 'sharp'
 import { addAdvisoryCodes } from '#src/attest/claims/claim-rows.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
+import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
@@ -23,7 +24,7 @@ import { createScreen, type ScreenDeps } from '#src/attest/screen/screen.ts'
 import { createScreenings } from '#src/attest/screen/screenings.ts'
 import { createScreeningSettings } from '#src/attest/screen/settings.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
+import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
@@ -75,7 +76,8 @@ export async function startScreening(): Promise<ScreenService> {
   const now = () => clock.now
   const store = createDiskStore({ root })
   const inspector = createInspector()
-  const media = createMedia({ db, store, inspector })
+  const decoder = createDecoder()
+  const media = createMedia({ db, store, inspector, decoder })
   const waiters = createWaiters(db)
   const server = await startDetector({ json: { genai_score: 0.1, deepfake_score: 0.1 } })
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
@@ -112,7 +114,11 @@ export async function startScreening(): Promise<ScreenService> {
   })
   const keys = new Map<string, KeyRow>()
   const routes = screenRoutes(screenings, createScreeningBatches({ db, now }), createScreeningSettings({ db }))
-  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
+  const app = await startApp(routes, {
+    findKey: async (raw) => keys.get(raw),
+    findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
+  })
 
   const addKey = (row: Partial<KeyRow>): string => {
     const raw = randomBytes(24).toString('base64url')
@@ -198,6 +204,7 @@ export async function startScreening(): Promise<ScreenService> {
       await outbound.close()
       await server.close()
       await inspector.close()
+      await decoder.close()
       await c2pa.close()
       await test.close()
       await rm(root, { recursive: true, force: true })

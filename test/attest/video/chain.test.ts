@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readPieces } from '#src/attest/claims/video-facts.ts'
 import { judge } from '#src/attest/factors/judge.ts'
 import type { ScoredFactor } from '#src/attest/factors/table.ts'
 import { firstLink, nextLink, parseSeed } from '#src/attest/video/chain.ts'
+import type { Walked } from '#src/attest/video/container.ts'
 import { examineVideo } from '#src/attest/video/examine.ts'
 import type { ReceivedVideo, VideoManifest } from '#src/attest/video/facts.ts'
+import { readPieces } from '#src/attest/video/pieces.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import { makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
@@ -308,7 +309,7 @@ describe('of a file', () => {
   })
 })
 
-interface Seen {
+interface Seen extends Partial<Walked> {
   manifest: VideoManifest
   received: ReceivedVideo
 }
@@ -327,7 +328,8 @@ function stream(
             index,
             bytes: chunk.data.length,
             sha256: sha256Hex(chunk.data),
-            arrivedAtMs: arrivals.get(index) ?? ISSUED + 60_000 + chunk.lastPtsUs / 1_000,
+            // When what belongs at this index was over, whatever was sent there.
+            arrivedAtMs: arrivals.get(index) ?? ISSUED + 60_000 + (chunks[index] ?? chunk).lastPtsUs / 1_000,
           },
         ],
   )
@@ -340,7 +342,7 @@ async function upload(chunks: readonly VideoChunk[], file: Buffer, cuts: number[
   const parts = edges.slice(1).map((end, place) => file.subarray(edges[place], end))
   const sizes = chunks.map(({ data }) => data.length)
   const { signal } = new AbortController()
-  const { bytes, pieces, looseBytes } = await readPieces(Readable.from(parts), {
+  const { bytes, pieces, looseBytes, ...walked } = await readPieces(Readable.from(parts), {
     sizes,
     type: 'video/mp4',
     signal,
@@ -348,13 +350,16 @@ async function upload(chunks: readonly VideoChunk[], file: Buffer, cuts: number[
   expect(bytes).toBe(file.length)
   const received = pieces.map((piece, index) => ({ ...piece, index, arrivedAtMs: null }))
   return {
+    ...walked,
     manifest: makeVideoManifest(NONCE, chunks),
     received: { source: 'upload', bytes, chunks: received, looseBytes, streamNonce: null },
   }
 }
 
-function judgeVideo({ manifest, received }: Seen): ScoredFactor[] {
-  const container = { state: 'sane' as const, reason: null, offset: null }
+// Without a file of its own a case is about the chain alone.
+const SANE = { state: 'sane', reason: null, offset: null } as const
+
+function judgeVideo({ manifest, received, container = SANE, footage = null }: Seen): ScoredFactor[] {
   const facts = factsOf({
     '/bundle/sessionNonce': NONCE,
     '/session': {
@@ -367,7 +372,7 @@ function judgeVideo({ manifest, received }: Seen): ScoredFactor[] {
     },
     '/media/mediaType': 'video',
     '/exif': { state: 'not_applicable' },
-    '/video': examineVideo({ manifest, received, nonce: NONCE, container }),
+    '/video': examineVideo({ manifest, received, nonce: NONCE, container, footage }),
   })
   return judge(facts).factors.filter(({ code }) => CODES.includes(code))
 }

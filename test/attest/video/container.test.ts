@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createWalker, MAX_ELEMENTS } from '#src/attest/video/container.ts'
+import { createWalker } from '#src/attest/video/container.ts'
 import type { ContainerFacts } from '#src/attest/video/facts.ts'
+import { MAX_ELEMENTS, MAX_PADDING_BYTES } from '#src/attest/video/limits.ts'
 import { joinChunks, recordVideo } from '../../../capture-kit/video.ts'
 
 const MP4 = joinChunks(recordVideo({ seed: 3, chunks: 3 }))
+const MOV = joinChunks(recordVideo({ seed: 3, chunks: 3, container: 'mov' }))
 const HEAD = element(0x1a45dfa3, element(0x4282, Buffer.from('webm')))
 const SANE = { state: 'sane', reason: null, offset: null }
 
@@ -20,12 +22,27 @@ describe('an MP4', () => {
   })
 
   it('is sane with its index at the end, and with data to the end of the file', () => {
-    const [ftyp, moov] = [boxAt(0), boxAt(boxAt(0).length)]
-    expect(walk(join(ftyp, box('mdat', Buffer.alloc(100)), moov), 'video/mp4')).toEqual(SANE)
-    expect(walk(join(ftyp, moov, long('mdat', 100)), 'video/quicktime')).toEqual(SANE)
+    const head = boxAt(0, MOV)
+    const index = MOV.subarray(MOV.indexOf('moov') - 4)
+    expect(walk(join(head, box('mdat', Buffer.alloc(100)), index), 'video/mp4')).toEqual(SANE)
+    expect(walk(join(head, index, long('mdat', 100)), 'video/quicktime')).toEqual(SANE)
     const endless = box('mdat', Buffer.alloc(100))
     endless.writeUInt32BE(0)
-    expect(walk(join(ftyp, moov, endless), 'video/mp4')).toEqual(SANE)
+    expect(walk(join(head, index, endless), 'video/mp4')).toEqual(SANE)
+  })
+
+  it('is sane with as many zero bytes at its end as recorders leave, and not with more', () => {
+    for (const [file, type] of [
+      [MP4, 'video/mp4'],
+      [MOV, 'video/quicktime'],
+      [joinChunks(recordVideo({ seed: 3, chunks: 2, container: 'webm' })), 'video/webm'],
+    ] as const) {
+      expect(walk(join(file, Buffer.alloc(MAX_PADDING_BYTES)), type)).toEqual(SANE)
+      const more = walk(join(file, Buffer.alloc(MAX_PADDING_BYTES + 1)), type)
+      expect(more).toMatchObject({ state: 'broken', reason: expect.stringMatching(/padding_too_long|truncated/) })
+      const far = walk(join(file, Buffer.alloc(3 * MAX_PADDING_BYTES)), type)
+      expect(far).toEqual({ state: 'broken', reason: 'padding_too_long', offset: file.length })
+    }
   })
 
   const ftyp = boxAt(0)
@@ -34,11 +51,12 @@ describe('an MP4', () => {
   const data = box('mdat', Buffer.alloc(4))
   const broken: [string, Buffer, string][] = [
     ['that ends within a box', MP4.subarray(0, -1), 'truncated'],
-    ['that ends within a header', join(MP4, Buffer.alloc(4)), 'truncated'],
+    ['that ends within a header', join(MP4, Buffer.from('free')), 'truncated'],
     ['that ends within its index, between two boxes', join(ftyp, grown(moov)), 'truncated'],
     ['without an index', join(ftyp, data), 'no_movie'],
     ['without a video track', join(ftyp, replaced(moov, 'vide', 'soun'), data), 'no_video_track'],
     ['without data', join(ftyp, moov), 'no_media_data'],
+    ['without a sample', join(ftyp, moov, data), 'no_frames'],
     ['with two indices', join(ftyp, moov, moov, data), 'second_movie'],
     ['with fragments that changed places', join(ftyp, moov, second, first), 'fragments_out_of_order'],
     ['with a fragment twice', join(ftyp, moov, first, first), 'fragments_out_of_order'],
@@ -49,7 +67,7 @@ describe('an MP4', () => {
       join(ftyp, Buffer.from([0, 0, 0, 7, 0x66, 0x72, 0x65, 0x65])),
       'bad_box_size',
     ],
-    ['with zeros', join(MP4, Buffer.alloc(64)), 'bad_box_type'],
+    ['with zeros between its boxes', join(ftyp, moov, Buffer.alloc(64), first), 'bad_box_type'],
     ['with a box of 2^63 bytes', join(MP4, huge('free')), 'truncated'],
   ]
   it.each(broken)('%s is broken', (_, bytes, reason) => {
@@ -59,9 +77,14 @@ describe('an MP4', () => {
 })
 
 describe('a WebM', () => {
-  const track = element(0x1654ae6b, element(0xae, element(0x83, Buffer.from([1]))))
+  const codec = element(0x86, Buffer.from('V_VP8'))
+  const track = element(
+    0x1654ae6b,
+    element(0xae, join(element(0xd7, Buffer.from([3])), codec, element(0x83, Buffer.from([1])))),
+  )
+  const block = element(0xa3, Buffer.from([0x83, 0, 0, 0x80, 0, 0, 0, 0, 0]))
   const cluster = (at: number, isLive = false) =>
-    element(0x1f43b675, join(element(0xe7, Buffer.from([at])), element(0xa3, Buffer.alloc(9))), isLive)
+    element(0x1f43b675, join(element(0xe7, Buffer.from([at])), block), isLive)
   const file = (...parts: Buffer[]) => join(HEAD, element(0x18538067, join(...parts)))
   const live = (...parts: Buffer[]) => join(HEAD, element(0x18538067, join(...parts), true))
 
@@ -123,7 +146,10 @@ describe('whatever bytes', () => {
     const walker = createWalker('video/mp4')
     const crowd = Buffer.concat(Array.from({ length: 10_000 }, () => box('free', Buffer.alloc(0))))
     for (let sent = 0; sent < MAX_ELEMENTS + 10_000; sent += 10_000) walker.push(crowd)
-    expect(walker.end()).toMatchObject({ state: 'unverified', reason: 'too_many_elements' })
+    expect(walker.end()).toMatchObject({
+      container: { state: 'unverified', reason: 'too_many_elements' },
+      footage: null,
+    })
   })
 })
 
@@ -135,11 +161,11 @@ function walk(bytes: Buffer, type: string, cuts: number[] = []): ContainerFacts 
     from = Math.max(from, cut)
   }
   walker.push(bytes.subarray(from))
-  return walker.end()
+  return walker.end().container
 }
 
-function boxAt(offset: number): Buffer {
-  return MP4.subarray(offset, offset + MP4.readUInt32BE(offset))
+function boxAt(offset: number, file = MP4): Buffer {
+  return file.subarray(offset, offset + file.readUInt32BE(offset))
 }
 
 /** A `moof` and its `mdat`. */

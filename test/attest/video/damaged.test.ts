@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { afterAll, expect, it } from 'vitest'
 import { createReadVideo } from '#src/attest/claims/video-facts.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { createDiskStore } from '#src/platform/store/disk.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
 
@@ -13,6 +14,39 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const NONCE = 'A'.repeat(43)
 const scope = { accountId: 'acc_0000000000000000000000000a', environment: 'sandbox' } as const
+
+it('reads the bytes of a video once, however many chunks it has', async () => {
+  const disk = createDiskStore({ root })
+  const recording = recordVideo({ seed: 2, chunks: 10_000, chunkMs: 100 })
+  const { sha256 } = await disk.put(scope, Readable.from([joinChunks(recording)]), { maxBytes: 64 * 1024 * 1024 })
+  let opened = 0
+  const store: Pick<BlobStore, 'openRead'> = {
+    openRead(...args) {
+      opened += 1
+      return disk.openRead(...args)
+    },
+  }
+  const db: Pick<Database, 'tenant'> = { tenant: () => Promise.reject(new Error('an upload has no stream')) }
+  const video = await createReadVideo({ db, store })(
+    { scope, signal: new AbortController().signal },
+    {
+      submission: {
+        media_type: 'video',
+        bundle: { video_manifest: makeVideoManifest(NONCE, recording), session_nonce: NONCE },
+      } as never,
+      mediaSha256: Buffer.from(sha256, 'hex'),
+      mediaContentType: 'video/mp4',
+    },
+  )
+  expect(video).toMatchObject({
+    received: { chunks: 10_000, missing: null },
+    chain: { verifiedLinks: 10_000, digest: null },
+    footage: { fragments: 10_000, chunkStart: null, chunkFrames: null },
+  })
+  expect(opened).toBe(1)
+  // However many chunks: what is kept of them is not.
+  expect(JSON.stringify(video).length).toBeLessThan(2_000)
+})
 
 it('blames nobody for bytes that the store has damaged', async () => {
   const store = createDiskStore({ root })

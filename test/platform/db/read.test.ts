@@ -4,12 +4,12 @@ import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 let test: TestDatabase
-/** Of one connection, so that what one transaction leaves on it is what the next one finds. */
+/** Of one connection for each door, so that what one transaction leaves on it is what the next one finds. */
 let db: Database
 let scope: Scope
 beforeAll(async () => {
   test = await createTestDatabase()
-  db = createDatabase({ url: test.url, poolSize: 1 })
+  db = createDatabase({ url: test.url, poolSize: 1, systemPoolSize: 1 })
   scope = await makeAccount(test)
 })
 afterAll(async () => {

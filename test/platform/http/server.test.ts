@@ -358,6 +358,7 @@ describe('the internal port', () => {
       registry,
       onFailedCheck: (name) => void failed.push(name),
       checkTimeoutMs: 100,
+      hosts: ['Metrics.Internal'],
     })
     const listening = await listen(app, { port: 0, host: '127.0.0.1' })
     open.push(listening)
@@ -370,6 +371,22 @@ describe('the internal port', () => {
     expect((await call(app, '/metrics')).status).toBe(200)
     expect((await call(app, '/')).status).toBe(404)
     expect((await call(app, '/metrics', { method: 'POST' })).status).toBe(405)
+  })
+
+  it.each([
+    [200, ['127.0.0.1', '127.0.0.1:9090', '10.2.3.4:9090', '[::1]:9090', '[fd00::7]']],
+    [
+      200,
+      ['localhost', 'LOCALHOST:9090', 'localhost.', 'app.localhost:1', 'metrics.internal', 'metrics.internal:9090'],
+    ],
+    [421, ['rebound.example', 'localhost.example', 'internal', 'web:9090', '127.0.0.1.example', '[::1].example']],
+    [421, ['127.0.0.1@evil.example', 'evil.example#@127.0.0.1', '1', '[]', '']],
+  ])('answers %i under %s', async (status, hosts) => {
+    const app = await startInternal({})
+    for (const host of hosts) {
+      const text = await callRaw(app, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      expect({ host, status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]) }).toEqual({ host, status })
+    }
   })
 
   it('names the checks that fail or hang', async () => {

@@ -2,12 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { QUEUES } from '#src/catalogue/queues.ts'
+import { QUEUE_NAMES, QUEUES } from '#src/catalogue/queues.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type Outcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
+import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -156,6 +157,13 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(await producer.add(many.map((one) => ({ tickets: [one], priority: 3 })))).toEqual({ stored: ids })
     expect(await producer.held(many)).toEqual(ids)
     expect(await producer.waiting()).toBe(251)
+    // A worker takes nothing of it and is not stuck.
+    const bull = await engine.inspect('deliver')
+    await bull.pause()
+    expect(await producer.waiting()).toBe(0)
+    await bull.resume()
+    expect(await producer.waiting()).toBe(251)
+    await bull.close()
     await producer.close()
   })
 
@@ -289,6 +297,44 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
     await database.owner('DELETE FROM queues')
     await settledAll(ids)
+    await worker.close(5_000)
+  })
+
+  it('knows which queues have a job that is due', async () => {
+    const [now, later] = await addJobs(2)
+    await database.owner("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = $1", [later])
+    expect(await dispatcher.findDue(['attest', 'deliver'])).toEqual(['attest'])
+    expect(await dispatcher.findDue(['deliver'])).toEqual([])
+    await database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [now])
+    expect(await dispatcher.findDue(['attest', 'deliver'])).toEqual([])
+    await database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [later])
+  })
+
+  it('is asked together for all idle queues, and dispatches what comes', async () => {
+    const worker = await start(settleNow)
+    let [rounds, questions] = [0, 0]
+    const loops = runDispatchLoops(
+      {
+        ...dispatcher,
+        dispatch: (queue) => {
+          rounds += 1
+          return dispatcher.dispatch(queue)
+        },
+        findDue: (queues) => {
+          questions += queues.length === QUEUE_NAMES.length ? 1 : 0
+          return dispatcher.findDue(queues)
+        },
+      },
+      log,
+    )
+    await until(() => questions > 2)
+    const before = rounds
+    const asked = questions
+    await until(() => questions > asked + 4)
+    expect(rounds - before).toBeLessThanOrEqual(QUEUE_NAMES.length)
+    const ids = await addJobs(3)
+    await until(async () => (await states(ids)).every(({ state }) => state === 'succeeded'))
+    await loops.close()
     await worker.close(5_000)
   })
 })

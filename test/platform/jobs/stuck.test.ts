@@ -52,3 +52,39 @@ describe('a worker that makes no progress', () => {
     )
   })
 })
+
+describe('a worker that stood still while jobs arrived', () => {
+  const STUCK_AFTER_SECONDS = 2
+  let system: System
+  beforeAll(async () => {
+    system = await startSystem({
+      engine,
+      only: ['dispatch', 'attest'],
+      environment: { STUCK_AFTER_SECONDS: String(STUCK_AFTER_SECONDS) },
+    })
+  }, 60_000)
+  afterAll(() => system?.close())
+
+  it('works on and is not replaced', { timeout: 90_000 }, async () => {
+    const { database, scope, supervisor, warnings } = system
+    const count = async (state: string) => (await database.owner('SELECT FROM jobs WHERE state = $1', [state])).length
+    for (let round = 1; round <= 2; round += 1) {
+      const attest = supervisor.children.get('attest')
+      attest?.kill('SIGSTOP')
+      const stoppedAt = performance.now()
+      await database.db.tenant(scope, (tx) =>
+        enqueue(
+          tx,
+          'attest',
+          scope,
+          Array.from({ length: 60 }, (_, index) => ({ payload: { attestationId: `att_${index}` } })),
+        ),
+      )
+      await until(async () => (await count('dispatched')) > 0)
+      await until(() => performance.now() - stoppedAt > STUCK_AFTER_SECONDS * 1_500)
+      attest?.kill('SIGCONT')
+      await until(async () => (await count('dead')) === round * 60, { timeoutMs: 60_000 })
+    }
+    expect(warnings.filter((line) => /ended with/.test(line))).toEqual([])
+  })
+})

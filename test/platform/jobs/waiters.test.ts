@@ -4,6 +4,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 describe('waiting callers', () => {
   let database: TestDatabase
@@ -52,11 +53,40 @@ describe('waiting callers', () => {
 
   it('are answered at once when a thousand wait already, and their places come free', async () => {
     const id = await addJob()
+    expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([true, 1])
     const crowd = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
+    expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([false, 5])
     expect(await waiters.settled(id, 10_000)).toBe(false)
     await end(id, 'succeeded')
     expect((await Promise.all(crowd)).every(Boolean)).toBe(true)
     expect(await waiters.settled(id, 10_000)).toBe(true)
+  })
+
+  it('are asked for together, and less often the longer they wait', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, addJob))
+    const polls: number[] = []
+    const counted = createWaiters({
+      readSystem: (reason, statement) => {
+        const { values } = statement()
+        polls.push((values[0] as string[]).length)
+        return database.db.readSystem(reason, statement)
+      },
+    })
+    const crowd = Array.from({ length: 400 }, (_, index) => counted.settled(ids[index % 40] ?? '', 10_000))
+    const [last = ''] = ids.slice(-1)
+    const startedAt = performance.now()
+    await until(() => polls.length >= 7)
+    // 25 ms, and a quarter more each time: seven polls in a row would be over after 175 ms.
+    expect(performance.now() - startedAt).toBeGreaterThan(350)
+    expect(Math.max(...polls)).toBe(40)
+    await end(last, 'succeeded')
+    expect((await Promise.all(crowd.filter((_, index) => index % 40 === 39))).every(Boolean)).toBe(true)
+    const fresh = await addJob()
+    const answered = counted.settled(fresh, 10_000)
+    await end(fresh, 'succeeded')
+    expect(await answered).toBe(true)
+    counted.close()
+    expect((await Promise.all(crowd)).filter(Boolean)).toHaveLength(10)
   })
 
   it('hold no connection: a pool of four serves others while hundreds wait', async () => {

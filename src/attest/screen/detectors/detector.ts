@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { parseRetryAfter } from '#src/account/webhooks/schedule.ts'
+import { parseJson } from '#src/platform/crypto/canonical.ts'
 import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
 
 export interface DetectorInput {
@@ -58,6 +59,7 @@ export interface DetectorDeps {
 export const DETECTOR_TIMEOUT_MS = 30_000
 // An answer has some kilobytes.
 const MAX_ANSWER_BYTES = 256 * 1024
+const MAX_ANSWER_DEPTH = 32
 const RETRY_AFTER_MS = 30_000
 const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_MODELS = 100
@@ -102,7 +104,8 @@ export async function callDetector(
   if (status === 413 || status === 415 || status === 422) {
     return { detection: { kind: 'unsupported', detail: `status ${status}` } }
   }
-  if (status < 200 || status >= 300) return { detection: { kind: 'failed', detail: `status ${status}` } }
+  // Accepted (202), partial (206) and the like are no answer: a score stands in a 200.
+  if (status !== 200) return failed(`status ${status}`)
   if (answer.isTruncated) return failed(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
   if (!isJson(answer)) return failed('the answer is not application/json')
   return json === undefined ? failed('the answer is no JSON') : { json }
@@ -148,7 +151,8 @@ function isJson({ headers }: Extract<OutboundAnswer, { ok: true }>): boolean {
 function jsonOf(answer: Extract<OutboundAnswer, { ok: true }>): unknown {
   if (answer.isTruncated || !isJson(answer)) return undefined
   try {
-    return JSON.parse(answer.body.toString('utf8'))
+    // Of two members with one name a detector and we might take different ones.
+    return parseJson(answer.body, { maxBytes: MAX_ANSWER_BYTES, maxDepth: MAX_ANSWER_DEPTH })
   } catch {
     return undefined
   }

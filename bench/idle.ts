@@ -1,0 +1,176 @@
+// What a deployment costs that has nothing to do: processor time and wake-ups of every process that `npm start` starts,
+// the embedded Postgres with them. Told by /proc, so by Linux alone.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { childEnvironment } from '#src/config.ts'
+import { describe, judgeLimit, note, type Options, type Verdict } from './harness.ts'
+import { startRedis } from './redis.ts'
+
+// No floors: doing nothing costs nothing.
+const MAX_PERCENT = 2
+const MAX_WAKEUPS = 150
+const SETTLE_MS = 15_000
+const MEASURE_MS = 15_000
+const READY_LINE = 'drains and stops'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+export async function runIdle(options: Options): Promise<Verdict[]> {
+  if (process.platform !== 'linux') return [note('idle', 'not measured: only Linux tells')]
+  const verdicts: Verdict[] = []
+  for (const engine of ['postgres', 'redis'] as const) {
+    if (options.part !== undefined && options.part !== engine) continue
+    verdicts.push(...(await measureEngine(engine, options)))
+  }
+  return verdicts
+}
+
+async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: Options): Promise<Verdict[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-idle-'))
+  // As root, Postgres runs as another user, who must be able to pass through.
+  chmodSync(directory, 0o711)
+  const redis = engine === 'redis' ? await startRedis(directory) : undefined
+  if (engine === 'redis' && redis === undefined) return [note('idle, redis', 'not measured: no redis-server')]
+  const child = spawn(process.execPath, ['commands/start.ts'], {
+    cwd: ROOT,
+    env: childEnvironment({
+      MODE: 'development',
+      DATABASE_URL: '',
+      REDIS_URL: redis?.url ?? '',
+      DATA_DIR: join(directory, 'data'),
+      PORT: '0',
+    }),
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  try {
+    await untilReady(child)
+    await delay(isQuick ? 1_000 : SETTLE_MS)
+    const keeper = Number(readFileSync(join(directory, 'data/embedded/keeper'), 'utf8'))
+    const measured: Record<'all' | 'node' | 'postgres', Cost[]> = { all: [], node: [], postgres: [] }
+    for (let round = 0; round < rounds; round += 1) {
+      const pids = [child.pid ?? 0, keeper].flatMap(withDescendants)
+      const before = pids.map(costOf)
+      const startedAt = performance.now()
+      await delay(isQuick ? 1_000 : MEASURE_MS)
+      const seconds = (performance.now() - startedAt) / 1_000
+      const costs = pids.map((pid, index) => ({
+        program: programOf(pid),
+        ...rateOf(before[index], costOf(pid), seconds),
+      }))
+      measured.all.push(sum(costs))
+      for (const name of ['node', 'postgres'] as const) {
+        measured[name].push(sum(costs.filter(({ program }) => program === name)))
+      }
+    }
+    const beside = (unit: string, pick: (cost: Cost) => number) =>
+      (['node', 'postgres'] as const).map((name) => `${name} ${describe(measured[name].map(pick), unit)}`).join(', ')
+    const percent = (cost: Cost) => cost.busyNs / 1e7
+    const wakeups = (cost: Cost) => cost.wakeups
+    return [
+      judgeLimit({
+        name: `idle, queues on ${engine}`,
+        label: 'all processes',
+        unit: '% of a core',
+        values: measured.all.map(percent),
+        max: MAX_PERCENT,
+        beside: beside('%', percent),
+      }),
+      judgeLimit({
+        name: `idle, queues on ${engine}`,
+        label: 'wake-ups of all processes',
+        unit: '/s',
+        values: measured.all.map(wakeups),
+        max: MAX_WAKEUPS,
+        beside: beside('/s', wakeups),
+      }),
+    ]
+  } finally {
+    await stop(child)
+    redis?.stop()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
+  }
+}
+
+/** Since the process began; as a rate, per second. */
+interface Cost {
+  busyNs: number
+  wakeups: number
+}
+
+// Threads too: the collector's and the thread pool's wake up as well.
+function costOf(pid: number): Cost {
+  return sum(
+    list(`/proc/${pid}/task`).map((thread) => ({
+      busyNs: Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]),
+      wakeups: Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(read(`/proc/${pid}/task/${thread}/status`))?.[1] ?? 0),
+    })),
+  )
+}
+
+function rateOf(before: Cost | undefined, after: Cost, seconds: number): Cost {
+  // A process that ended meanwhile counts no more.
+  const rate = (key: keyof Cost) => Math.max(0, after[key] - (before?.[key] ?? 0)) / seconds
+  return { busyNs: rate('busyNs'), wakeups: rate('wakeups') }
+}
+
+function sum(costs: readonly Cost[]): Cost {
+  return costs.reduce((all, one) => ({ busyNs: all.busyNs + one.busyNs, wakeups: all.wakeups + one.wakeups }), {
+    busyNs: 0,
+    wakeups: 0,
+  })
+}
+
+function withDescendants(pid: number): number[] {
+  const children = list(`/proc/${pid}/task`).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(withDescendants)]
+}
+
+function programOf(pid: number): string {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`))
+  } catch {
+    return ''
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    let said = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes(READY_LINE)) done()
+    })
+    child.once('exit', (code) => fail(new Error(`npm start ended with ${code}`)))
+  })
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise((done) => {
+    child.once('exit', () => done())
+    child.kill('SIGTERM')
+  })
+}

@@ -1,0 +1,297 @@
+// What one tenant's worst costs another: each route's p99 and that of webhooks, at a low and steady rate, while the other tenant
+// does its worst, against the same without it.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { createVendor } from '../capture-kit/vendor.ts'
+import type { Tally } from '../test/support/attack-loop.ts'
+import { createCaptures } from './captures.ts'
+import { multiply } from './fairness.ts'
+import { note, type Options, print, type Verdict } from './harness.ts'
+import type { AttackTask } from './neighbours/attacker.ts'
+import { makeHonestData } from './neighbours/data.ts'
+import { compareAll, judgeScenario, merge } from './neighbours/judge.ts'
+import { honestRoutines } from './neighbours/requests.ts'
+import { SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './neighbours/scenarios.ts'
+import { createSteady, type Observed, type Receiver, type Steady, seenOf, startReceiver } from './neighbours/steady.ts'
+import { type Process, processorMs, startProcess } from './processes.ts'
+import { openStage, type Stage } from './stage.ts'
+
+/** Of one phase, calm or attacked. Three of each make a scenario of half a minute. */
+const PHASE_SECONDS = 3.5
+const QUICK_PHASE_SECONDS = 1.5
+/** The attack runs for so long before anything counts. */
+const LEAD_MS = 1_000
+/** What an attack leaves behind must not count against the calm that follows. */
+const SETTLE_MS = 20_000
+const WORKERS = ['dispatch', 'attest', 'screen', 'deliver', 'clock']
+const DELIVERIES = 'webhook, from event to receipt'
+const SERVING = ['web', ...WORKERS] as const
+
+// Narrower than what each of them is, so that what one has can be asked of all.
+const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name]
+
+interface Play {
+  stage: Stage
+  steady: Steady
+  receiver: Receiver
+  attacker: Process
+  serving: ReadonlyMap<string, Process>
+  /** The accounts of the attacker. */
+  enemies: readonly string[]
+  phaseSeconds: number
+}
+
+interface Played {
+  name: ScenarioName
+  calm: Observed
+  attacked: Observed
+  rate: string
+}
+
+export async function runNeighbours(options: Options): Promise<Verdict[]> {
+  const names = SCENARIO_NAMES.filter((name) => options.part === undefined || options.part === name)
+  const stack = new AsyncDisposableStack()
+  try {
+    const stage = await openStage({ redis: true })
+    stack.defer(() => stage.close())
+    const vendor = await createVendor({ now: () => new Date() })
+    const detector = await startDetector()
+    stack.defer(detector.close)
+    const receiver = await startReceiver()
+    stack.defer(receiver.close)
+    const environment = {
+      ...stage.environment,
+      ATTESTATION_TEST_ROOTS: vendor.roots,
+      ATTESTATION_APPS: vendor.apps,
+      SCREENING_DETECTOR: 'http',
+      SCREENING_URL: detector.url,
+    }
+    const serving = new Map<string, Process>()
+    for (const name of SERVING) {
+      const one = await startProcess(`workers/${name}.ts`, environment, options)
+      stack.defer(() => one.stop())
+      serving.set(name, one)
+    }
+    const port = serving.get('web')?.port ?? 0
+    // Each phase of a run uses some of what serves once.
+    const each = options.isQuick ? 60 : Math.min(900, 60 + names.length * options.rounds * 10)
+    const data = await makeHonestData(stage, { port, vendor, receiverUrl: receiver.url, each })
+    const enemy = await addEnemies(stage)
+    const rows = Math.max(0, ...names.map((name) => scenarioOf(name).rows ?? 0))
+    const waitingIds =
+      rows === 0 ? [] : await addRows(stage, { ...enemy, port, count: options.isQuick ? rows / 10 : rows })
+    const attacker = await startProcess('bench/neighbours/attacker.ts', {
+      WEB_PORT: String(port),
+      ATTACKER_KEY: enemy.key,
+      PUBLISHABLE_KEY: enemy.publishableKey,
+      WAITING_IDS: JSON.stringify(waitingIds),
+    })
+    stack.defer(() => attacker.stop())
+    const steady = createSteady({ port, key: stage.key, routines: honestRoutines(data) })
+    stack.defer(() => steady.close())
+
+    const phaseSeconds = options.isQuick ? QUICK_PHASE_SECONDS : PHASE_SECONDS
+    const play: Play = { stage, steady, receiver, attacker, serving, enemies: enemy.accounts, phaseSeconds }
+    await observe(play)
+    const played: Played[] = []
+    for (const name of names) played.push(await playScenario(play, name, options.rounds))
+
+    const calm = merge(played.map((one) => one.calm))
+    const verdicts: Verdict[] = []
+    for (const { name, attacked, rate } of played) {
+      print(`\n${name}: ${SCENARIOS[name].says}`)
+      verdicts.push(judgeScenario(name, compareAll(calm, attacked), rate))
+    }
+    return [...verdicts.sort((left, right) => Number(left.isReached) - Number(right.isReached)), failuresOf(calm)]
+  } finally {
+    await stack.disposeAsync()
+  }
+}
+
+/** In turns the floor: the same requests without an attack, and the attack. */
+async function playScenario(play: Play, name: ScenarioName, rounds: number): Promise<Played> {
+  const { attacker } = play
+  await order(attacker, { act: 'prepare', scenario: name })
+  await settle(play)
+  const calm: Observed[] = []
+  const attacked: Observed[] = []
+  const tallies: Tally[] = []
+  const busy = { calm: 0, attacked: 0 }
+  const elapsed = { calm: 0, attacked: 0 }
+  const phase = async (kind: 'calm' | 'attacked', into: Observed[]) => {
+    const [since, sinceMs] = [busyMs(play), performance.now()]
+    into.push(await observe(play))
+    busy[kind] += busyMs(play) - since
+    elapsed[kind] += performance.now() - sinceMs
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    await phase('calm', calm)
+    await order(attacker, { act: 'start', scenario: name })
+    await delay(LEAD_MS)
+    await phase('attacked', attacked)
+    tallies.push(await attacker.ask<Tally>({ act: 'stop' } satisfies AttackTask))
+    await settle(play)
+  }
+  const shares = { calm: busy.calm / elapsed.calm, attacked: busy.attacked / elapsed.attacked }
+  const rate = describeRate(tallies, shares)
+  print(`${name}: ${rate}`)
+  return { name, calm: merge(calm), attacked: merge(attacked), rate }
+}
+
+/** One phase: the honest tenant's requests, and the deliveries of the events that happened in it. */
+async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise<Observed> {
+  const from = performance.timeOrigin + performance.now()
+  const observed = await steady.run(phaseSeconds)
+  const to = performance.timeOrigin + performance.now()
+  await until(
+    async () => (await openJobs(stage, [stage.scope.accountId], 'deliver')) === 0,
+    'the honest events were delivered',
+  )
+  const seen = seenOf(observed, DELIVERIES)
+  for (const { createdAt, latencyMs } of receiver.receipts.splice(0)) {
+    if (createdAt >= from && createdAt < to) seen.latenciesMs.push(latencyMs)
+  }
+  const late = await openJobs(stage, [stage.scope.accountId], 'deliver')
+  if (late > 0) seen.failures['not delivered in time'] = late
+  return observed
+}
+
+/** Until nothing of the attacker runs any more, nor waits to be tried again, and web answers as it should. */
+async function settle({ stage, enemies, serving }: Play): Promise<void> {
+  const port = serving.get('web')?.port ?? 0
+  await until(async () => {
+    await stage.owner(
+      `UPDATE jobs SET state = 'cancelled', settled_at = now()
+       WHERE account_id = ANY($1) AND state = 'queued' AND run_at < now() + interval '1 hour'`,
+      [enemies],
+    )
+    return (await openJobs(stage, enemies)) === 0 && (await isPrompt(port))
+  }, "the attacker's work had ended and web answered at once")
+}
+
+async function openJobs(stage: Stage, accountIds: readonly string[], queue?: string): Promise<number> {
+  const [row] = await stage.owner<{ count: number }>(
+    `SELECT count(*)::int AS count FROM jobs WHERE account_id = ANY($1) AND ($2::text IS NULL OR queue = $2)
+       AND (state IN ('dispatched', 'running') OR ($2 IS NOT NULL AND state = 'queued' AND run_at <= now()))`,
+    [accountIds, queue ?? null],
+  )
+  return row?.count ?? 0
+}
+
+async function isPrompt(port: number): Promise<boolean> {
+  const startedAt = performance.now()
+  const answer = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(SETTLE_MS) }).catch(
+    () => undefined,
+  )
+  await answer?.arrayBuffer()
+  return answer?.status === 200 && performance.now() - startedAt < 50
+}
+
+/** Answers at the latest after `SETTLE_MS`, and says so: what still goes on then counts. */
+async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS
+  while (!(await isSo())) {
+    if (performance.now() > deadline) return print(`  after ${SETTLE_MS / 1_000} s it was not so yet that ${what}`)
+    await delay(50)
+  }
+}
+
+function busyMs({ serving }: Play): number {
+  return [...serving.values()].reduce((sum, { pid }) => sum + (processorMs(pid) ?? Number.NaN), 0)
+}
+
+/** @param shares Processor time of the service's processes, without its stores', in cores. */
+function describeRate(tallies: readonly Tally[], shares: { calm: number; attacked: number }): string {
+  const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0)
+  const outcomes = new Map<string, number>()
+  for (const [outcome, times] of tallies.flatMap((tally) => Object.entries(tally.outcomes))) {
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + times)
+  }
+  const answers = [...outcomes].map(([outcome, times]) => `${outcome}: ${times}`).join(', ')
+  const slowest = Math.max(0, ...tallies.map(({ slowestMs }) => slowestMs))
+  const share = (cores: number) => `${Math.round(cores * 100)} %`
+  return (
+    `${(
+      sum(({ sent }) => sent) /
+        Math.max(
+          1,
+          sum((tally) => tally.seconds),
+        )
+    ).toFixed(1)} requests/s of the attacker ` +
+    `(${answers || 'none answered'}; slowest ${Math.round(slowest)} ms), the service's processes ${share(shares.attacked)} of a core, calm ${share(shares.calm)}`
+  )
+}
+
+/** A calm in which the honest tenant is refused something would make every figure worthless. */
+function failuresOf(calm: Observed): Verdict {
+  const wrong = [...calm].flatMap(([name, { failures }]) =>
+    Object.entries(failures).map(([what, times]) => `${name}: ${times} x ${what}`),
+  )
+  const line =
+    wrong.length === 0
+      ? 'without an attack every request was answered as it should'
+      : `without an attack: ${wrong.join('; ')}`
+  return { ...note('neighbours', line), isReached: wrong.length === 0 }
+}
+
+async function addEnemies(stage: Stage) {
+  const own = await stage.addAccount()
+  const shared = await createAccounts({ db: stage.db }).create({
+    id: newAccountId('acc'),
+    name: 'Published',
+    plan: 'enterprise',
+  })
+  const scope = { accountId: shared.id, environment: 'sandbox' } as const
+  const { key } = await createKeys({ db: stage.db }).create(scope, {
+    name: 'published',
+    scopes: ['all'],
+    isAccountBearing: false,
+  })
+  return { accountId: own.accountId, key: own.key, publishableKey: key, accounts: [own.accountId, shared.id] }
+}
+
+/** Claims of the attacker, and attestations that wait for jobs of another day. Answers the ids of some. */
+async function addRows(
+  stage: Stage,
+  { accountId, key, port, count }: { accountId: string; key: string; port: number; count: number },
+): Promise<string[]> {
+  const { client, take } = await createCaptures({ port, key }, { isSmall: true })
+  const [template] = await take(1)
+  if (template === undefined) throw new Error('no capture')
+  await client.attest(template, 30)
+  await multiply(stage, accountId, count)
+  const rows = await stage.owner<{ id: string }>(
+    `SELECT id FROM attestations WHERE account_id = $1 AND status = 'queued' LIMIT 1500`,
+    [accountId],
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function order(attacker: Process, task: AttackTask): Promise<void> {
+  await attacker.ask(task)
+}
+
+/** Of synthetic media: as quick as detectors never are, so that what is measured is ours. */
+async function startDetector() {
+  const server = createServer((req, res) => {
+    req.resume()
+    req.on('end', () =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"genai_score":0.1,"deepfake_score":null}'),
+    )
+  })
+  server.keepAliveTimeout = 75_000
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise<void>((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,83 @@
+// What counts as keeping tenants apart. Pure.
+
+import { note, percentile, print, type Verdict } from '../harness.ts'
+import type { Observed } from './steady.ts'
+
+export const MAX_FACTOR = 2
+/**
+ * A difference below this is not held against anybody. Two cores run the service, its stores, the attacker and the one who
+ * measures: a request that comes while both are in use waits for a few slices of the scheduler, which are 3 ms each.
+ */
+export const NOISE_MS = 10
+
+export interface Compared {
+  name: string
+  calmMs: number
+  attackedMs: number
+  ratio: number
+  /** Samples of the calm, and under attack. */
+  samples: [calm: number, attacked: number]
+  /** Answers under attack that no honest caller should get. */
+  failures: string
+  isReached: boolean
+}
+
+/**
+ * Each name's p99 under attack against its p99 without, worst first. The calm of all scenarios of a run counts for each: it is
+ * the same thing, and a p99 takes a hundred samples.
+ */
+export function compareAll(calm: Observed, attacked: Observed): Compared[] {
+  const compared = [...attacked].map(([name, seen]): Compared => {
+    const quiet = calm.get(name)?.latenciesMs ?? []
+    const calmMs = percentile(quiet, 99)
+    const attackedMs = percentile(seen.latenciesMs, 99)
+    const ratio = attackedMs / calmMs
+    const failures = Object.entries(seen.failures).map(([what, times]) => `${times} x ${what}`)
+    return {
+      name,
+      calmMs,
+      attackedMs,
+      ratio,
+      samples: [quiet.length, seen.latenciesMs.length],
+      failures: failures.join(', '),
+      isReached: failures.length === 0 && (ratio <= MAX_FACTOR || attackedMs - calmMs <= NOISE_MS),
+    }
+  })
+  const rank = ({ ratio, isReached }: Compared) => (isReached ? 0 : 1e9) + ratio
+  return compared.sort((left, right) => rank(right) - rank(left))
+}
+
+export function merge(all: readonly Observed[]): Observed {
+  const merged: Observed = new Map()
+  for (const observed of all) {
+    for (const [name, { latenciesMs, failures }] of observed) {
+      const seen = merged.get(name) ?? { latenciesMs: [], failures: {} }
+      seen.latenciesMs.push(...latenciesMs)
+      for (const [what, times] of Object.entries(failures)) seen.failures[what] = (seen.failures[what] ?? 0) + times
+      merged.set(name, seen)
+    }
+  }
+  return merged
+}
+
+const WORST_RECORDED = 4
+
+/** Prints every route of a scenario, worst first; the verdict names the worst. */
+export function judgeScenario(name: string, compared: readonly Compared[], rate: string): Verdict {
+  for (const one of compared) print(`  ${describeOne(one)}`)
+  const missed = compared.filter(({ isReached }) => !isReached)
+  const worst = compared.slice(0, Math.max(1, Math.min(WORST_RECORDED, missed.length))).map(describeOne)
+  const line =
+    `${rate}; ${missed.length === 0 ? 'all' : `${compared.length - missed.length} of`} ${compared.length} reached ` +
+    `(bar <= ${MAX_FACTOR} x${missed.length === 0 ? '' : ', missed'}); worst: ${worst.join('; ')}`
+  return { ...note(`neighbours, ${name}`, line), isReached: missed.length === 0 }
+}
+
+function describeOne({ name, calmMs, attackedMs, ratio, samples, failures, isReached }: Compared): string {
+  const figures = `${ratio.toFixed(2)} (${ms(calmMs)} to ${ms(attackedMs)}; ${samples.join(' and ')} samples)`
+  return `${name} ${figures}${failures === '' ? '' : `; failed: ${failures}`}${isReached ? '' : ' missed'}`
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(value < 10 ? 1 : 0)} ms`
+}

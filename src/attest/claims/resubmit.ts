@@ -1,0 +1,53 @@
+// A cancelled capture that is tried again: what counts as never submitted is submitted, with the time of now.
+
+import { randomUUID } from 'node:crypto'
+import { Failure } from '#src/failure.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { consumeNonces, findSessionsOf } from '../captures/rows.ts'
+import { holdMedia } from '../media/rows.ts'
+import { queueCancelled, restateClaim } from './cancelled-rows.ts'
+import { statedClaim } from './deferred-claims.ts'
+import { type AttestationRow, findSubmitted } from './rows.ts'
+
+const UNIQUE_VIOLATION = '23505'
+
+/**
+ * Queues the capture anew. false when it is not cancelled any more, or was erased.
+ * @throws {Failure} `conflict` when its name or its nonce were used since, or its claim or its media are gone.
+ */
+export async function resubmit(
+  tx: Tx,
+  scope: Scope,
+  { id, claimId, mediaId, erasedAt }: AttestationRow,
+  now: Date,
+): Promise<boolean> {
+  if (erasedAt !== null) return false
+  const [submitted] = await findSubmitted(tx, [id])
+  if (submitted === undefined) return false
+  const { submission } = submitted
+  const isOpen = await restateClaim(tx, statedClaim(claimId, submission))
+  if (!isOpen) throw conflict('claim_erased', 'Its claim was erased and takes no captures.')
+  if ((await holdMedia(tx, [mediaId])).length === 0) throw conflict('not_found', 'Its media are gone.')
+  const jobId = randomUUID()
+  if (!(await queueCancelled(tx, id, jobId).catch(refuseTakenName))) return false
+  await enqueue(tx, 'attest', scope, [{ id: jobId, payload: { attestationId: id }, priority: 'interactive' }])
+  const nonce = submission.bundle?.session_nonce
+  if (nonce === undefined) return true
+  await consumeNonces(tx, [{ nonce, attestationId: id }], now)
+  const [session] = await findSessionsOf(tx, [nonce])
+  if (session !== undefined && session.consumedBy !== id) {
+    throw conflict('nonce_used', `Its nonce was used since, by ${session.consumedBy}.`)
+  }
+  return true
+}
+
+function refuseTakenName(error: unknown): never {
+  const isTaken = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
+  throw isTaken ? conflict('external_id_used', 'Its external_id names another submission since.') : error
+}
+
+function conflict(code: string, detail: string): Failure {
+  return new Failure('conflict', { detail, errors: [{ pointer: '', code, detail }] })
+}

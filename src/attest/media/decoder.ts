@@ -1,0 +1,221 @@
+// Pictures of strangers become pixels in processes of their own. Native decoding heeds no time-out, and ending a thread stops no
+// native work: a flat AVIF of 8,000 x 8,000 pixels has 1 KB and takes seconds and a gigabyte. A process can be killed.
+//
+// One process decodes what is quick. What is not done after `quickMs` is begun again in a process aside, where only its like
+// waits, and the first process is killed and replaced. Callers give one picture per account at a time (see fair-turns.ts):
+// then no account waits longer than that for another's picture.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { DecodedPicture, DecodeRequest } from './decoder-child.ts'
+import type { Answer, Inspection } from './threads.ts'
+
+export interface Decoder {
+  /** A small upright picture without metadata (WebP), `maxSide` pixels at its longest side. */
+  thumbnail(path: string, maxSide: number): Promise<Inspection<DecodedPicture>>
+  /** The picture squeezed into a square of greys: `side` rows of `side` bytes. */
+  greys(path: string, side: number): Promise<Inspection<DecodedPicture>>
+  /** Answers `closed` for what is under way, and resolves when no process is left. */
+  close(): Promise<void>
+}
+
+/** A process that was killed, or ended by itself. */
+export interface EndedDecoder {
+  pid: number | undefined
+  reason: 'slow' | 'timeout' | 'memory' | 'crashed' | 'idle'
+}
+
+export interface DecoderOptions {
+  onEnded?: (ended: EndedDecoder) => void
+  /** After which a picture is taken aside: the longest that one picture delays all others. Photos take 10 to 100 ms. */
+  quickMs?: number
+  /** For one picture aside. Of the formats that are decoded here, 64 megapixels take one to five seconds. */
+  limitMs?: number
+  /** Resident memory of one process. 64 megapixels of PNG, JPEG, WebP or TIFF take up to 290 MB, 24 of AVIF 500 MB. */
+  maxMegabytes?: number
+  /** A process that had nothing to do for so long is ended. */
+  idleMs?: number
+  /** Waiting pictures, beyond which the answer is `busy`. */
+  maxWaiting?: number
+  /** The process's file. Another one only where a test wants a process that misbehaves. */
+  file?: URL
+}
+
+interface Task {
+  request: DecodeRequest
+  settle(inspection: Inspection<DecodedPicture>): void
+}
+
+interface Lane {
+  isAside: boolean
+  child: ChildProcess | undefined
+  isReady: boolean
+  task: Task | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+// Loading the image library takes 0.1 to 0.3 s on an idle machine; it is not the picture's fault when it takes longer.
+const START_LIMIT_MS = 30_000
+// Of JavaScript memory, which sees no pixels.
+const MAX_HEAP_MEGABYTES = 96
+
+const CLOSED = { ok: false, code: 'closed', detail: 'The decoder is shutting down.' } as const
+const NOT_STARTED = { ok: false, code: 'busy', detail: 'The decoder could not be started.' } as const
+const BUSY = { ok: false, code: 'busy', detail: 'Too many pictures are waiting to be decoded.' } as const
+
+export function createDecoder({
+  onEnded = () => {},
+  quickMs = 700,
+  limitMs = 8_000,
+  maxMegabytes = 768,
+  idleMs = 30_000,
+  maxWaiting = 256,
+  file = new URL('./decoder-child.ts', import.meta.url),
+}: DecoderOptions = {}): Decoder {
+  const lanes: Lane[] = [newLane(false), newLane(true)]
+  const quick: Task[] = []
+  const slow: Task[] = []
+  const ending = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  function submit(request: DecodeRequest): Promise<Inspection<DecodedPicture>> {
+    if (isClosed) return Promise.resolve(CLOSED)
+    if (quick.length + slow.length >= maxWaiting) return Promise.resolve(BUSY)
+    return new Promise((settle) => {
+      quick.push({ request, settle })
+      advanceAll()
+    })
+  }
+
+  function advanceAll(): void {
+    for (const lane of lanes) advance(lane)
+  }
+
+  function advance(lane: Lane): void {
+    if (lane.task !== undefined) return
+    const task = (lane.isAside ? slow : quick).shift()
+    if (task === undefined) return
+    lane.task = task
+    if (lane.child === undefined) start(lane)
+    else if (lane.isReady) send(lane, task)
+  }
+
+  function start(lane: Lane): void {
+    // No environment and no flags of this process: it needs no secret, and the file decides what it loads.
+    const child = fork(fileURLToPath(file), [String(maxMegabytes)], {
+      env: {},
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MEGABYTES}`],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    })
+    // The timer of a request keeps this process alive while there is work; an idle decoder must not.
+    child.unref()
+    child.channel?.unref()
+    lane.child = child
+    lane.isReady = false
+    child.on('message', (answer) => receive(lane, child, answer as Answer<DecodedPicture>))
+    child.on('error', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
+    child.on('exit', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
+    watch(lane, START_LIMIT_MS, () => stop(lane, child, START_LIMIT_MS))
+  }
+
+  function send(lane: Lane, task: Task): void {
+    const { child } = lane
+    if (child === undefined) return
+    if (lane.isAside) watch(lane, limitMs, () => stop(lane, child, limitMs))
+    else watch(lane, quickMs, () => takeAside(lane, child, task))
+    // One that has just ended says so by its exit.
+    child.send(task.request, () => {})
+  }
+
+  function watch(lane: Lane, delayMs: number, act: () => void): void {
+    clearTimeout(lane.timer)
+    lane.timer = setTimeout(act, delayMs)
+  }
+
+  function stop(lane: Lane, child: ChildProcess, afterMs: number): void {
+    drop(lane, child, 'timeout', `Decoding it takes longer than ${afterMs / 1_000} s.`)
+  }
+
+  function takeAside(lane: Lane, child: ChildProcess, task: Task): void {
+    kill(lane, child, 'slow')
+    lane.task = undefined
+    slow.push(task)
+    advanceAll()
+    // Its replacement starts now, and not when the next picture comes.
+    if (lane.child === undefined) start(lane)
+  }
+
+  function receive(lane: Lane, child: ChildProcess, answer: Answer<DecodedPicture>): void {
+    if (lane.child !== child) return
+    if (answer.op === 'ready') {
+      lane.isReady = true
+      if (lane.task === undefined) rest(lane, child)
+      else send(lane, lane.task)
+      return
+    }
+    if (answer.isSpent === true) kill(lane, child, 'memory')
+    finish(lane, answer.inspection)
+  }
+
+  /** Ends a process that can't be trusted any more; what was in it is answered, what waits gets a new one. */
+  function drop(lane: Lane, child: ChildProcess, code: 'timeout' | 'crashed', detail: string): void {
+    if (lane.child !== child) return
+    const { isReady } = lane
+    kill(lane, child, code)
+    // Before it was ready, its end says nothing about the picture.
+    finish(lane, isReady ? { ok: false, code, detail } : NOT_STARTED)
+  }
+
+  function kill(lane: Lane, child: ChildProcess, reason?: EndedDecoder['reason']): void {
+    if (reason !== undefined) onEnded({ pid: child.pid, reason })
+    clearTimeout(lane.timer)
+    lane.child = undefined
+    lane.isReady = false
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve())).then(() => {
+      ending.delete(ended)
+    })
+    ending.add(ended)
+    // Whoever waits for its end needs an event loop that waits too.
+    child.ref()
+    child.kill('SIGKILL')
+  }
+
+  function finish(lane: Lane, inspection: Inspection<DecodedPicture>): void {
+    clearTimeout(lane.timer)
+    const { task, child } = lane
+    lane.task = undefined
+    task?.settle(inspection)
+    advance(lane)
+    if (lane.task === undefined && child !== undefined) rest(lane, child)
+  }
+
+  function rest(lane: Lane, child: ChildProcess): void {
+    watch(lane, idleMs, () => kill(lane, child, 'idle'))
+    lane.timer?.unref()
+  }
+
+  return {
+    thumbnail: (path, maxSide) => submit({ op: 'thumbnail', path, maxSide }),
+    greys: (path, side) => submit({ op: 'greys', path, side }),
+    async close() {
+      isClosed = true
+      for (const task of [...quick.splice(0), ...slow.splice(0)]) task.settle(CLOSED)
+      for (const lane of lanes) {
+        lane.task?.settle(CLOSED)
+        lane.task = undefined
+        if (lane.child !== undefined) kill(lane, lane.child)
+      }
+      await Promise.all(ending)
+    },
+  }
+}
+
+const newLane = (isAside: boolean): Lane => ({
+  isAside,
+  child: undefined,
+  isReady: false,
+  task: undefined,
+  timer: undefined,
+})

@@ -1,0 +1,78 @@
+// What a video is compressed with, as its container says it, and whether a manifest says the same. Compared are the codec and
+// its profile. The level and the constraints that follow in the name are the encoder's to choose, after an app has asked for them.
+
+export interface Codec {
+  /** The sample entry (ISO/IEC 14496-12) or the codec's id (WebM). */
+  name: string
+  profile: number | null
+  /** Of H.264 the three bytes that its name (RFC 6381) ends with. */
+  parameters: string | null
+}
+
+type Family = 'avc' | 'hevc' | 'vp8' | 'vp9' | 'av1'
+
+const FAMILIES: ReadonlyMap<string, Family> = new Map([
+  ...(['avc1', 'avc2', 'avc3', 'avc4', 'dva1', 'dvav', 'h264', 'v_mpeg4/iso/avc'] as const).map(
+    (name) => [name, 'avc'] as const,
+  ),
+  ...(['hvc1', 'hev1', 'dvh1', 'dvhe', 'h265', 'hevc', 'v_mpegh/iso/hevc'] as const).map(
+    (name) => [name, 'hevc'] as const,
+  ),
+  ...(['vp8', 'vp08', 'v_vp8'] as const).map((name) => [name, 'vp8'] as const),
+  ...(['vp9', 'vp09', 'v_vp9'] as const).map((name) => [name, 'vp9'] as const),
+  ...(['av1', 'av01', 'v_av1'] as const).map((name) => [name, 'av1'] as const),
+])
+
+/** How the name of a codec goes on after its first full stop: the profile. */
+const PROFILES: Readonly<Record<Family, { pattern: RegExp; radix: number }>> = {
+  avc: { pattern: /^([0-9a-f]{2})[0-9a-f]{4}$/, radix: 16 },
+  hevc: { pattern: /^[abc]?(\d{1,2})(?:\.|$)/, radix: 10 },
+  vp8: { pattern: /^(\d{1,2})(?:\.|$)/, radix: 10 },
+  vp9: { pattern: /^(\d{1,2})(?:\.|$)/, radix: 10 },
+  av1: { pattern: /^(\d)(?:\.|$)/, radix: 10 },
+}
+
+/** What a decoder's configuration is read for: so many bytes of it, from its first one. */
+export const CONFIGURATION_BYTES = 5
+
+/** The sample entries that are entered for the configuration beneath, which is in the box of this type. */
+export const CONFIGURATIONS: ReadonlyMap<string, string> = new Map([
+  ...(['avc1', 'avc2', 'avc3', 'avc4', 'dva1', 'dvav'] as const).map((name) => [name, 'avcC'] as const),
+  ...(['hvc1', 'hev1', 'dvh1', 'dvhe'] as const).map((name) => [name, 'hvcC'] as const),
+  ...(['vp08', 'vp09'] as const).map((name) => [name, 'vpcC'] as const),
+  ['av01', 'av1C'] as const,
+])
+
+/** @param configuration At least its first 4 bytes, 5 for VP8 and VP9; less tells nothing. */
+export function codecOf(name: string, configuration?: Buffer): Codec {
+  const none = { name, profile: null, parameters: null }
+  const family = FAMILIES.get(name.toLowerCase())
+  if (configuration === undefined || configuration.length < 4 || family === undefined) return none
+  const second = configuration.readUInt8(1)
+  // ISO/IEC 14496-15 5.3.3.1: version, profile, compatibility, level.
+  if (family === 'avc') return { name, profile: second, parameters: configuration.toString('hex', 1, 4).toUpperCase() }
+  // 8.3.3.1: two bits of profile space, the tier, five bits of profile.
+  if (family === 'hevc') return { ...none, profile: second & 0x1f }
+  if (family === 'av1') return { ...none, profile: second >> 5 }
+  // VP codec ISO media file format binding: a full box, whose version and flags come first. WebM has another structure.
+  const isFull = name.startsWith('vp0') && configuration.length >= 5
+  return isFull ? { ...none, profile: configuration.readUInt8(4) } : none
+}
+
+export function describeCodec({ name, profile, parameters }: Codec): string {
+  if (parameters !== null) return `${name}.${parameters}`
+  return profile === null ? name : `${name}, profile ${profile}`
+}
+
+/** Whether what a manifest states names this codec, and its profile if it names one. */
+export function isSameCodec(stated: string, codec: Codec): boolean {
+  const text = stated.toLowerCase()
+  const known = FAMILIES.get(codec.name.toLowerCase())
+  const [name = ''] = text.split('.', 1)
+  if (known === undefined) return text === codec.name.toLowerCase() || name === codec.name.toLowerCase()
+  if (FAMILIES.get(name) !== known) return false
+  if (codec.profile === null || text === name) return true
+  const { pattern, radix } = PROFILES[known]
+  const profile = pattern.exec(text.slice(name.length + 1))?.[1]
+  return profile !== undefined && Number.parseInt(profile, radix) === codec.profile
+}

@@ -1,0 +1,89 @@
+// The bytes of a video, read once from end to end: the digest of each chunk, and what the container says.
+
+import { createHash, type Hash } from 'node:crypto'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { createWalker, type Walked } from './container.ts'
+import type { ManifestChunk } from './facts.ts'
+
+export interface Pieces extends Walked {
+  bytes: number
+  /** Those that are whole, in their order. */
+  pieces: { sha256: string; bytes: number }[]
+  looseBytes: number
+}
+
+/**
+ * Reads a stream to its end: the hash of each piece of these sizes, what the container is and what it says of its video. Memory
+ * and the time between two turns of the event loop are those of one buffer of the stream, whatever its length.
+ */
+export async function readPieces(
+  source: Readable,
+  { sizes, type, signal }: { sizes: readonly number[]; type: string; signal: AbortSignal },
+): Promise<Pieces> {
+  const walker = createWalker(type, cutsOf(sizes))
+  const pieces: Pieces['pieces'] = []
+  let bytes = 0
+  let piece: { hash: Hash; left: number; size: number } | undefined
+  const next = () => {
+    const size = sizes[pieces.length]
+    piece = size === undefined ? undefined : { hash: createHash('sha256'), left: size, size }
+  }
+  const finish = () => {
+    while (piece?.left === 0) {
+      pieces.push({ sha256: piece.hash.digest('hex'), bytes: piece.size })
+      next()
+    }
+  }
+  next()
+  finish()
+  await eachBuffer(source, signal, (buffer) => {
+    walker.push(buffer)
+    bytes += buffer.byteLength
+    for (let at = 0; at < buffer.byteLength && piece !== undefined; ) {
+      const part = buffer.subarray(at, at + piece.left)
+      piece.hash.update(part)
+      piece.left -= part.byteLength
+      at += part.byteLength
+      finish()
+    }
+  })
+  const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
+  return { bytes, pieces, looseBytes: bytes - told, ...walker.end() }
+}
+
+/** As far as a manifest says how long its chunks are. */
+export function sizesOf(chunks: readonly ManifestChunk[]): number[] {
+  const sizes: number[] = []
+  for (const { bytes } of chunks) {
+    if (bytes === undefined) break
+    sizes.push(bytes)
+  }
+  return sizes
+}
+
+export async function eachBuffer(
+  source: Readable,
+  signal: AbortSignal,
+  take: (buffer: Buffer) => unknown,
+): Promise<void> {
+  try {
+    for await (const buffer of source as AsyncIterable<Buffer>) {
+      signal.throwIfAborted()
+      take(buffer)
+    }
+  } finally {
+    if (!source.destroyed) {
+      source.destroy()
+      await once(source, 'close')
+    }
+  }
+}
+
+function cutsOf(sizes: readonly number[]): number[] {
+  let end = 0
+  return sizes.map((size) => {
+    end += size
+    return end
+  })
+}

@@ -1,0 +1,19 @@
+const MIN_DISTINCT = 16
+
+/**
+ * Whether 32 bytes were typed or counted rather than drawn. Of random ones fewer than 16 different bytes, or only printable
+ * ASCII, never occur (below 1 in 10^13); what is refused here may still be guessable.
+ */
+export function isGuessableKey(key: Uint8Array): boolean {
+  const bytes = [...key]
+  const steps = bytes.slice(1).map((byte, index) => (byte - (bytes[index] ?? 0) + 256) % 256)
+  const half = bytes.length / 2
+  return (
+    new Set(bytes).size < MIN_DISTINCT ||
+    // A phrase, or hexadecimal digits, in base64.
+    bytes.every((byte) => byte >= 0x20 && byte < 0x7f) ||
+    // 00 01 02 ...
+    new Set(steps).size <= 2 ||
+    bytes.slice(0, half).every((byte, index) => byte === bytes[half + index])
+  )
+}

@@ -1,0 +1,52 @@
+// Watches over the keeper of an embedded server from a process that holds it: a keeper that was killed restarts nothing.
+
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface Guard {
+  /** Resolves with the reason when the server could not be brought back; never otherwise. */
+  lost: Promise<Error>
+  /** Ends after the check that runs. */
+  stop(): Promise<void>
+}
+
+interface GuardOptions {
+  /** Whether the keeper runs. Asked all the time: cheap. */
+  isKept(): boolean
+  /** Starts another keeper, and the server where that is gone. */
+  restore(): Promise<void>
+  checkEveryMs?: number
+  /** How often `restore` may fail in a row, with growing pauses between. */
+  tries?: number
+}
+
+const CHECK_EVERY_MS = 2_000
+
+export function guardKeeper({ isKept, restore, checkEveryMs = CHECK_EVERY_MS, tries = 5 }: GuardOptions): Guard {
+  const stopping = new AbortController()
+  const { promise: lost, resolve: lose } = Promise.withResolvers<Error>()
+
+  const ended = (async () => {
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      // Keeps no process alive.
+      await delay(checkEveryMs * 2 ** failures, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      if (stopping.signal.aborted || isKept()) continue
+      try {
+        await restore()
+        failures = 0
+      } catch (error) {
+        failures += 1
+        if (failures < tries) continue
+        lose(error instanceof Error ? error : new Error(String(error)))
+        return
+      }
+    }
+  })()
+
+  return {
+    lost,
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}

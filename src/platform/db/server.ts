@@ -1,0 +1,223 @@
+// One embedded server as processes: is it up, start it under a keeper, bring it back, stop it.
+
+import type { ChildProcess } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { isAlive, isRunning } from './holders.ts'
+import { type Keeping, spawnKeeper } from './keeper.ts'
+import type { Place } from './place.ts'
+
+export interface Launch {
+  place: Place
+  password: string
+  isDurable: boolean
+  holders: string
+  leavings: string[]
+  /** undefined: a free one. */
+  port?: number
+}
+
+/** The superuser. */
+export const OWNER = 'postgres'
+// A process has 4 connections for tenants, 2 for the system and BullMQ's 2 to 3, few of them busy at once; eight kinds of
+// processes, some scaled, two deployments sharing one server.
+const MAX_CONNECTIONS = 200
+// Counted from the last sign of life: replaying a long log after a crash may take minutes.
+const SILENCE_DEADLINE_MS = 60_000
+const TRANSIENT_REFUSAL_MS = 30_000
+const MAX_LOG_BYTES = 20_000_000
+
+/** The port of the live server, waiting while it still recovers; undefined when a dead one left its file behind. */
+export async function runningPort(place: Place, password: string): Promise<number | undefined> {
+  const pidFile = join(place.directory, 'postmaster.pid')
+  while (existsSync(pidFile)) {
+    const [pidLine, , , portLine] = readFileSync(pidFile, 'utf8').split('\n')
+    const pid = Number(pidLine)
+    if (!(await isAlive(pid, place.directory))) {
+      rmSync(pidFile, { force: true })
+      return undefined
+    }
+    const port = Number(portLine)
+    // Its starter may have been killed before it had written the port.
+    if (port > 0) {
+      if (await untilReady(url(password, port, 'postgres'), () => !existsSync(pidFile))) return port
+      if (existsSync(pidFile))
+        throw new Error(`The Postgres of ${place.directory} (process ${pid}) does not answer: end it.`)
+    }
+    await delay(50)
+  }
+  return undefined
+}
+
+/** Starts another keeper, and the server where that is gone: at its old port, which is in the addresses of all who hold it. */
+export async function restore(launching: Launch & { port: number }): Promise<void> {
+  const { place, password } = launching
+  const running = await runningPort(place, password)
+  if (running === undefined) await launch(launching)
+  else keepRunning(launching, running)
+}
+
+function keepRunning(launching: Launch, port: number): void {
+  const { place } = launching
+  const log = openSync(logFile(place), 'a', 0o600)
+  try {
+    startKeeper({ ...keepingOf(launching, port), adopted: postmasterPid(place) }, place, log)
+  } finally {
+    closeSync(log)
+  }
+}
+
+function startKeeper(keeping: Keeping, place: Place, log: number): ChildProcess {
+  const keeper = spawnKeeper(keeping, log)
+  writeFileSync(keeperFile(place), String(keeper.pid))
+  return keeper
+}
+
+function keepingOf({ place, isDurable, holders, leavings }: Launch, port: number): Keeping {
+  const { identity, directory, binaries } = place
+  const args = ['-D', directory, '-p', String(port), ...settings(isDurable)]
+  return { command: binaries.postgres, args, identity, directory, holders, leavings }
+}
+
+/**
+ * Starts the server under a keeper, and answers its port.
+ * @throws {Error} with a sentence for people when it does not come up.
+ */
+export async function launch(launching: Launch): Promise<number> {
+  const { place, password } = launching
+  const file = logFile(place)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`)
+  for (const deadline = Date.now() + TRANSIENT_REFUSAL_MS; ; await delay(250)) {
+    const port = launching.port ?? (await freePort())
+    const log = openSync(file, 'a+', 0o600)
+    try {
+      const spoken = statSync(file).size
+      let hasEnded = false
+      const keeper = startKeeper(keepingOf(launching, port), place, log)
+      for (const event of ['error', 'exit']) {
+        keeper.on(event, () => {
+          hasEnded = true
+        })
+      }
+      if (await untilReady(url(password, port, 'postgres'), () => hasEnded)) return port
+      const reason = lastReason(log, spoken)
+      // Backends of a killed server hold its memory for a moment, and a port may be taken before Postgres gets it.
+      const isPassing = /shared memory block|address already in use|could not create any TCP\/IP sockets/i.test(reason)
+      if (!isPassing || Date.now() > deadline) {
+        throw new Error(`Embedded Postgres did not start${reason && `: ${reason}`} (its log: ${file})`)
+      }
+    } finally {
+      closeSync(log)
+    }
+  }
+}
+
+function lastReason(log: number, from: number): string {
+  const text = Buffer.alloc(20_000)
+  const length = readSync(log, text, 0, text.length, from)
+  const said = text.toString('utf8', 0, length).trim().split('\n')
+  return (said.findLast((line) => /FATAL|PANIC/.test(line)) ?? said.at(-1) ?? '').replace(/^.*?(?:FATAL|PANIC):\s*/, '')
+}
+
+function settings(isDurable: boolean): string[] {
+  const options: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: String(MAX_CONNECTIONS),
+    shared_buffers: '128MB',
+    // Bulk settles write whole pages after each checkpoint: fewer, larger checkpoints write less.
+    max_wal_size: '2GB',
+    log_min_messages: 'warning',
+    // Most of the time it has nothing to do: two of its processes would look five times a second whether that has changed.
+    wal_writer_delay: '1s',
+    bgwriter_delay: '1s',
+  }
+  if (!isDurable) Object.assign(options, { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' })
+  return Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+async function untilReady(connectionString: string, hasEnded: () => boolean): Promise<boolean> {
+  for (let deadline = Date.now() + SILENCE_DEADLINE_MS; Date.now() < deadline && !hasEnded(); await delay(50)) {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return true
+    } catch (error) {
+      // 57P03: it still replays its log. Anything else: not listening yet.
+      if (error instanceof pg.DatabaseError && error.code === '57P03') deadline = Date.now() + SILENCE_DEADLINE_MS
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+  return false
+}
+
+export async function stop(place: Place): Promise<void> {
+  const pidFile = join(place.directory, 'postmaster.pid')
+  const pid = postmasterPid(place)
+  // SIGINT is Postgres's fast shutdown: roll back what is open, write a checkpoint, end. SIGQUIT after that loses nothing
+  // committed either, but the next start replays the log.
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 5_000],
+  ] as const) {
+    if (!(await isAlive(pid, place.directory))) break
+    process.kill(pid, signal)
+    for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
+  }
+  const keeper = Number(readText(keeperFile(place)))
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(keeper, place.directory)); ) {
+    await delay(10)
+  }
+  rmSync(keeperFile(place), { force: true })
+}
+
+function postmasterPid(place: Place): number {
+  return Number(readText(join(place.directory, 'postmaster.pid'))?.split('\n')[0])
+}
+
+function logFile(place: Place): string {
+  return join(dirname(place.directory), 'postgres.log')
+}
+
+/** Whether its keeper runs. */
+export function isKept(place: Place): boolean {
+  return isRunning(Number(readText(keeperFile(place))))
+}
+
+function keeperFile(place: Place): string {
+  return join(dirname(place.directory), 'keeper')
+}
+
+function readText(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer()
+    server.on('error', fail)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => (address && typeof address === 'object' ? done(address.port) : fail(new Error('no port'))))
+    })
+  })
+}
+
+export function url(password: string, port: number, database: string): string {
+  return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`
+}

@@ -1,0 +1,52 @@
+// What each transaction says of itself: its role, its scope, and how long it waits for locks.
+
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Statement } from './packet.ts'
+
+export const APP_ROLE = 'countersign_app'
+export const SYSTEM_ROLE = 'countersign_system'
+
+export const BEGIN: Statement = { text: 'BEGIN', values: [] }
+export const BEGIN_SNAPSHOT: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] }
+
+// Whoever waits for a row keeps a connection that others of the account need. Shorter than a caller's patience, long enough
+// for every transaction that holds rows for a few statements; what is not had by then is tried again (503, or `defer`).
+const TENANT_LOCK_TIMEOUT_MS = 900
+
+const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
+
+// They travel with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to whoever gets
+// the connection next.
+export function tenantSettings(
+  { accountId, environment }: Scope,
+  { isReading = false, isDurable = true } = {},
+): Statement {
+  return {
+    text: `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
+       set_config('app.environment', $2, true)${isReading ? READ_ONLY : LOCK_TIMEOUT}${isDurable ? '' : NOT_DURABLE}`,
+    values: [checkAccount(accountId), checkEnvironment(environment)],
+  }
+}
+
+export function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
+  return {
+    // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
+    text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
+       set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
+    values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],
+  }
+}
+
+const READ_ONLY = `, set_config('transaction_read_only', 'on', true)`
+const LOCK_TIMEOUT = `, set_config('lock_timeout', '${TENANT_LOCK_TIMEOUT_MS}', true)`
+const NOT_DURABLE = `, set_config('synchronous_commit', 'off', true)`
+
+function checkAccount(accountId: string): string {
+  if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')
+  return accountId
+}
+
+function checkEnvironment(environment: Environment): Environment {
+  if (environment !== 'sandbox' && environment !== 'live') throw new Error('unknown environment')
+  return environment
+}

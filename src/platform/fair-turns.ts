@@ -1,0 +1,79 @@
+// Bounded concurrency that several owners share: free slots go round among the owners who wait, so that the thousand works of
+// one delay another's by one work, and each owner has a bounded queue of its own.
+
+import { Failure } from '#src/failure.ts'
+
+export interface FairTurnsOptions {
+  /** Works that run at once. */
+  slots: number
+  /** Of them, how many may be of one owner. Below `slots`, the slow works of one owner leave room for another's. */
+  slotsEach: number
+  /** Works of one owner that may wait. */
+  maxWaitingEach: number
+  /** Works of all owners that may wait. */
+  maxWaiting: number
+  /** What the caller hears whose work may not wait. */
+  refusal: { detail: string; retryAfterSeconds: number }
+}
+
+/** @throws {Failure} `service_unavailable` with Retry-After when too many works wait: those of the owner, or of all. */
+export type FairTurns = <R>(owner: string, work: () => Promise<R>) => Promise<R>
+
+interface Queue {
+  running: number
+  waiting: (() => void)[]
+}
+
+export function createFairTurns({
+  slots,
+  slotsEach,
+  maxWaitingEach,
+  maxWaiting,
+  refusal,
+}: FairTurnsOptions): FairTurns {
+  // A Map iterates in insertion order: an owner that had its turn is put in again, behind all others.
+  const queues = new Map<string, Queue>()
+  let running = 0
+  let waiting = 0
+
+  function startNext(): void {
+    for (const [owner, queue] of queues) {
+      if (running >= slots) return
+      if (queue.running >= slotsEach) continue
+      const start = queue.waiting.shift()
+      if (start === undefined) continue
+      waiting -= 1
+      running += 1
+      queue.running += 1
+      queues.delete(owner)
+      queues.set(owner, queue)
+      start()
+    }
+  }
+
+  return async (owner, work) => {
+    const queue = queues.get(owner) ?? { running: 0, waiting: [] }
+    const mustWait = running >= slots || queue.running >= slotsEach
+    if (mustWait && (queue.waiting.length >= maxWaitingEach || waiting >= maxWaiting)) throw refused(refusal)
+    queues.set(owner, queue)
+    await new Promise<void>((start) => {
+      queue.waiting.push(start)
+      waiting += 1
+      startNext()
+    })
+    try {
+      return await work()
+    } finally {
+      running -= 1
+      queue.running -= 1
+      queues.delete(owner)
+      // Behind those who came while it ran.
+      if (queue.running > 0 || queue.waiting.length > 0) queues.set(owner, queue)
+      startNext()
+    }
+  }
+}
+
+function refused({ detail, retryAfterSeconds }: FairTurnsOptions['refusal']): Failure {
+  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) } })
+}

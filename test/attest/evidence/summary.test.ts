@@ -1,0 +1,127 @@
+// What a document says first, read as somebody who decides about a claim: no line may contradict another, or what follows.
+
+import { describe, expect, it } from 'vitest'
+import { describeMissingPicture, meaningOf } from '#src/attest/evidence/sentences.ts'
+import { countOf, describeResult, summarize } from '#src/attest/evidence/summary.ts'
+import type { Packet, PacketAttestation } from '#src/attest/evidence/views.ts'
+
+type Result = NonNullable<PacketAttestation['result']>
+type Codes = { provenance?: string; factors?: string[]; advisory?: string[]; observed?: string[]; later?: string[] }
+
+const evidence = { compared: '', expected: '', found: '' }
+const codesOf = (codes: string[] = []) => codes.map((code) => ({ code, points: 10, evidence }))
+
+function photo(
+  { provenance = 'verified', factors = [], advisory = [], observed = [], later = [] }: Codes = {},
+  metres?: number,
+) {
+  return {
+    result: {
+      provenance_status: provenance,
+      risk_status: factors.length > 0 ? 'failed' : 'passed',
+      risk_score: factors.length * 10,
+      hardware_tier: 'none',
+      factors: codesOf(factors),
+      advisory_factors: codesOf(advisory),
+      observations: codesOf(observed),
+    },
+    found_later: codesOf(later),
+    distance: metres === undefined ? null : { metres, accuracy_metres: 5, mock: false },
+  } as unknown as PacketAttestation
+}
+const waiting = () => ({ result: null, found_later: [], distance: null }) as unknown as PacketAttestation
+
+/** A claim as its photos make it; `total` counts those that the packet leaves out. */
+function packetOf(attestations: PacketAttestation[], more: Partial<Packet['claim']> = {}, total = attestations.length) {
+  const results = attestations.flatMap(({ result }) => (result === null ? [] : [result]))
+  const rank = ['verified', 'attested_unverified', 'unattested', 'broken']
+  const claim = {
+    erased_at: null,
+    risk_status: results.length === 0 ? 'pending' : results.some((one) => one.risk_score > 0) ? 'failed' : 'passed',
+    risk_score: results.length === 0 ? null : Math.max(...results.map(({ risk_score }) => risk_score)),
+    provenance_status:
+      results.map((one) => one.provenance_status).sort((a, b) => rank.indexOf(b) - rank.indexOf(a))[0] ?? null,
+    factor_codes: [...new Set(results.flatMap(({ factors }) => factors.map(({ code }) => code)))],
+    advisory_codes: [...new Set(results.flatMap((one) => one.advisory_factors.map(({ code }) => code)))],
+    ...more,
+  }
+  const about = { attestations: { total, included: attestations.length, is_complete: total === attestations.length } }
+  return { about, claim, attestations } as unknown as Packet
+}
+const textOf = (packet: Packet) => summarize(packet).join('\n')
+
+describe('the summary of a packet', () => {
+  it('says of how many photos each sentence is true', () => {
+    const mixed = packetOf([
+      photo({ advisory: ['c2pa_present_valid'] }),
+      photo({ provenance: 'unattested', factors: ['no_manifest'], advisory: ['c2pa_absent'] }),
+      photo({ provenance: 'broken', factors: ['sensor_hash_mismatch', 'gps_absent'] }),
+    ])
+    const text = textOf(mixed)
+    for (const count of ['1 photo verified', '1 photo unattested', '1 photo broken']) expect(text).toContain(count)
+    for (const code of ['no_manifest', 'sensor_hash_mismatch', 'c2pa_present_valid', 'c2pa_absent']) {
+      expect(text.toLowerCase()).toContain(`${meaningOf(code).title.toLowerCase()} (1 of 3)`)
+    }
+    expect(text).toContain('as its worst photo')
+    // What is true of one of three is not said of the claim.
+    expect(text).not.toMatch(/Origin: \w+\. /)
+  })
+
+  it('speaks of the one photo of a claim without counting', () => {
+    const text = textOf(packetOf([photo({ factors: ['gps_absent'] })]))
+    expect(text).toMatch(/^Risk: failed, with 10 points\./)
+    expect(text).toContain('Origin: verified. ')
+    expect(text).not.toContain(' of 1')
+  })
+
+  it('does not call clean what has remarks, and names those of later comparisons', () => {
+    const clean = textOf(packetOf([photo()]))
+    expect(clean).toContain('No finding counts')
+    expect(clean).not.toContain('remarks')
+    const text = textOf(packetOf([photo({ observed: ['declared_ai_generated'], later: ['duplicate_media'] })]))
+    for (const code of ['declared_ai_generated', 'duplicate_media']) {
+      expect(text.toLowerCase()).toContain(meaningOf(code).title.toLowerCase())
+    }
+  })
+
+  it('says which findings are those of photos that are left out', () => {
+    const packet = packetOf([photo()], { factor_codes: ['gps_absent'], risk_score: 30, risk_status: 'review' }, 2)
+    expect(countOf(packet, 'gps_absent')).toBe('not in this packet')
+    expect(textOf(packet)).toContain('(not in this packet)')
+  })
+
+  it('says that nothing was examined, and that something was not', () => {
+    expect(textOf(packetOf([waiting()]))).toBe(
+      'Risk: pending. Nothing has been examined yet.\nFindings that count: none yet.',
+    )
+    expect(textOf(packetOf([photo(), waiting()]))).toContain('1 of 2 photos here: no result yet')
+    expect(textOf(packetOf([photo(), photo()]))).not.toContain('no result')
+  })
+
+  it('calls no position signed that no valid signature covers', () => {
+    const forged = photo({ provenance: 'broken', factors: ['signature_invalid'] }, 5)
+    expect(textOf(packetOf([forged]))).not.toContain('Signed positions')
+    expect(textOf(packetOf([forged, photo({}, 120), photo({}, 120)]))).toContain('Signed positions lie 120 m from')
+    expect(textOf(packetOf([photo({}, 120), photo({}, 20_000)]))).toContain('lie 120 m to 20 km from')
+  })
+
+  it('does not say in one breath that a photo is verified and can’t be relied upon', () => {
+    const { result } = photo({ factors: ['gps_absent', 'hardware_backing_absent'] })
+    const text = describeResult(result as Result)
+    expect(text).toMatch(/^Risk: failed, 20 points\. .* Origin: verified\. /)
+    expect(text).not.toMatch(/can ?not be relied/)
+  })
+
+  it('says no more of an unverified origin than is known', () => {
+    const { result } = photo({ provenance: 'attested_unverified', factors: ['device_not_enrolled'] })
+    expect(describeResult(result as Result)).toMatch(/not registered, or no authority/)
+  })
+
+  it('says why a picture is missing', () => {
+    const reasons = (['unreadable', 'too_costly', 'not_tried', 'gone'] as const).map((why) =>
+      describeMissingPicture(why, false),
+    )
+    expect(new Set(reasons).size).toBe(4)
+    expect(describeMissingPicture('unreadable', true)).toContain('video')
+  })
+})

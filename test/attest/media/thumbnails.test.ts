@@ -1,0 +1,68 @@
+// Thumbnails of two accounts, one of which has pictures that are as hard to decode as they can be.
+
+import { randomBytes } from 'node:crypto'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EndedDecoder } from '#src/attest/media/decoder.ts'
+import { type Service, startService } from './service.ts'
+
+const ended: EndedDecoder[] = []
+let service: Service
+let flat: Buffer
+beforeAll(async () => {
+  service = await startService({
+    decoding: { quickMs: 200, limitMs: 500, maxMegabytes: 4_000, onEnded: (one) => ended.push(one) },
+  })
+  flat = await picture(8_000).avif({ effort: 0, quality: 1 }).toBuffer()
+})
+afterAll(() => service?.close())
+
+const picture = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#654' } })
+const distinct = (bytes: Buffer) => Buffer.concat([bytes, randomBytes(8)])
+
+async function upload(bytes: Buffer, type: string, key = 'attest'): Promise<string> {
+  const { status, json } = await service.post(bytes, { 'content-type': type }, key)
+  expect(status).toBe(200)
+  return String(json.media_id)
+}
+const ask = (id: string, key?: string) => service.get(`/v1/media/${id}/thumbnail`, {}, key)
+
+describe('thumbnails of a picture that is too slow', () => {
+  it('are refused in words, do not delay another account, and are not tried again at once', async () => {
+    const slow = await Promise.all([1, 2, 3].map(() => upload(distinct(flat), 'image/avif')))
+    const small = await picture(30).png().toBuffer()
+    const other = await upload(small, 'image/png', 'stranger')
+    const order: string[] = []
+    const note = (name: string) => (answer: Awaited<ReturnType<typeof ask>>) => {
+      order.push(`${name} ${answer.status}`)
+      return answer
+    }
+    const [refused] = await Promise.all([
+      ...slow.map((id) => ask(id).then(note('slow'))),
+      ask(other, 'stranger').then(note('other')),
+    ])
+    expect(order.toSorted()).toEqual(['other 200', 'slow 404', 'slow 404', 'slow 404'])
+    // At most the one that was under way is before it.
+    expect(order.indexOf('other 200')).toBeLessThanOrEqual(1)
+    expect(refused?.json).toMatchObject({ code: 'not_found', detail: expect.stringContaining('longer than 0.5 s') })
+
+    const kills = ended.length
+    expect(kills).toBeGreaterThanOrEqual(4)
+    expect((await ask(slow[0] ?? '')).status).toBe(404)
+    expect(ended.length).toBe(kills)
+  })
+
+  it('let an account wait with so many, refuse it more, and others nothing', async () => {
+    const small = await picture(20).png().toBuffer()
+    const ids = [await upload(distinct(flat), 'image/avif')]
+    for (let count = 0; count < 70; count += 1) ids.push(await upload(distinct(small), 'image/png'))
+    const other = await upload(distinct(small), 'image/png', 'stranger')
+    const answers = Promise.all(ids.map((id) => ask(id)))
+    expect((await ask(other, 'stranger')).status).toBe(200)
+    const refused = (await answers).filter(({ status }) => status === 503)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.json.code).toBe('service_unavailable')
+    expect(refused[0]?.headers['retry-after']).toBe('2')
+    expect((await answers).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60)
+  })
+})

@@ -1,0 +1,104 @@
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { allRoutes } from '#src/app.ts'
+import type { HonestData } from '../../bench/neighbours/data.ts'
+import { compareAll, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
+import { honestRoutines } from '../../bench/neighbours/requests.ts'
+import { SCENARIOS } from '../../bench/neighbours/scenarios.ts'
+import type { Observed } from '../../bench/neighbours/steady.ts'
+import { ATTACKS } from '../support/attacks.ts'
+import { makeServices, routesOf } from '../support/services.ts'
+
+vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+
+describe('the honest tenant', () => {
+  const services = makeServices()
+  afterAll(() => services.close())
+
+  it('calls every route of the table, and no other', () => {
+    const routes = allRoutes({
+      routes: routesOf(services),
+      jwks: async () => ({ keys: [] }),
+      baseUrl: 'http://localhost',
+    })
+    const table = routes.map(({ method, path }) => `${method} ${path}`)
+    const called = honestRoutines(NOTHING).map(({ name }) => name.replace(/ \(.*\)$/, ''))
+    expect([...new Set(called)].sort()).toEqual(table.sort())
+  })
+})
+
+describe('the scenarios', () => {
+  it('are the attacks, and one without any', () => {
+    expect(Object.keys(SCENARIOS)).toEqual(['nothing', ...Object.keys(ATTACKS)])
+  })
+})
+
+describe('the verdict on neighbours', () => {
+  const seen = (latenciesMs: number[], failures: Record<string, number> = {}): Observed =>
+    new Map([['GET /v1/claims', { latenciesMs, failures }]])
+  const judge = (calm: Observed, attacked: Observed) => compareAll(calm, attacked)[0]
+
+  it('compares the p99 of a route with and without the attack', () => {
+    expect(judge(seen([10, 20]), seen([39, 40]))).toMatchObject({ ratio: 2, isReached: true })
+    expect(judge(seen([10, 20]), seen([39, 41]))).toMatchObject({ isReached: false })
+  })
+
+  it('does not count a few milliseconds', () => {
+    expect(judge(seen([2]), seen([12]))).toMatchObject({ ratio: 6, isReached: true })
+    expect(judge(seen([2]), seen([12.1]))).toMatchObject({ isReached: false })
+  })
+
+  it('is missed by whatever an honest caller should not be answered', () => {
+    const failed = judge(seen([10]), seen([10], { '503 service_unavailable': 2 }))
+    expect(failed).toMatchObject({ isReached: false, failures: '2 x 503 service_unavailable' })
+  })
+
+  it('is missed by what was never measured in calm', () => {
+    expect(judge(new Map(), seen([10]))).toMatchObject({ isReached: false })
+  })
+
+  it('names the worst first, those that missed before those that did not', () => {
+    const calm: Observed = new Map()
+    const attacked: Observed = new Map()
+    const figures = { small: [1, 5], far: [100, 900], near: [100, 150] }
+    for (const [name, [quiet = 0, loud = 0]] of Object.entries(figures)) {
+      calm.set(name, { latenciesMs: [quiet], failures: {} })
+      attacked.set(name, { latenciesMs: [loud], failures: {} })
+    }
+    const compared = compareAll(calm, attacked)
+    expect(compared.map(({ name }) => name)).toEqual(['far', 'small', 'near'])
+    const { line, isReached } = judgeScenario('locks', compared, '2 requests/s')
+    expect(isReached).toBe(false)
+    expect(line).toContain('2 of 3 reached')
+  })
+
+  it('takes all phases of one kind together', () => {
+    const merged = merge([seen([1], { '503': 1 }), seen([2, 3], { '503': 1 })])
+    expect(merged.get('GET /v1/claims')).toEqual({ latenciesMs: [1, 2, 3], failures: { '503': 2 } })
+  })
+})
+
+// Requests are made when they are due: their names need no data.
+const NOTHING = {
+  captures: { deviceId: '' } as HonestData['captures'],
+  bodies: [],
+  claimIds: [],
+  attestationIds: [],
+  mediaIds: [],
+  batchId: '',
+  openable: [],
+  erasable: [],
+  failed: [],
+  caseIds: [],
+  chains: [],
+  revocable: [],
+  evidence: [],
+  authorities: [],
+  endpointId: '',
+  screeningId: '',
+  screeningBatchId: '',
+  rootId: '',
+  anchorId: '',
+  reevaluationId: '',
+  assetName: '',
+  photo: () => Buffer.alloc(0),
+} satisfies HonestData

@@ -1,0 +1,30 @@
+// What a person sees after a wrong word: the sentence that says so, and where help is. Not a page of help above or below it.
+
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const WRONG: [string, string[]][] = [
+  ['start', ['bogus']],
+  ['demo', ['--bogus']],
+  ['demo', ['--claims', 'many']],
+  ['admin', ['bogus']],
+  ['admin', ['jobs', 'list', '--bogus']],
+  ['capture', ['--bogus']],
+  ['submit', ['--bogus']],
+  ['evidence', ['bogus']],
+  ['migrate', ['bogus']],
+]
+
+it.each(WRONG)('npm run %s says what is wrong with %j in its first line', (command, args) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [`commands/${command}.ts`, ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  const [sentence, hint = '', ...more] = stderr.trimEnd().split('\n')
+  expect(sentence).toMatch(/bogus|many|takes no arguments/)
+  expect(hint).toMatch(command === 'start' ? /^$/ : new RegExp(`^Try: npm run ${command} -- --help$`))
+  expect(more).toEqual([])
+})

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { createAdmission } from '#src/platform/db/admission.ts'
+import { isUnavailable } from '#src/platform/unavailable.ts'
+
+const turn = () => new Promise<void>((done) => setImmediate(done))
+
+/** Admissions in the order in which they were given, each with what gives it back. */
+function makeHall(options: Partial<Parameters<typeof createAdmission>[0]> = {}) {
+  const admission = createAdmission({ slots: 4, timeoutMs: 60_000, ...options })
+  const entered: { name: string; leave: () => void }[] = []
+  const enter = (name: string, account = name.charAt(0)) =>
+    admission.enter(account).then((leave) => void entered.push({ name, leave }))
+  const leave = async (name: string) => {
+    const index = entered.findIndex((one) => one.name === name)
+    entered.splice(index, 1)[0]?.leave()
+    await turn()
+  }
+  return { admission, enter, leave, names: () => entered.map(({ name }) => name) }
+}
+
+describe('admission to a pool', () => {
+  it('leaves one connection to the other accounts', async () => {
+    const { admission, enter, names } = makeHall()
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void enter(name)
+    await turn()
+    expect(names()).toEqual(['a1', 'a2', 'a3', 'b1'])
+    expect(admission.waiting()).toBe(2)
+  })
+
+  it('serves accounts in turn, and each account in the order of its callers', async () => {
+    const { enter, leave, names } = makeHall({ slots: 2, perAccount: 2 })
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void enter(name)
+    const order: string[] = []
+    for (let step = 0; step < 7; step += 1) {
+      await turn()
+      const [first = ''] = names()
+      order.push(first)
+      await leave(first)
+    }
+    expect(order).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
+  })
+
+  it('passes over an account that has its share, and comes back to it', async () => {
+    const { enter, leave, names } = makeHall({ slots: 2 })
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void enter(name)
+    await turn()
+    expect(names()).toEqual(['a1', 'b1'])
+    await leave('b1')
+    expect(names()).toEqual(['a1', 'b2'])
+    await leave('a1')
+    expect(names()).toEqual(['b2', 'a2'])
+  })
+
+  it('gives a connection back once, however often that is asked', async () => {
+    const admission = createAdmission({ slots: 1, timeoutMs: 60_000 })
+    const leave = await admission.enter('a')
+    leave()
+    leave()
+    await admission.enter('a')
+    const second = admission.enter('b')
+    await turn()
+    expect(admission.waiting()).toBe(1)
+    void second
+  })
+
+  it('refuses who waited for too long as a pool does, and keeps its place for nobody', async () => {
+    const { admission, enter, leave, names } = makeHall({ slots: 1, timeoutMs: 20 })
+    await enter('a1')
+    const error = await enter('a2').catch((reason: unknown) => reason)
+    expect(isUnavailable(error)).toBe(true)
+    expect(admission.waiting()).toBe(0)
+    void enter('b1')
+    await leave('a1')
+    expect(names()).toEqual(['b1'])
+  })
+})

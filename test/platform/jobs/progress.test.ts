@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { createProgressWatch } from '#src/platform/jobs/progress.ts'
+
+const STUCK_AFTER_MS = 60_000
+const CHECK_EVERY_MS = 5_000
+
+// A watch under a clock that only the test moves, and an engine whose count answers when the test says so.
+function setUp() {
+  let nowMs = 0
+  const counts: ((waiting: number) => void)[] = []
+  const said: string[] = []
+  const watch = createProgressWatch({
+    queue: 'attest',
+    stuckAfterMs: STUCK_AFTER_MS,
+    checkEveryMs: CHECK_EVERY_MS,
+    countWaiting: () => new Promise((resolve) => counts.push(resolve)),
+    onStuck: (reason) => said.push(reason),
+    now: () => nowMs,
+  })
+  const pass = (ms: number) => {
+    nowMs += ms
+  }
+  const answer = (waiting: number) => counts.splice(0).forEach((resolve) => void resolve(waiting))
+  const check = async (waiting: number) => {
+    const checked = watch.check()
+    answer(waiting)
+    await checked
+  }
+  const checkFor = async (ms: number, waiting: number) => {
+    for (let passed = 0; passed < ms; passed += CHECK_EVERY_MS) {
+      pass(CHECK_EVERY_MS)
+      await check(waiting)
+    }
+  }
+  return { watch, pass, answer, check, checkFor, said }
+}
+
+describe('the watch over a worker’s progress', () => {
+  it('says once that the worker is stuck when jobs have waited for the whole time', async () => {
+    const { watch, checkFor, said } = setUp()
+    await checkFor(STUCK_AFTER_MS, 1)
+    expect(watch.reason()).toBeUndefined()
+    await checkFor(3 * CHECK_EVERY_MS, 1)
+    expect(watch.reason()).toMatch(/attest jobs wait/)
+    expect(said).toHaveLength(1)
+  })
+
+  it('spares a worker whose jobs arrived at the end of an idle time', async () => {
+    const { watch, checkFor, check, pass } = setUp()
+    await checkFor(10 * STUCK_AFTER_MS, 0)
+    pass(CHECK_EVERY_MS)
+    await check(60)
+    expect(watch.reason()).toBeUndefined()
+    await checkFor(STUCK_AFTER_MS - CHECK_EVERY_MS, 60)
+    expect(watch.reason()).toBeUndefined()
+  })
+
+  it('spares a worker that finished a job while the engine counted', async () => {
+    const { watch, pass, answer, checkFor } = setUp()
+    await checkFor(STUCK_AFTER_MS, 1)
+    pass(CHECK_EVERY_MS)
+    const checked = watch.check()
+    watch.progressed()
+    answer(1)
+    await checked
+    expect(watch.reason()).toBeUndefined()
+    await checkFor(STUCK_AFTER_MS, 1)
+    expect(watch.reason()).toBeUndefined()
+  })
+
+  it('does not count the time in which the process was frozen', async () => {
+    const { watch, pass, check, checkFor } = setUp()
+    await checkFor(2 * CHECK_EVERY_MS, 1)
+    pass(100 * STUCK_AFTER_MS)
+    await check(1)
+    expect(watch.reason()).toBeUndefined()
+  })
+
+  it('does not count the time in which nothing waited, nor what an engine that is away can’t say', async () => {
+    const { watch, checkFor } = setUp()
+    for (let round = 0; round < 4; round += 1) {
+      await checkFor(STUCK_AFTER_MS - CHECK_EVERY_MS, 1)
+      await checkFor(CHECK_EVERY_MS, 0)
+    }
+    expect(watch.reason()).toBeUndefined()
+    const away = createProgressWatch({
+      queue: 'attest',
+      stuckAfterMs: 0,
+      checkEveryMs: CHECK_EVERY_MS,
+      countWaiting: () => Promise.reject(new Error('away')),
+      onStuck: () => {},
+    })
+    await away.check()
+    expect(away.reason()).toBeUndefined()
+  })
+
+  it('asks once at a time', async () => {
+    const { watch, pass, answer, said } = setUp()
+    const first = watch.check()
+    for (let passed = 0; passed < 3 * STUCK_AFTER_MS; passed += CHECK_EVERY_MS) {
+      pass(CHECK_EVERY_MS)
+      await watch.check()
+    }
+    answer(1)
+    await first
+    expect(said).toEqual([])
+  })
+})
