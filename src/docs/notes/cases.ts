@@ -1,7 +1,7 @@
 // What a reader wants to know of cases beyond what guards their routes.
 
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 const opened = {
   case_id: IDS.case,
