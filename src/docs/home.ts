@@ -1,5 +1,6 @@
 // `/`: what somebody sees who types the address of the service into a browser.
 
+import { highlight } from './highlight.ts'
 import { type Html, html } from './html.ts'
 import type { Page } from './layout.ts'
 
@@ -25,9 +26,14 @@ const DOORS: readonly { href: string; title: string; text: string }[] = [
     text: 'Every code: what happened, what to do, and whether to send the request again.',
   },
   {
+    href: 'docs/operate',
+    title: 'Operate it',
+    text: 'Configuration, scaling, metrics, backups, and what to do when a part fails.',
+  },
+  {
     href: 'docs',
     title: 'All guides',
-    text: 'Hardware evidence, live video, C2PA, screening, duplicates, cases, evidence packets, operation.',
+    text: 'Hardware evidence, live video, C2PA, screening, duplicates, cases, evidence packets.',
   },
 ]
 
@@ -40,14 +46,14 @@ const ADDRESSES: readonly { href: string; text: string }[] = [
 /** @param baseUrl As callers reach the service, for the commands that it shows. */
 export function homePage(baseUrl: string): Page {
   const body = html`<div class="home">
-<h1>Is this photo what it says it is?</h1>
-<p class="lead">Countersign checks signed captures for insurance claims. A device signs a photo or a video with its hash, time, place
-and owner; this service verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
+<h1>Verify signed captures for insurance claims</h1>
+<p class="lead">A capture device signs a photo or a video with its hash, time, place
+and owner. Countersign verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
 that is itself signed.</p>
 <ul class="cards">${DOORS.map(door)}</ul>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>
-<div class="code"><pre tabindex="0"><code>curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'</code></pre></div>
+<div class="code"><pre tabindex="0"><code>${highlight(`curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'`, 'sh')}</code></pre></div>
 <h2>For machines</h2>
 <ul>${ADDRESSES.map(({ href, text }) => html`<li><a href="${href}"><code>/${href}</code></a>: ${text}</li>`)}</ul>
 </div>

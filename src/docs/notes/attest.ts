@@ -175,7 +175,7 @@ const ATTEST: Record<string, Note> = {
       'Fetch a few while there is a network.',
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     answers: { 200: { example: { sessions: [issued] } } },
-    problems: ['not_found'],
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
@@ -190,7 +190,7 @@ const ATTEST: Record<string, Note> = {
       'session is submitted (`media: {"session_id": ...}`), no more are taken. Chunks that nobody submits go after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
-    problems: ['not_found'],
+    problems: ['conflict'],
   },
   'POST /v1/claims/attest': {
     description:
@@ -203,7 +203,7 @@ const ATTEST: Record<string, Note> = {
       200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
     },
-    problems: ['not_found'],
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/attestations/:id': {
     description: 'With `wait` the answer comes as soon as the evaluation has ended, or when the time is over.',
@@ -215,6 +215,7 @@ const ATTEST: Record<string, Note> = {
   'POST /v1/attestations/:id/retry': {
     description: 'For an attestation whose `status` is `failed`: `failure` says why. Others are 409.',
     answers: { 202: { example: queued } },
+    problems: ['invalid_state_transition'],
   },
 }
 

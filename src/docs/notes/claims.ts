@@ -46,6 +46,7 @@ export const CLAIM_NOTES: Record<string, Note> = {
       'All captures with one `claim.reference` are one claim. It carries the highest score, the worst provenance and ' +
       'all codes of them. Filters add up.',
     answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
+    problems: ['environment_mismatch'],
   },
   'GET /v1/claims/:id': {
     description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',

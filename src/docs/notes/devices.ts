@@ -134,6 +134,7 @@ const DEVICES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: device } },
+    problems: ['conflict'],
   },
   'POST /v1/admin/devices/challenges': {
     description:
@@ -164,6 +165,7 @@ const DEVICES: Record<string, Note> = {
       iOS: { format: 'apple-appattest', challenge: CHALLENGE, object: 'o2Nm' },
     },
     answers: { 200: { example: provenDevice } },
+    problems: ['conflict'],
   },
   'GET /v1/admin/devices': {
     description: '`expired`: the certificate is, which counts as not enrolled.',
@@ -190,6 +192,7 @@ const DEVICES: Record<string, Note> = {
         },
       },
     },
+    problems: ['invalid_state_transition'],
   },
   'POST /v1/admin/root-cas': {
     description: 'Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.',
@@ -200,6 +203,7 @@ const DEVICES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: rootCa } },
+    problems: ['conflict'],
   },
   'GET /v1/admin/root-cas': {
     description: 'Each with its certificate in PEM.',
@@ -222,6 +226,7 @@ const DEVICES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: anchor } },
+    problems: ['conflict'],
   },
   'GET /v1/admin/c2pa-anchors': {
     description: 'Each with its certificate in PEM. The deployment’s own are not among them.',

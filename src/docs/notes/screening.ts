@@ -102,13 +102,14 @@ export const SCREENING_NOTES: Record<string, Note> = {
       200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', headers: WAITED, example: scored },
       202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
-    problems: ['not_found', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/media/screenings': {
     description: 'By claim, media, batch, status, factor or time.',
     answers: {
       200: { description: 'A page.', example: { object: 'list', data: [scored], has_more: false, next_cursor: null } },
     },
+    problems: ['environment_mismatch'],
   },
   'GET /v1/media/screenings/:id': {
     description: '`wait` keeps the request open until it has ended, for that many seconds at most.',

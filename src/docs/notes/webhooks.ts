@@ -61,6 +61,7 @@ export const ENDPOINT_NOTES: Record<string, Note> = {
     answers: {
       200: { example: { ...endpoint, signing_secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8' } },
     },
+    problems: ['conflict'],
   },
   'GET /v1/webhook-endpoints': {
     description: 'A disabled one says why; it stays disabled: register another.',
@@ -79,6 +80,7 @@ export const ENDPOINT_NOTES: Record<string, Note> = {
         example: { endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
       },
     },
+    problems: ['conflict'],
   },
   'GET /v1/webhook-endpoints/:id/deliveries': {
     description: 'What was sent, what was answered, how long it took, and when the next attempt is due.',

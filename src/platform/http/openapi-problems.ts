@@ -80,6 +80,9 @@ function problemView(baseUrl: string) {
         .array(z.string())
         .optional()
         .describe('With `invalid_state_transition`: the states from which it is possible, or that are possible.'),
+      state: z.string().optional().describe('With `invalid_state_transition`: the state that there is.'),
+      version: z.number().int().optional().describe('With a `version` that has passed: the one that there is.'),
+      case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
       errors: z.array(fieldErrorView).optional().describe('Every finding at once.'),
     })
     .meta({ id: 'Problem', description: 'RFC 9457. Some codes carry members of their own.' })
