@@ -6,7 +6,7 @@ import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
 import { readConfig } from '#src/config.ts'
 import { NOTES } from '#src/docs/notes/notes.ts'
 import { EVENT_DATA } from '#src/platform/events.ts'
-import { describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
+import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
 import { createLog } from '#src/platform/log.ts'
 import { featureRoutes } from '#src/routes.ts'
 import { createServices } from '#src/services.ts'
@@ -47,7 +47,7 @@ describe('the prose of the OpenAPI document', () => {
   it('has an example for every answer that is JSON', () => {
     const missing = routes.flatMap(({ method, path, view, status }) => {
       const answers = NOTES.operations[`${method} ${path}`]?.answers
-      const bare = view instanceof z.ZodNever ? [] : status.filter((one) => answers?.[one]?.example === undefined)
+      const bare = view instanceof z.ZodNever ? [] : status.filter((one) => examplesOf(answers?.[one]).length === 0)
       return bare.map((one) => `${method} ${path} ${one}`)
     })
     expect(missing).toEqual([])
@@ -60,8 +60,9 @@ describe('the prose of the OpenAPI document', () => {
       const note = NOTES.operations[name]
       for (const example of Object.values(note?.examples ?? {})) count += fits(route.body, example, name)
       for (const body of Object.values(note?.bodies ?? {})) count += allFit(body, name)
-      for (const { example, stream } of Object.values(note?.answers ?? {})) {
-        if (example !== undefined) count += fits(route.view, example, name)
+      for (const answer of Object.values(note?.answers ?? {})) {
+        const { stream } = answer
+        for (const example of examplesOf(answer)) count += fits(route.view, example, name)
         if (stream !== undefined) count += allFit(stream, name)
       }
     }
@@ -166,6 +167,11 @@ describe('the OpenAPI document', () => {
     expect(shadowed).toEqual([])
   })
 })
+
+function examplesOf(answer: AnswerNote | undefined): unknown[] {
+  const { example, examples = {} } = answer ?? {}
+  return [...(example === undefined ? [] : [example]), ...Object.values(examples)]
+}
 
 interface Schema {
   [member: string]: unknown

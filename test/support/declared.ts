@@ -3,6 +3,7 @@
 
 import { NOTES } from '#src/docs/notes/notes.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
+import type { AnswerNote } from '#src/platform/http/openapi.ts'
 import { problemCodes } from '#src/platform/http/openapi-problems.ts'
 import { toFailure } from '#src/platform/http/respond.ts'
 
@@ -38,7 +39,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
         async handle(exchange) {
           try {
             const answer = await route.handle(exchange)
-            for (const member of unshown(note.answers?.[answer.status]?.example, answer)) {
+            for (const member of unshown(note.answers?.[answer.status], answer)) {
               found.add(`${name} ${answer.status} has ${member}, which its example does not show`)
             }
             return answer
@@ -53,12 +54,13 @@ export function watchDeclared(routes: readonly Route[]): Declared {
   }
 }
 
-function unshown(example: unknown, answer: Answer): string[] {
-  if (example === undefined || !('text' in answer) || typeof answer.text !== 'string') return []
+function unshown({ example, examples = { example } }: AnswerNote = {}, answer: Answer): string[] {
+  if (!('text' in answer) || typeof answer.text !== 'string') return []
   const told: unknown = JSON.parse(answer.text)
-  const isOther = statusOf(told) !== statusOf(example)
-  const members = isOther ? [] : membersOf(told).filter((name) => !membersOf(example).includes(name))
-  return members.filter((name) => !UNUSUAL.has(name))
+  const missing = Object.values(examples)
+    .filter((one) => one !== undefined && statusOf(one) === statusOf(told))
+    .map((one) => membersOf(told).filter((name) => !UNUSUAL.has(name) && !membersOf(one).includes(name)))
+  return missing.toSorted((a, b) => a.length - b.length)[0] ?? []
 }
 
 function membersOf(value: unknown): string[] {

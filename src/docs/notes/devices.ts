@@ -133,7 +133,30 @@ const DEVICES: Record<string, Note> = {
         },
       },
     },
-    answers: { 200: { example: device } },
+    answers: {
+      200: {
+        examples: {
+          'One device': device,
+          'Two lines, of which one is refused': {
+            object: 'device_import',
+            accepted: 1,
+            rejected: [
+              {
+                line: 2,
+                errors: [
+                  {
+                    pointer: '/certificate_chain',
+                    code: 'unknown_ca',
+                    detail: 'no root CA is registered yet: see POST /v1/admin/root-cas',
+                  },
+                ],
+              },
+            ],
+            devices: [{ line: 1, device_id: IDS.device }],
+          },
+        },
+      },
+    },
     problems: ['conflict'],
   },
   'POST /v1/admin/devices/challenges': {

@@ -73,7 +73,8 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     const answer = note?.answers?.[status]
     const content: Schema = {}
     if (schema !== undefined) {
-      content['application/json'] = { schema, ...(answer?.example === undefined ? {} : { example: answer.example }) }
+      const example = answer?.example === undefined ? {} : { example: answer.example }
+      content['application/json'] = { schema, ...example, ...describeExamples(answer?.examples) }
     }
     if (route.streams !== undefined) {
       content[route.streams.contentType] =

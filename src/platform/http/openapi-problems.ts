@@ -27,7 +27,8 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
     add('not_found', ...(route.public === undefined ? (['environment_mismatch'] as const) : []))
   if (route.body !== undefined || route.rawBody !== undefined) add(...BODY)
   if (takesJson(route)) add('invalid_json')
-  if (route.isIdempotent) add('idempotency_in_progress', 'idempotency_key_reused')
+  // A repeat shows what the first has made, which may be gone by then.
+  if (route.isIdempotent) add('idempotency_in_progress', 'idempotency_key_reused', 'not_found')
   return (Object.keys(FAILURES) as FailureCode[]).filter((code) => codes.has(code))
 }
 

@@ -36,6 +36,8 @@ export interface AnswerNote {
   description?: string
   headers?: Record<string, string>
   example?: unknown
+  /** Named, where there are several. */
+  examples?: Record<string, unknown>
   /** What a streamed answer consists of. */
   stream?: RawContent
 }
