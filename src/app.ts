@@ -259,7 +259,10 @@ function refuseUnmatched(ctx: Context, baseUrl: string): never {
     )
   }
   const allow = methods.join(', ')
-  throw new Failure('method_not_allowed', { detail: `This address answers ${allow}.`, headers: { Allow: allow } })
+  throw new Failure('method_not_allowed', {
+    detail: `This address answers ${allow}, and not ${ctx.method}.`,
+    headers: { Allow: allow },
+  })
 }
 
 function logFailure(log: Log, failure: Failure): void {

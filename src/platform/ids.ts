@@ -30,6 +30,24 @@ export type ScopedType =
 /** Account-level types, without the word. */
 export type AccountType = 'acc' | 'req'
 
+const NAMES: Record<ScopedType, string> = {
+  key: 'API key',
+  clm: 'claim',
+  cas: 'case',
+  att: 'attestation',
+  bat: 'batch',
+  cap: 'capture session',
+  med: 'media',
+  scr: 'screening',
+  dev: 'device',
+  chl: 'challenge',
+  ree: 're-evaluation',
+  rca: 'root CA',
+  cpa: 'C2PA anchor',
+  whe: 'webhook endpoint',
+  whd: 'delivery',
+  evt: 'event',
+}
 const WORD: Record<Environment, 'test' | 'live'> = { sandbox: 'test', live: 'live' }
 // Crockford's alphabet in lower case: no i, l, o, u, so that an id survives being read aloud.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -56,10 +74,14 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   const match = ID.exec(id)
   const word = match?.[2]
   if (word !== undefined && word !== WORD[environment]) {
-    throw new Failure('environment_mismatch', `${type} ids of the ${word} environment can't be used with this key.`)
+    throw new Failure(
+      'environment_mismatch',
+      `The id is of the ${word} environment, and this key is of the other: use a key that begins with svc_${word}_.`,
+    )
   }
   if (match?.[1] !== type || word === undefined) {
-    throw new Failure('not_found', `No such ${type}: an id looks like ${type}_${WORD[environment]}_ and 26 characters.`)
+    const shape = `${type}_${WORD[environment]}_ and 26 characters`
+    throw new Failure('not_found', `There is no such ${NAMES[type]}: the id of one is ${shape}.`)
   }
   return id
 }

@@ -3,7 +3,7 @@
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, isEventType } from '#src/platform/events.ts'
+import { EVENT_TYPES, emitMany, isEventType } from '#src/platform/events.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -175,7 +175,12 @@ function checkEventTypes(types: readonly string[]): void {
 }
 
 function unknownType(pointer: string, type: string): Failure {
-  return invalidField(pointer, 'unknown_event_type', `${JSON.stringify(type.slice(0, 64))} is no event type`)
+  const known = Object.keys(EVENT_TYPES).join(', ')
+  return invalidField(
+    pointer,
+    'unknown_event_type',
+    `${JSON.stringify(type.slice(0, 64))} is no event type: known are ${known}`,
+  )
 }
 
 function notFound(id: string): Failure {

@@ -1,14 +1,19 @@
 import { z } from 'zod'
+import { EVENT_TYPES } from '#src/platform/events.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
 import type { EndpointRow } from './rows.ts'
 
+// Checked by the domain, which says more of a wrong one.
+const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
+const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
+
 const endpointShape = {
   endpoint_id: z.string(),
   url: z.string(),
-  event_types: z.array(z.string()),
+  event_types: z.array(subscription),
   status: z.enum(['enabled', 'disabled']).meta({ id: 'WebhookEndpointStatus' }),
   disabled_reason: z.string().nullable().meta({ description: 'gone (it answered 410) or failing (for five days).' }),
   last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
@@ -28,7 +33,7 @@ const deliveryView = z
   .object({
     delivery_id: z.string(),
     event_id: z.string(),
-    event_type: z.string(),
+    event_type: eventType,
     status: deliveryStatus,
     created_at: z.string(),
     next_attempt_at: z.string().nullable(),
@@ -62,7 +67,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         path: '/v1/webhook-endpoints',
         operationId: 'createWebhookEndpoint',
         summary: 'Register an endpoint. Its signing secret is in this answer only.',
-        body: z.strictObject({ url: z.string(), event_types: z.array(z.string()).min(1).max(64) }),
+        body: z.strictObject({ url: z.string(), event_types: z.array(subscription).min(1).max(64) }),
         view: createdView,
         status: [200],
       },
@@ -145,7 +150,11 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         operationId: 'listDeliveries',
         params: idParams('whe'),
         summary: 'List the deliveries to an endpoint with every attempt, newest first.',
-        query: z.object({ ...listQuery, status: deliveryStatus.optional(), event_type: z.string().optional() }),
+        query: z.object({
+          ...listQuery,
+          status: deliveryStatus.optional(),
+          event_type: eventType.optional(),
+        }),
         view: listOf(deliveryView),
         status: [200],
       },

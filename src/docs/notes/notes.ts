@@ -20,7 +20,7 @@ found: a score of named risk factors, each with its evidence, in a result that i
 live; the two never meet. Each operation wants one scope.
 
 **Errors** are RFC 9457 problems with a stable \`code\`: see [all of them]({base_url}/docs/errors). **Lists** are newest first;
-\`next_cursor\` leads to the next page. **Repeating** a POST or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
+\`next_cursor\` leads to the next page. **Repeating** a POST, PUT, PATCH or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
 Every answer has a \`Request-Id\`.
 
 The [guide]({base_url}/docs/integrate) builds a capture app step by step.`

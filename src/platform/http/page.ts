@@ -85,7 +85,11 @@ export function createPager({ key }: { key: Uint8Array }): Pager {
       // Buffer.from skips what is not base64url: without the comparison one cursor would have many spellings.
       const isWhole = bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor
       if (!isWhole || !isEqualBytes(bytes.subarray(0, MAC_BYTES), sign(id, binding))) {
-        throw invalidField('?cursor', 'invalid_cursor', 'is not a cursor of this list with these filters')
+        throw invalidField(
+          '?cursor',
+          'invalid_cursor',
+          'is not a cursor of this list with these filters: send next_cursor of the page before with the same filters, or no cursor to begin',
+        )
       }
       return id
     },
