@@ -5,8 +5,10 @@ import { allRoutes } from '#src/app.ts'
 import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
 import { readConfig } from '#src/config.ts'
 import { NOTES } from '#src/docs/notes/notes.ts'
+import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { EVENT_DATA } from '#src/platform/events.ts'
 import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
+import { exampleProblem, problemView } from '#src/platform/http/openapi-problems.ts'
 import { createLog } from '#src/platform/log.ts'
 import { featureRoutes } from '#src/routes.ts'
 import { createServices } from '#src/services.ts'
@@ -110,6 +112,13 @@ describe('the OpenAPI document', () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result.errors).toBeUndefined()
     expect(result.valid).toBe(true)
+  })
+
+  it('shows problems that fit their schema, with an example for each code', () => {
+    const shape = z.strictObject(problemView(baseUrl).shape)
+    for (const code of Object.keys(FAILURES) as FailureCode[]) {
+      expect(shape.safeParse(exampleProblem(code, baseUrl)).error?.issues, code).toBeUndefined()
+    }
   })
 
   it('names each operation by a verb, once', () => {

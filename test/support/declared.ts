@@ -4,7 +4,7 @@
 import { NOTES } from '#src/docs/notes/notes.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
 import type { AnswerNote } from '#src/platform/http/openapi.ts'
-import { problemCodes } from '#src/platform/http/openapi-problems.ts'
+import { problemCodes, problemView } from '#src/platform/http/openapi-problems.ts'
 import { toFailure } from '#src/platform/http/respond.ts'
 
 export interface Declared {
@@ -13,6 +13,7 @@ export interface Declared {
   undeclared(): string[]
 }
 
+const PROBLEM_MEMBERS = new Set(Object.keys(problemView('').shape))
 // An example shows a usual answer; these are there in unusual ones only.
 const UNUSUAL = new Set([
   'erased_at',
@@ -44,7 +45,10 @@ export function watchDeclared(routes: readonly Route[]): Declared {
             }
             return answer
           } catch (error) {
-            const { code, status } = toFailure(error)
+            const { code, status, members } = toFailure(error)
+            for (const member of Object.keys(members).filter((one) => !PROBLEM_MEMBERS.has(one))) {
+              found.add(`${name} answers ${code} with ${member}, which Problem does not have`)
+            }
             if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
             throw error
           }

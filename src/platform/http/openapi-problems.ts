@@ -6,7 +6,7 @@ import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from './endpoint.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
-import { fieldErrorView } from './rejection.ts'
+import { fieldErrorView, rejectedLineView } from './rejection.ts'
 import { problemOf, problemType } from './respond.ts'
 
 const EXAMPLE_REQUEST_ID = 'req_01m7x7k0kweezv2g6agvqmrk2v'
@@ -66,7 +66,8 @@ function problemResponse(codes: readonly FailureCode[], baseUrl: string): Schema
   return { description, content: { 'application/problem+json': { schema, examples } } }
 }
 
-function problemView(baseUrl: string) {
+/** The shape of all problems. */
+export function problemView(baseUrl: string) {
   const codes = Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]
   return z
     .object({
@@ -84,6 +85,11 @@ function problemView(baseUrl: string) {
       state: z.string().optional().describe('With `invalid_state_transition`: the state that there is.'),
       version: z.number().int().optional().describe('With a `version` that has passed: the one that there is.'),
       case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
+      accepted: z.number().int().optional().describe('Of a batch of which no line can be accepted: 0.'),
+      rejected: z
+        .array(rejectedLineView)
+        .optional()
+        .describe('Of such a batch: its lines, and what is wrong with each.'),
       errors: z.array(fieldErrorView).optional().describe('Every finding at once.'),
     })
     .meta({ id: 'Problem', description: 'RFC 9457. Some codes carry members of their own.' })
