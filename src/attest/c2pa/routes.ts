@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { rootCaView, toRootCaView } from '../devices/views.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { anchorRequest, deletedView, rootCaView, toRootCaView } from '../devices/views.ts'
 import type { C2paAnchors } from './anchors.ts'
 import type { C2paAnchorRow } from './rows.ts'
 
 const { root_ca_id: anchorId, ...certificateFields } = rootCaView.shape
-const anchorView = z.object({ c2pa_anchor_id: anchorId, ...certificateFields })
+const anchorView = z.object({ c2pa_anchor_id: anchorId, ...certificateFields }).meta({ id: 'C2paAnchor' })
 
 export function c2paRoutes(anchors: C2paAnchors): Route[] {
   return [
@@ -14,16 +15,11 @@ export function c2paRoutes(anchors: C2paAnchors): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/c2pa-anchors',
+        operationId: 'createC2paAnchor',
         tag: 'Media',
         summary: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
         scope: 'admin',
-        body: z.strictObject({
-          name: z.string().min(1).max(200),
-          certificate: z
-            .string()
-            .min(1)
-            .max(64 * 1024),
-        }),
+        body: anchorRequest,
         view: anchorView,
         status: [200],
       },
@@ -34,6 +30,7 @@ export function c2paRoutes(anchors: C2paAnchors): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/c2pa-anchors',
+        operationId: 'listC2paAnchors',
         tag: 'Media',
         summary: 'Anchors of C2PA manifests, newest first',
         scope: 'admin',
@@ -50,6 +47,8 @@ export function c2paRoutes(anchors: C2paAnchors): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/c2pa-anchors/:id',
+        operationId: 'getC2paAnchor',
+        params: idParams('cpa'),
         tag: 'Media',
         summary: 'One anchor of C2PA manifests',
         scope: 'admin',
@@ -62,10 +61,12 @@ export function c2paRoutes(anchors: C2paAnchors): Route[] {
       {
         method: 'DELETE',
         path: '/v1/admin/c2pa-anchors/:id',
+        operationId: 'deleteC2paAnchor',
+        params: idParams('cpa'),
         tag: 'Media',
         summary: 'Stop trusting an anchor of C2PA manifests, for what is judged from then on',
         scope: 'admin',
-        view: z.object({ id: z.string(), deleted: z.literal(true) }),
+        view: deletedView,
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) => {

@@ -4,15 +4,26 @@ import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
+import { hardwareTierView } from '../judgement-views.ts'
 import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
 import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
 import type { RootCas } from './roots.ts'
-import { deviceView, importView, rootCaView, toDeviceView, toImportView, toRootCaView } from './views.ts'
+import {
+  anchorRequest,
+  deletedView,
+  deviceView,
+  importView,
+  rootCaView,
+  toDeviceView,
+  toImportView,
+  toRootCaView,
+} from './views.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -25,15 +36,21 @@ const name = z
   .max(200)
   .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
 
-export const enrollRequest = z.strictObject({
-  name: name.optional(),
-  certificate_chain: z.array(z.string()).min(1),
-  attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
-})
+export const enrollRequest = z
+  .strictObject({
+    name: name.optional(),
+    certificate_chain: z.array(z.string()).min(1),
+    attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
+  })
+  .meta({ id: 'DeviceEnrollment' })
 
-const challengesView = z.object({
-  challenges: z.array(z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() })),
-})
+const challengesView = z
+  .object({
+    challenges: z.array(
+      z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() }).meta({ id: 'Challenge' }),
+    ),
+  })
+  .meta({ id: 'Challenges' })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges, rootCas: RootCas): Route[] {
   // Before the registry's own: a word of theirs must not pass for an id.
@@ -51,6 +68,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/challenges',
+        operationId: 'createChallenges',
         tag: 'Devices',
         summary: 'Issue challenges that hardware evidence must answer: each once, within a day',
         scope: 'admin',
@@ -65,6 +83,8 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/:id/attestation',
+        operationId: 'attestDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'Replace what is known of a device’s hardware by newer evidence',
         scope: 'admin',
@@ -85,6 +105,7 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices',
+        operationId: 'enrollDevice',
         tag: 'Devices',
         summary: 'Enroll one device by its certificate chain, or up to 10,000 of them as NDJSON',
         scope: 'admin',
@@ -106,13 +127,14 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices',
+        operationId: 'listDevices',
         tag: 'Devices',
         summary: 'Devices, newest first',
         scope: 'admin',
         query: z.strictObject({
           ...listQuery,
           state: z.enum(['enrolled', 'expired', 'revoked']).optional(),
-          hardware_tier: z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave']).optional(),
+          hardware_tier: hardwareTierView.optional(),
         }),
         view: listOf(deviceView),
         status: [200],
@@ -126,6 +148,8 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices/:id',
+        operationId: 'getDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'One device',
         scope: 'admin',
@@ -138,6 +162,8 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/:id/revoke',
+        operationId: 'revokeDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'Revoke a device for good',
         scope: 'admin',
@@ -165,16 +191,11 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/root-cas',
+        operationId: 'createRootCa',
         tag: 'Devices',
         summary: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
         scope: 'admin',
-        body: z.strictObject({
-          name: z.string().min(1).max(200),
-          certificate: z
-            .string()
-            .min(1)
-            .max(64 * 1024),
-        }),
+        body: anchorRequest,
         view: rootCaView,
         status: [200],
       },
@@ -185,6 +206,7 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/root-cas',
+        operationId: 'listRootCas',
         tag: 'Devices',
         summary: 'Root CAs, newest first',
         scope: 'admin',
@@ -201,6 +223,8 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/root-cas/:id',
+        operationId: 'getRootCa',
+        params: idParams('rca'),
         tag: 'Devices',
         summary: 'One root CA',
         scope: 'admin',
@@ -213,10 +237,12 @@ function rootCaRoutes(rootCas: RootCas): Route[] {
       {
         method: 'DELETE',
         path: '/v1/admin/root-cas/:id',
+        operationId: 'deleteRootCa',
+        params: idParams('rca'),
         tag: 'Devices',
         summary: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
         scope: 'admin',
-        view: z.object({ id: z.string(), deleted: z.literal(true) }),
+        view: deletedView,
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) => {

@@ -1,51 +1,59 @@
 import { z } from 'zod'
+import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 import type { ClaimChange, DryRun } from './dry-run.ts'
 import type { CurrentPolicy } from './risk-policy.ts'
 
-export const policyView = z.object({
-  version: z.number().int().describe('0: the defaults, which nobody set.'),
-  require_attestation: z.boolean(),
-  require_biometric: z.boolean(),
-  require_gps: z.boolean(),
-  require_session_nonce: z.boolean(),
-  thresholds: z.object({ review: z.number().int(), failed: z.number().int() }),
-  geofence_m: z.number(),
-  changed_at: z.iso.datetime().nullable(),
-  changed_by: z.string().nullable().describe('The API key that made this version.'),
-})
+export const policyView = z
+  .object({
+    version: z.number().int().describe('0: the defaults, which nobody set.'),
+    require_attestation: z.boolean(),
+    require_biometric: z.boolean(),
+    require_gps: z.boolean(),
+    require_session_nonce: z.boolean(),
+    thresholds: z.object({ review: z.number().int(), failed: z.number().int() }),
+    geofence_m: z.number(),
+    changed_at: z.iso.datetime().nullable(),
+    changed_by: z.string().nullable().describe('The API key that made this version.'),
+  })
+  .meta({ id: 'RiskPolicy' })
 
 export function toPolicyView({ version, policy, createdAt, keyId }: CurrentPolicy): z.infer<typeof policyView> {
   return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: keyId }
 }
 
-const standing = z.object({ risk_status: z.string(), risk_score: z.number().int(), provenance_status: z.string() })
-const codes = z.array(z.string())
+const standing = z
+  .object({ risk_status: riskStatusView, risk_score: z.number().int(), provenance_status: provenanceStatusView })
+  .meta({ id: 'JudgedStanding' })
+const factors = z.array(factorCodeView)
+const advisories = z.array(advisoryCodeView)
 
-export const dryRunView = z.object({
-  object: z.literal('list'),
-  data: z.array(
-    z.object({
-      claim_id: z.string(),
-      reference: z.string().nullable(),
-      before: standing,
-      after: standing,
-      added_factors: codes,
-      removed_factors: codes,
-      added_advisories: codes,
-      removed_advisories: codes,
-    }),
-  ),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-  looked: z.number().int().describe('Claims that this page has looked at.'),
-  would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
-  unknown: z
-    .number()
-    .int()
-    .describe(
-      'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+export const dryRunView = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        claim_id: z.string(),
+        reference: z.string().nullable(),
+        before: standing,
+        after: standing,
+        added_factors: factors,
+        removed_factors: factors,
+        added_advisories: advisories,
+        removed_advisories: advisories,
+      }),
     ),
-})
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    looked: z.number().int().describe('Claims that this page has looked at.'),
+    would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
+    unknown: z
+      .number()
+      .int()
+      .describe(
+        'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+      ),
+  })
+  .meta({ id: 'RiskPolicyDryRun' })
 
 export function toDryRunView({ changes, looked, unknown, nextCursor }: DryRun): z.infer<typeof dryRunView> {
   return {
