@@ -5,12 +5,13 @@ import type { Span } from '@opentelemetry/api'
 import Koa, { type Context } from 'koa'
 import { z } from 'zod'
 import { NOTES } from '#src/docs/notes/notes.ts'
+import { type Prepared, prepare } from '#src/docs/prepared.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
 import { Failure } from '#src/failure.ts'
 import { note, within } from '#src/platform/context.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
-import { type Answer, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { type Answer, type Exchange, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
 import { represent } from '#src/platform/http/represent.ts'
@@ -59,17 +60,18 @@ export function createApp(deps: AppDeps): Koa {
   // Exact paths only: what a proxy's rule or a log says of /v1/claims must not also happen at /V1/Claims/.
   const router = new Router({ sensitive: true, strict: true })
   for (const route of inOrder(routes)) {
-    router.register(route.path, [route.method], (ctx) =>
-      serve(ctx, route.path, (requestId) => {
+    router.register(route.path, [route.method], (ctx) => {
+      if (!isOfShape(pathOf(ctx), route.path)) return serve(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl))
+      return serve(ctx, route.path, (requestId) => {
         const { req, res, params, querystring: search } = ctx
         return route.handle({ req, res, params, search, requestId, authenticate, findEffect, keepStatus, pace, budget })
-      }),
-    )
+      })
+    })
   }
 
   const app = new Koa()
   app.use(router.routes())
-  app.use((ctx) => serve(ctx, UNMATCHED, async () => refuseUnmatched(ctx)))
+  app.use((ctx) => serve(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection'))
   return app
 
@@ -136,15 +138,14 @@ export function createApp(deps: AppDeps): Koa {
 
 /** The whole table, as mounted and as described: the features' routes and the public ones of the house. */
 export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
-  const house = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => document)]
+  const house = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => describeRoutes(all, { baseUrl, notes: NOTES }))]
   const all: Route[] = [...routes, ...house, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {
-    const name = `${method} ${path.replaceAll(/:[A-Za-z0-9_]+/g, ':')}`
+    const name = `${method} ${shapeOf(path)}`
     if (seen.has(name)) throw new Error(`two routes answer ${method} ${path}`)
     seen.add(name)
   }
-  const document: string = JSON.stringify(describeRoutes(all, { baseUrl, notes: NOTES }))
   return all
 }
 
@@ -153,10 +154,11 @@ function healthRoute(): Route {
     {
       method: 'GET',
       path: '/health',
+      operationId: 'getHealth',
       tag: 'Service',
       summary: 'Whether this process answers at all',
       public: 'Load balancers have no key',
-      view: z.object({ status: z.literal('ok') }),
+      view: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }),
       status: [200],
     },
     async () => ({ status: 'ok' as const }),
@@ -166,16 +168,23 @@ function healthRoute(): Route {
 function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
   const text = { kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() }
   const marks = { alg: z.string().optional(), use: z.string().optional(), env: z.string().optional() }
-  const key = z.object({ ...text, ...marks, family: z.string().optional() })
-  return (['/.well-known/jwks.json', '/v1/jwks'] as const).map((path) =>
+  const key = z.object({ ...text, ...marks, family: z.string().optional() }).meta({ id: 'PublicKey' })
+  const jwksView = z.object({ keys: z.array(key) }).meta({ id: 'Jwks' })
+  return (
+    [
+      ['/.well-known/jwks.json', 'getJwks'],
+      ['/v1/jwks', 'getJwksV1'],
+    ] as const
+  ).map(([path, operationId]) =>
     publicEndpoint(
       {
         method: 'GET',
         path,
+        operationId,
         tag: 'Service',
         summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
         public: 'Whoever holds a token or a result must be able to check it',
-        view: z.object({ keys: z.array(key) }),
+        view: jwksView,
         status: [200],
       },
       async () => {
@@ -186,11 +195,12 @@ function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
   )
 }
 
-function openapiRoute(text: () => string): Route {
+function openapiRoute(describe: () => object): Route {
   const route = publicEndpoint(
     {
       method: 'GET',
       path: '/v1/openapi.json',
+      operationId: 'getOpenapiDocument',
       tag: 'Service',
       summary: 'This interface as an OpenAPI 3.1 document',
       public: 'Client generators have no key',
@@ -199,9 +209,14 @@ function openapiRoute(text: () => string): Route {
     },
     async () => ({ openapi: '3.1.1' }),
   )
-  // Written once: parsing and writing a large document for everybody who asks would be work for nothing.
+  // Written once, by the first who asks: most processes are never asked, and it takes a fifth of a second.
+  let prepared: Prepared | undefined
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
-  return { ...route, handle: async () => ({ status: 200, headers: { ...headers }, text: text() }) }
+  const handle = async ({ req }: Exchange) => {
+    prepared ??= prepare(JSON.stringify(describe()), headers)
+    return prepared.answer(req.headers['accept-encoding'])
+  }
+  return { ...route, handle }
 }
 
 /** As the router tries them: `/v1/claims/batches` must come before `/v1/claims/:id`. */
@@ -211,13 +226,44 @@ export function inOrder(routes: readonly Route[]): Route[] {
   return routes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0))
 }
 
+interface Layer {
+  path: string
+  methods: string[]
+}
+
+/** Parameters may have other names on other methods. */
+function isOfShape(path: string | undefined, other: string): boolean {
+  return path === other || (path !== undefined && shapeOf(path) === shapeOf(other))
+}
+
+function shapeOf(path: string): string {
+  return path.replaceAll(/:[A-Za-z0-9_]+/g, ':')
+}
+
+/** The most exact of the table's paths that the request's address is of: it decides, whichever methods it takes. */
+function pathOf(ctx: Context): string | undefined {
+  const layers: Layer[] = ctx.matched ?? []
+  return layers[0]?.path
+}
+
 // The route table is public, so that a wrong address or method is said before a key is asked for.
-function refuseUnmatched(ctx: Context): never {
-  const layers: { methods: string[] }[] = ctx.matched ?? []
-  const methods = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
-  if (methods.length === 0) throw new Failure('not_found', 'There is nothing at this address.')
+function refuseUnmatched(ctx: Context, baseUrl: string): never {
+  const layers: Layer[] = ctx.matched ?? []
+  const path = pathOf(ctx)
+  const methods = [
+    ...new Set(layers.filter((layer) => isOfShape(path, layer.path)).flatMap((layer) => layer.methods)),
+  ].sort()
+  if (methods.length === 0) {
+    throw new Failure(
+      'not_found',
+      `There is nothing at this address. All addresses are at ${baseUrl}/docs/api-reference.`,
+    )
+  }
   const allow = methods.join(', ')
-  throw new Failure('method_not_allowed', { detail: `This address answers ${allow}.`, headers: { Allow: allow } })
+  throw new Failure('method_not_allowed', {
+    detail: `This address answers ${allow}, and not ${ctx.method}.`,
+    headers: { Allow: allow },
+  })
 }
 
 function logFailure(log: Log, failure: Failure): void {

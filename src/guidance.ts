@@ -41,13 +41,18 @@ export const GUIDANCE = {
     happened: 'The request was read, and a value, a parameter or a header of it is wrong, missing or unknown.',
     remedy:
       '`errors` names every finding at once: `pointer` leads into the body (RFC 6901), is `?name` for a parameter of ' +
-      'the query, or the name of a header. Mend all of them; unknown names are findings too.',
+      'the query, or the name of a header. Fix all of them; unknown names are findings too, and the first says which are known.',
     repeat: NO,
     example: {
       detail: 'The request has 2 findings; see errors.',
       errors: [
         { pointer: '/bundle/sensor_hash', code: 'invalid_format', detail: 'must be a SHA-256 in hex' },
-        { pointer: '/bundel', code: 'unknown_field', detail: 'is not known here' },
+        {
+          pointer: '/bundel',
+          code: 'unknown_field',
+          detail:
+            'is not known here: known members are external_id, claim, media_type, bundle, assertion, certificate_chain, signature, media',
+        },
       ],
     },
   },
@@ -59,33 +64,39 @@ export const GUIDANCE = {
     example: { detail: 'Send an API key: "Authorization: Bearer <API_KEY>" or "X-API-Key: <API_KEY>".' },
   },
   invalid_api_key: {
-    happened: 'Nobody has this API key.',
+    happened: 'The service does not know this API key.',
     remedy:
       'Compare it with where it came from: keys begin with svc_live_ or svc_test_ and have 32 more characters. Each ' +
       'deployment has keys of its own. A lost key can not be recovered: create another and revoke the lost one.',
     repeat: NO,
-    example: { detail: 'This API key is not known.' },
+    example: {
+      detail: 'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+    },
   },
   api_key_revoked: {
-    happened: 'The API key was revoked, for good.',
-    remedy: 'Ask whoever keeps your keys for the one that took its place.',
+    happened: 'The API key was revoked. A revocation is final.',
+    remedy: 'Use the key that replaced it. The operator of the service creates keys: `npm run admin -- key create`.',
     repeat: NO,
     example: { detail: 'This API key was revoked at 2026-11-02T10:11:12.000Z.' },
   },
   api_key_expired: {
-    happened: 'The time that the API key was made for is over.',
+    happened: 'The API key has expired.',
     remedy: 'Create another key. One that is rotated in time overlaps with its successor.',
     repeat: NO,
     example: { detail: 'This API key expired at 2026-11-02T10:11:12.000Z.' },
   },
   insufficient_scope: {
-    happened: 'The API key is good, but not for this route.',
-    remedy: 'Use a key with the scope in `required_scope`. Each route wants exactly one; the reference shows which.',
+    happened: 'The API key is valid, and lacks the scope of this route.',
+    remedy:
+      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows which. `detail` names the scopes that the key has.',
     repeat: NO,
-    example: { detail: 'This API key lacks the scope "admin".', members: { required_scope: 'admin' } },
+    example: {
+      detail: 'This API key lacks the scope "admin"; it has attest, verify.',
+      members: { required_scope: 'admin' },
+    },
   },
   insufficient_role: {
-    happened: 'The person who acts has a role that may not do this.',
+    happened: 'The user’s role does not allow this.',
     remedy: 'Ask an owner or an admin of the account to do it, or to change the role.',
     repeat: NO,
     example: { detail: 'This needs the role owner or admin.' },
@@ -94,13 +105,18 @@ export const GUIDANCE = {
     happened: 'An id of live met a key of sandbox, or the other way round. Nothing is shared between the two.',
     remedy: 'Compare the words: svc_test_ keys go with ids that contain _test_, svc_live_ keys with _live_.',
     repeat: NO,
-    example: { detail: "Ids of the live environment can't be used with this test key." },
+    example: {
+      detail: 'The id is of the live environment, and this is a test key: use a key that begins with svc_live_.',
+    },
   },
   account_key_required: {
     happened: 'A publishable sandbox key was used for something that belongs to one account.',
-    remedy: 'Use a key of an account of your own. Who starts the service locally is shown one.',
+    remedy: 'Use a key of an account of your own: `npm start` prints one, and the operator creates others.',
     repeat: NO,
-    example: { detail: 'The publishable sandbox keys can not do this: use a key of your own account.' },
+    example: {
+      detail:
+        'The publishable sandbox keys share one account and can not do this: use a key of an account of your own.',
+    },
   },
   not_found: {
     happened: 'There is no such address, or your account has nothing with this id in this environment.',
@@ -114,7 +130,7 @@ export const GUIDANCE = {
     happened: 'The address is right, the method is not.',
     remedy: 'The header Allow names the methods that it answers.',
     repeat: NO,
-    example: { detail: 'This address answers GET, HEAD, POST.' },
+    example: { detail: 'This address answers GET, HEAD, POST, and not PUT.' },
   },
   request_timeout: {
     happened: 'The body arrived too slowly: less than 10 KiB in 10 seconds, or the sender fell silent.',
@@ -149,7 +165,7 @@ export const GUIDANCE = {
     example: { detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.' },
   },
   precondition_failed: {
-    happened: '`If-Match` names another version than the one that counts: somebody changed it since it was read.',
+    happened: '`If-Match` names another version than the current one: it was changed since it was read.',
     remedy: 'Read it again, make the change in what is there now, and send the ETag that came with it.',
     repeat: NO,
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
@@ -184,7 +200,7 @@ export const GUIDANCE = {
     },
   },
   internal_error: {
-    happened: 'Something broke on our side that should not break. It was logged.',
+    happened: 'An error of the service itself. It was logged.',
     remedy: 'Try again. If it stays, tell us the `request_id`: it leads to the log.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'Something went wrong on our side. If it persists, tell us the request_id.' },

@@ -30,11 +30,13 @@ export const EVENT_TYPES = {
 export type EventType = keyof typeof EVENT_TYPES
 
 const codes = z.array(z.string()).readonly()
-const standing = z.strictObject({
-  provenance_status: z.string().nullable(),
-  risk_status: z.string(),
-  risk_score: z.number().int().nullable(),
-})
+const standing = z
+  .strictObject({
+    provenance_status: z.string().nullable(),
+    risk_status: z.string(),
+    risk_score: z.number().int().nullable(),
+  })
+  .meta({ id: 'ClaimStanding' })
 
 /** The `data` of the types emitted today. Ids and judgements only: nothing personal leaves with an event. */
 export const EVENT_DATA = {

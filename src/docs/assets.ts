@@ -1,19 +1,17 @@
-// The files that our pages load, and no others: read once, named by what is in them, compressed once. A name is looked up
-// in a table and never in a folder.
+// The files that our pages load, and no others: read once, named by what is in them. A name is looked up in a table and never
+// in a folder.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
 import { Failure } from '#src/failure.ts'
-import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Answer } from '#src/platform/http/endpoint.ts'
-import { chooseCoding } from '#src/platform/http/represent.ts'
+import { type Prepared, prepare } from './prepared.ts'
 
 const { resolve } = createRequire(import.meta.url)
 
 const SOURCES = {
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
+  'guides.js': new URL('./browser/guides.js', import.meta.url),
   'pages.css': new URL('./browser/pages.css', import.meta.url),
   'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),
   'swagger-ui.css': resolve('swagger-ui-dist/swagger-ui.css'),
@@ -22,7 +20,6 @@ const SOURCES = {
 export type AssetName = keyof typeof SOURCES
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' } as const
-const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 9, [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT } }
 // Another content has another name.
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
@@ -33,50 +30,23 @@ export interface Assets {
   answer(servedName: string, acceptEncoding: string | string[] | undefined): Promise<Answer>
 }
 
-const brotliAside = promisify<string | Buffer, typeof BROTLI, Buffer>(brotliCompress)
-const gzipAside = promisify<string | Buffer, Buffer>(gzip)
-
 export function createAssets(): Assets {
-  const assets = new Map((Object.keys(SOURCES) as AssetName[]).map((name) => [name, readAsset(name)]))
-  const byServedName = new Map([...assets.values()].map((asset) => [asset.servedName, asset]))
-  return {
-    nameOf: (name) => assets.get(name)?.servedName ?? name,
-    async answer(servedName, acceptEncoding) {
-      const asset = byServedName.get(servedName)
-      if (asset === undefined) throw new Failure('not_found', 'There is no such file.')
-      const coding = chooseCoding(acceptEncoding)
-      const headers = {
-        'Content-Type': asset.contentType,
-        'Cache-Control': FOR_EVER,
-        ETag: `W/"${asset.digest}"`,
-        Vary: 'Accept-Encoding',
-      }
-      if (coding === undefined) return { status: 200, headers, text: asset.bytes }
-      // The largest takes a third of a second, once in the life of a process.
-      asset.encoded[coding] ??= coding === 'br' ? brotliAside(asset.bytes, BROTLI) : gzipAside(asset.bytes)
-      const text = await asset.encoded[coding]
-      return { status: 200, headers: { ...headers, 'Content-Encoding': coding }, text }
-    },
+  const names = new Map<AssetName, string>()
+  const byServedName = new Map<string, Prepared>()
+  for (const name of Object.keys(SOURCES) as AssetName[]) {
+    const [, stem = '', type = ''] = /^(.*)\.(js|css)$/.exec(name) ?? []
+    const headers = { 'Content-Type': type === 'js' ? TYPES.js : TYPES.css, 'Cache-Control': FOR_EVER }
+    const prepared = prepare(readFileSync(SOURCES[name]), headers)
+    const servedName = `${stem}.${prepared.digest}.${type}`
+    names.set(name, servedName)
+    byServedName.set(servedName, prepared)
   }
-}
-
-interface Asset {
-  servedName: string
-  contentType: string
-  digest: string
-  bytes: Buffer
-  encoded: { br?: Promise<Buffer>; gzip?: Promise<Buffer> }
-}
-
-function readAsset(name: AssetName): Asset {
-  const bytes = readFileSync(SOURCES[name])
-  const digest = sha256Hex(bytes).slice(0, 16)
-  const [, stem = '', type = ''] = /^(.*)\.(js|css)$/.exec(name) ?? []
   return {
-    servedName: `${stem}.${digest}.${type}`,
-    contentType: type === 'js' ? TYPES.js : TYPES.css,
-    digest,
-    bytes,
-    encoded: {},
+    nameOf: (name) => names.get(name) ?? name,
+    async answer(servedName, acceptEncoding) {
+      const prepared = byServedName.get(servedName)
+      if (prepared === undefined) throw new Failure('not_found', 'There is no such file.')
+      return prepared.answer(acceptEncoding)
+    },
   }
 }

@@ -22,35 +22,6 @@ export function prose(text: string): Html {
   return html`${parts}`
 }
 
-export interface Page {
-  title: string
-  /** Addresses relative to the page. */
-  styles: readonly string[]
-  scripts?: readonly { src: string; isModule?: true }[]
-  links: readonly { href: string; text: string }[]
-  body: Html
-}
-
-export function renderPage({ title, styles, scripts = [], links, body }: Page): string {
-  const scriptTags = scripts.map(({ src, isModule }) =>
-    isModule ? html`<script src="${src}" type="module"></script>\n` : html`<script src="${src}" defer></script>\n`,
-  )
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-${styles.map((href) => html`<link rel="stylesheet" href="${href}">\n`)}${scriptTags}</head>
-<body>
-<header class="bar"><strong>Countersign</strong>${links.map(({ href, text }) => html` <a href="${href}">${text}</a>`)}</header>
-${body}
-</body>
-</html>
-`.text
-}
-
 function textOf(value: string | number | Html | readonly Html[]): string {
   if (typeof value === 'object') return 'text' in value ? value.text : value.map((one) => one.text).join('')
   return String(value).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

@@ -1,72 +1,96 @@
-// The pages for integrators, made once at boot from the tables that the service itself works by.
+// The pages that are made from the tables that the service itself works by, and the frame of those that are guides.
 
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
 import { exampleProblem } from '#src/platform/http/openapi-problems.ts'
-import type { Assets } from './assets.ts'
-import { type Html, html, prose, renderPage } from './html.ts'
+import type { Guide, Guides } from './guides.ts'
+import { type Html, html, prose } from './html.ts'
+import type { Page } from './layout.ts'
 
-/**
- * /docs: the reference. Until the script has drawn it, and where there is none, a table of all operations.
- * Addresses are relative to /docs.
- */
-export function renderReference(routes: readonly Route[], { assets, notes }: { assets: Assets; notes: Notes }): string {
+/** `/docs/x`: one guide, between the one before and the one after it. */
+export function guidePage(guide: Guide, guides: Guides): Page {
+  const { title, body, sections } = guides.render(guide)
+  const all = guides.all()
+  const at = all.indexOf(guide)
+  const isDecision = at === -1
+  const placeOf = (other: Guide | undefined) => other && { path: `/docs/${other.name}`, title: other.title }
+  return {
+    path: `/docs/${guide.name}`,
+    title,
+    body,
+    contents: sections.filter(({ depth }) => depth === 2),
+    previous: isDecision ? { path: '/docs/decisions', title: 'Decisions' } : placeOf(all[at - 1]),
+    next: isDecision ? undefined : placeOf(all[at + 1]),
+  }
+}
+
+/** `/docs`: which guides there are. */
+export function overviewPage(guides: Guides): Page {
+  const body = html`<h1>Guides</h1>
+<p class="lead">New here? Build <a href="docs/integrate">a capture app in an hour</a>: from a key to a verified webhook, step by
+step. The rules that hold for all operations are in <a href="docs/api">the interface</a>; each operation with its shapes
+is in the <a href="docs/api-reference">API reference</a>.</p>
+${guides.groups().map(
+  ({ title, guides: listed }) => html`<h2>${title}</h2>
+<ul class="cards">${listed.map(
+    (guide) =>
+      html`<li><a href="docs/${guide.name}"><strong>${guide.title}</strong><span>${leadOf(guide, guides)}</span></a></li>\n`,
+  )}</ul>
+`,
+)}<p>Why it is built as it is: <a href="docs/decisions">the decisions</a>.</p>
+`
+  return { path: '/docs', title: 'Guides', body }
+}
+
+/** `/docs/decisions`. */
+export function decisionsPage(guides: Guides): Page {
+  const rows = guides.decisions().map(({ name, title }) => html`<li><a href="${name}">${title}</a></li>\n`)
+  const body = html`<h1>Decisions</h1>
+<p>Short records of choices that somebody will question: what was chosen, why, and what was not.</p>
+<ul>${rows}</ul>
+`
+  return { path: '/docs/decisions', title: 'Decisions', body }
+}
+
+/** `/docs/api-reference`. Until the script has drawn it, and where there is none, a table of all operations. */
+export function referencePage(
+  routes: readonly Route[],
+  { notes, styles, scripts }: { notes: Notes } & Required<Pick<Page, 'styles' | 'scripts'>>,
+): Page {
   const tags = [...new Set([...notes.tags.map(({ name }) => name), ...routes.map(({ tag }) => tag)])]
-  const body = html`<main id="explorer"><div class="page">
-<h1>The interface</h1>
+  const body = html`<div id="explorer"><div class="text">
+<h1>API reference</h1>
 <p>With JavaScript this page shows each operation with its shapes and examples, and sends requests with your key. Without
-it, here is all there is; <a href="v1/openapi.json">the OpenAPI document</a> has the shapes, for client generators too.</p>
+it, here is all there is; <a href="../v1/openapi.json">the OpenAPI document</a> has the shapes, for client generators too.</p>
 <p>Send a key with each request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. A key has scopes, and each operation
 wants the one that is named.</p>
 ${tags.map((tag) => tableOf(tag, { routes, notes }))}
-</div></main>`
-  return renderPage({
-    title: 'Countersign: the interface',
-    styles: [`docs/assets/${assets.nameOf('swagger-ui.css')}`, `docs/assets/${assets.nameOf('pages.css')}`],
-    scripts: [
-      { src: `docs/assets/${assets.nameOf('swagger-ui-bundle.js')}` },
-      { src: `docs/assets/${assets.nameOf('explorer.js')}`, isModule: true },
-    ],
-    links: [
-      { href: 'docs/integrate', text: 'Guide: a capture app in an hour' },
-      { href: 'docs/errors', text: 'Errors' },
-      { href: 'v1/openapi.json', text: 'OpenAPI document' },
-    ],
-    body,
-  })
+</div></div>`
+  return { path: '/docs/api-reference', title: 'API reference', body, isWide: true, styles, scripts }
 }
 
-/** /docs/errors: where `type` of every problem leads. Addresses are relative to /docs/errors. */
-export function renderErrors({ assets, baseUrl }: { assets: Assets; baseUrl: string }): string {
+/** `/docs/errors`: where `type` of every problem leads. */
+export function errorsPage(baseUrl: string): Page {
   const codes = (Object.keys(FAILURES) as FailureCode[]).sort((a, b) => FAILURES[a].status - FAILURES[b].status)
-  const body = html`<main class="page">
-<h1>Errors</h1>
+  const body = html`<h1>Errors</h1>
 <p>Every answer that is not a success is a problem (RFC 9457, <code>application/problem+json</code>). <code>code</code> is
-stable for ever: let your program look at it. <code>detail</code> is for people and may change. <code>errors</code>, where
+stable: let your program look at it. <code>detail</code> is for people and may change. <code>errors</code>, where
 it is there, names every finding at once. <code>request_id</code> is also the header <code>Request-Id</code>: tell it when
 you ask about an answer.</p>
 <p>What a capture does wrong is none of these: a bad signature or a missing position is a factor of a result with status 200.</p>
-<table>
+<div class="wide" tabindex="0"><table>
 <thead><tr><th>Code</th><th>Status</th><th>What happened</th></tr></thead>
 <tbody>
 ${codes.map(
   (code) => html`<tr><td class="name"><a href="#${code}"><code>${code}</code></a></td><td>${FAILURES[code].status}</td>
 <td>${prose(guidanceOf(code).happened)}</td></tr>\n`,
 )}</tbody>
-</table>
-${codes.map((code) => sectionOf(code, baseUrl))}
-</main>`
-  return renderPage({
-    title: 'Countersign: errors',
-    styles: [`assets/${assets.nameOf('pages.css')}`],
-    links: [
-      { href: '../docs', text: 'The interface' },
-      { href: 'integrate', text: 'Guide: a capture app in an hour' },
-    ],
-    body,
-  })
+</table></div>
+${codes.map((code) => sectionOf(code, baseUrl))}`
+  const contents = codes.map((code) => ({ anchor: code, text: code }))
+  return { path: '/docs/errors', title: 'Errors', body, contents }
 }
 
 function tableOf(tag: string, { routes, notes }: { routes: readonly Route[]; notes: Notes }): Html {
@@ -79,8 +103,8 @@ function tableOf(tag: string, { routes, notes }: { routes: readonly Route[]; not
   if (rows.length === 0) return html``
   return html`<section><h2>${tag}</h2>
 <p>${notes.tags.find(({ name }) => name === tag)?.description ?? ''}</p>
-<table><thead><tr><th>Operation</th><th></th><th>Scope</th></tr></thead><tbody>
-${rows}</tbody></table></section>
+<div class="wide" tabindex="0"><table><thead><tr><th>Operation</th><th></th><th>Scope</th></tr></thead><tbody>
+${rows}</tbody></table></div></section>
 `
 }
 
@@ -89,14 +113,24 @@ function sectionOf(code: FailureCode, baseUrl: string): Html {
   const { status, title } = FAILURES[code]
   const example = JSON.stringify(exampleProblem(code, baseUrl), null, 2)
   return html`<section id="${code}">
-<h2><code>${code}</code></h2>
+<h2><code>${code}</code><a class="anchor" href="#${code}" aria-label="Link to this section">#</a></h2>
 <dl>
 <dt>Status</dt><dd>${status} ${title}</dd>
 <dt>What happened</dt><dd>${prose(happened)}</dd>
 <dt>What to do</dt><dd>${prose(remedy)}</dd>
 <dt>Send it again?</dt><dd>${prose(repeat)}</dd>
 </dl>
-<pre>${example}</pre>
+<div class="code"><pre tabindex="0"><code>${example}</code></pre></div>
 </section>
 `
+}
+
+const MAX_LEAD = 150
+
+// The first sentence of a guide, as long as a card has room for.
+function leadOf(guide: Guide, guides: Guides): string {
+  const [first] = guides.render(guide).sections
+  const sentence = /^.*?[.:](?=\s|$)/s.exec(first?.content ?? '')?.[0] ?? ''
+  const text = sentence.replace(/:$/, '.')
+  return text.length <= MAX_LEAD ? text : `${text.slice(0, MAX_LEAD).replace(/\s\S*$/, '')} …`
 }

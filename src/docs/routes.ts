@@ -1,20 +1,23 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { Failure } from '#src/failure.ts'
 import { type Answer, type Exchange, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
 import { createAssets } from './assets.ts'
-import { renderErrors, renderReference } from './pages.ts'
+import { createGuides } from './guides.ts'
+import { homePage } from './home.ts'
+import { type Page, renderPage } from './layout.ts'
+import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
+import { type Prepared, prepare } from './prepared.ts'
+import { buildSearchIndex } from './search.ts'
 
 // Everything from here and nothing from elsewhere. Pictures of the reference are data: in its style sheet.
-const REFERENCE_POLICY =
+const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-const PAGE_POLICY =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const HTML = 'text/html; charset=utf-8'
-const GUIDE = new URL('../../docs/integrate.md', import.meta.url)
-/** The address that the guide is written with. */
-const GUIDE_URL = 'http://localhost:8080'
+const MARKDOWN = 'text/markdown; charset=utf-8'
+const CACHED = { 'Cache-Control': 'public, max-age=300', 'Referrer-Policy': 'no-referrer' }
+const PAGE = { ...CACHED, 'Content-Type': HTML, 'Content-Security-Policy': POLICY }
 
 interface DocsDeps {
   /** The whole table, asked when everything is in it. */
@@ -24,46 +27,117 @@ interface DocsDeps {
   baseUrl: string
 }
 
-/** The pages for integrators. Texts are made once; nothing outside of this service is loaded by any of them. */
+/**
+ * The pages for people. Each is made at its first request and kept; nothing outside of this service is loaded by any of them.
+ */
 export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
   const assets = createAssets()
-  const errors = renderErrors({ assets, baseUrl })
-  const guide = readFileSync(GUIDE, 'utf8').replaceAll(GUIDE_URL, baseUrl)
-  let reference: string | undefined
+  const guides = createGuides({ baseUrl })
+  const kept = new Map<string, Prepared>()
+
+  const keep = (key: string, make: () => Prepared): Prepared => {
+    const known = kept.get(key) ?? make()
+    kept.set(key, known)
+    return known
+  }
+  const show = ({ req }: Exchange, path: string, make: () => Page) =>
+    keep(path, () => prepare(renderPage(make(), { assets, groups: guides.groups() }), PAGE)).answer(
+      req.headers['accept-encoding'],
+    )
+  const reference = () =>
+    referencePage(routes(), {
+      notes,
+      styles: [`assets/${assets.nameOf('swagger-ui.css')}`],
+      scripts: [
+        { src: `assets/${assets.nameOf('swagger-ui-bundle.js')}` },
+        { src: `assets/${assets.nameOf('explorer.js')}`, isModule: true },
+      ],
+    })
+  const guide = (exchange: Exchange, address: string) => {
+    const name = address.replace(/\.md$/, '')
+    const found = guides.find(name)
+    if (found === undefined)
+      throw new Failure('not_found', `There is no such guide: ${baseUrl}/docs lists all of them.`)
+    if (name === address) return show(exchange, `/docs/${name}`, () => guidePage(found, guides))
+    const headers = { ...CACHED, 'Content-Type': MARKDOWN }
+    return keep(`/docs/${address}`, () => prepare(found.markdown, headers)).answer(
+      exchange.req.headers['accept-encoding'],
+    )
+  }
+
   return [
-    page('/docs', { summary: 'This interface as a page that sends requests', contentType: HTML }, () => {
-      reference ??= renderReference(routes(), { assets, notes })
-      return asPage(reference, { 'Content-Security-Policy': REFERENCE_POLICY })
-    }),
-    page('/docs/errors', { summary: 'Every error code, and what to do about it', contentType: HTML }, () =>
-      asPage(errors, { 'Content-Security-Policy': PAGE_POLICY }),
+    page({ path: '/', operationId: 'showHome', summary: 'What this service is, and where to begin' }, (exchange) =>
+      show(exchange, '/', () => homePage(baseUrl)),
+    ),
+    page({ path: '/docs', operationId: 'showGuides', summary: 'All guides' }, (exchange) =>
+      show(exchange, '/docs', () => overviewPage(guides)),
     ),
     page(
-      '/docs/integrate',
-      { summary: 'The guide for integrators, as Markdown', contentType: 'text/markdown; charset=utf-8' },
-      () => asPage(guide, { 'Content-Type': 'text/markdown; charset=utf-8' }),
+      {
+        path: '/docs/api-reference',
+        operationId: 'showReference',
+        summary: 'This interface as a page that sends requests',
+      },
+      (exchange) => show(exchange, '/docs/api-reference', reference),
     ),
     page(
-      '/docs/assets/:name',
-      { summary: 'A script or a style sheet of these pages', contentType: 'text/css' },
+      { path: '/docs/errors', operationId: 'showErrors', summary: 'Every error code, and what to do about it' },
+      (exchange) => show(exchange, '/docs/errors', () => errorsPage(baseUrl)),
+    ),
+    page({ path: '/docs/decisions', operationId: 'showDecisions', summary: 'Why it is built as it is' }, (exchange) =>
+      show(exchange, '/docs/decisions', () => decisionsPage(guides)),
+    ),
+    page(
+      {
+        path: '/docs/search.json',
+        operationId: 'getSearchIndex',
+        summary: 'What the search of these pages looks through',
+        contentType: 'application/json',
+      },
+      ({ req }) =>
+        keep('/docs/search.json', () =>
+          prepare(buildSearchIndex({ guides, routes: routes() }), { ...CACHED, 'Content-Type': 'application/json' }),
+        ).answer(req.headers['accept-encoding']),
+    ),
+    page(
+      { path: '/docs/:name', operationId: 'showGuide', summary: 'One guide; with .md at its end, as Markdown' },
+      (exchange) => guide(exchange, exchange.params.name ?? ''),
+    ),
+    page({ path: '/docs/decisions/:name', operationId: 'showDecision', summary: 'One decision' }, (exchange) =>
+      guide(exchange, `decisions/${exchange.params.name ?? ''}`),
+    ),
+    page(
+      {
+        path: '/docs/assets/:name',
+        operationId: 'getAsset',
+        summary: 'A script or a style sheet of these pages',
+        contentType: 'text/css',
+      },
       ({ req, params }) => assets.answer(params.name ?? '', req.headers['accept-encoding']),
     ),
   ]
 }
 
+interface PageRoute {
+  path: string
+  operationId: string
+  summary: string
+  contentType?: string
+}
+
 // The answers are ready as they are: no view has to guard them, and what somebody adds to the address means nothing.
 function page(
-  path: string,
-  { summary, contentType }: { summary: string; contentType: string },
-  answer: (exchange: Exchange) => Answer | Promise<Answer>,
+  { path, operationId, summary, contentType = HTML }: PageRoute,
+  answer: (exchange: Exchange) => Promise<Answer>,
 ): Route {
   const route = publicEndpoint(
     {
       method: 'GET',
       path,
+      operationId,
       tag: 'Service',
       summary,
-      public: 'Whoever thinks about integrating has no key yet',
+      public: 'Who thinks about integrating has no key yet',
       view: z.never(),
       streams: { contentType },
       status: [200],
@@ -73,9 +147,4 @@ function page(
     },
   )
   return { ...route, handle: async (exchange) => answer(exchange) }
-}
-
-function asPage(text: string, headers: Record<string, string>): Answer {
-  const common = { 'Content-Type': HTML, 'Cache-Control': 'public, max-age=300', 'Referrer-Policy': 'no-referrer' }
-  return { status: 200, headers: { ...common, ...headers }, text }
 }

@@ -58,12 +58,14 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   const match = ID.exec(id)
   const word = match?.[2]
   if (word !== undefined && word !== WORD[environment]) {
-    const other = environment === 'live' ? 'sandbox' : 'live'
-    throw new Failure('environment_mismatch', `This id is of the ${other} environment, and your key of ${environment}.`)
+    throw new Failure(
+      'environment_mismatch',
+      `The id is of the ${word} environment, and this key is of the other: use a key that begins with svc_${word}_.`,
+    )
   }
   if (match?.[1] !== type || word === undefined) {
     const shape = `${type}_${WORD[environment]}_ and 26 characters`
-    throw new Failure('not_found', `No such ${SCOPED_TYPES[type]}: its id would look like ${shape}.`)
+    throw new Failure('not_found', `There is no such ${SCOPED_TYPES[type]}: the id of one is ${shape}.`)
   }
   return id
 }

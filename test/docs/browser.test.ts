@@ -15,7 +15,7 @@ import { routesOf } from '../support/services.ts'
 // The service sits behind a proxy under a path, and its public address is another one still: what a browser finds must
 // work from where it is.
 describe.skipIf(!hasBrowser)(
-  'the reference in a browser (skipped where there is no Chromium)',
+  'the pages in a browser (skipped where there is no Chromium)',
   { timeout: 180_000 },
   () => {
     let database: TestDatabase
@@ -23,6 +23,7 @@ describe.skipIf(!hasBrowser)(
     let app: TestApp
     let proxy: Server
     let browser: Browser
+    let root: string
     let url: string
     let key: string
     const directory = mkdtempSync(join(tmpdir(), 'countersign-docs-'))
@@ -39,7 +40,8 @@ describe.skipIf(!hasBrowser)(
       key = (await services.account.keys.create(scope, { name: 'browser', scopes: ['all'] })).key
       app = await startApp(routesOf(services), { findKey: services.account.keys.find })
       proxy = await startProxy('/countersign', app.port)
-      url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/countersign/docs`
+      root = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/countersign/`
+      url = `${root}docs/api-reference`
       browser = await startBrowser()
     })
     afterAll(async () => {
@@ -63,7 +65,7 @@ describe.skipIf(!hasBrowser)(
       expect(await browser.evaluate(`document.body.innerText.includes('With JavaScript this page')`)).toBe(false)
 
       expect(browser.asked().length).toBeGreaterThan(5)
-      expect(browser.asked().filter((asked) => !asked.startsWith(new URL('.', url).href))).toEqual([])
+      expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])
       expect(browser.complaints()).toEqual([])
     })
 
@@ -90,8 +92,8 @@ describe.skipIf(!hasBrowser)(
     })
 
     it('sends a request with a key, to where the page came from', async () => {
-      await browser.open(`${url}#/Claims/getClaims`)
-      await browser.see(`document.querySelector('#operations-Claims-getClaims .try-out__btn')`)
+      await browser.open(`${url}#/Claims/listClaims`)
+      await browser.see(`document.querySelector('#operations-Claims-listClaims .try-out__btn')`)
       await browser.evaluate(`document.querySelector('.auth-wrapper .authorize').click()`)
       await browser.see(`document.querySelector('.modal-ux input[type=text], .modal-ux input[type=password]')`)
       await browser.evaluate(`(() => {
@@ -101,15 +103,15 @@ describe.skipIf(!hasBrowser)(
       document.querySelector('.modal-ux .authorize').click()
       document.querySelector('.modal-ux .btn-done').click()
     })()`)
-      await browser.evaluate(`document.querySelector('#operations-Claims-getClaims .try-out__btn').click()`)
-      await browser.see(`document.querySelector('#operations-Claims-getClaims .execute')`)
-      await browser.evaluate(`document.querySelector('#operations-Claims-getClaims .execute').click()`)
-      const live = `document.querySelector('#operations-Claims-getClaims .live-responses-table')`
+      await browser.evaluate(`document.querySelector('#operations-Claims-listClaims .try-out__btn').click()`)
+      await browser.see(`document.querySelector('#operations-Claims-listClaims .execute')`)
+      await browser.evaluate(`document.querySelector('#operations-Claims-listClaims .execute').click()`)
+      const live = `document.querySelector('#operations-Claims-listClaims .live-responses-table')`
       await browser.see(live)
       const answer = await browser.evaluate<string>(`${live}.innerText`)
       expect(answer).toContain('200')
       expect(answer).toContain('"has_more": false')
-      expect(browser.asked().at(-1)).toBe(new URL('v1/claims', url).href)
+      expect(browser.asked().at(-1)).toBe(new URL('v1/claims', root).href)
       expect(browser.complaints()).toEqual([])
       // A tab's key goes with the tab.
       expect(
@@ -126,13 +128,105 @@ describe.skipIf(!hasBrowser)(
     })
 
     it('lands at the section of a code', async () => {
-      await browser.open(`${url}/errors#idempotency_key_reused`)
+      await browser.open(`${root}docs/errors#idempotency_key_reused`)
       expect(await browser.evaluate(`document.querySelector(':target').innerText`)).toContain('422')
-      expect(browser.asked().filter((asked) => !asked.startsWith(new URL('.', url).href))).toEqual([])
+      expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])
       expect(browser.complaints()).toEqual([])
     })
+
+    it('finds a section by its words, and goes there, without asking anybody else', async () => {
+      await browser.open(`${root}docs/operate`)
+      await type('retry-after webhook')
+      await browser.see(`document.querySelectorAll('#found a').length > 1`)
+      const found = await browser.evaluate<string[]>(
+        `[...document.querySelectorAll('#found a')].map((one) => one.href)`,
+      )
+      expect(found.filter((one) => !one.startsWith(`${root}docs/`))).toEqual([])
+      expect(await browser.evaluate(`document.querySelector('#found mark') !== null`)).toBe(true)
+      await type('idempotency_key_reused')
+      await browser.see(`document.querySelector('#found a')?.href.endsWith('docs/errors#idempotency_key_reused')`)
+      await browser.evaluate(
+        `document.querySelector('#query').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))`,
+      )
+      await browser.see(`document.querySelector(':target')?.id === 'idempotency_key_reused'`)
+      await type('<img src=x onerror=alert(1)>')
+      await browser.see(`document.querySelector('#found p')?.innerText === 'Nothing was found.'`)
+      expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])
+      expect(browser.complaints()).toEqual([])
+    })
+
+    it('copies a block of code as it stands', async () => {
+      await browser.open(`${root}docs/integrate`)
+      const block = `document.querySelector('.code')`
+      await browser.evaluate(`(() => {
+        window.copied = []
+        Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => void window.copied.push(text) } })
+        ${block}.querySelector('button').click()
+      })()`)
+      await browser.see(`${block}.querySelector('button').innerText === 'Copied'`)
+      expect(await browser.evaluate(`JSON.stringify(window.copied)`)).toBe(JSON.stringify(['npm start']))
+      expect(await browser.evaluate(`document.querySelectorAll('.code').length`)).toBe(
+        await browser.evaluate(`document.querySelectorAll('.copy').length`),
+      )
+    })
+
+    it('is read on a phone and in the dark: nothing is wider than the screen, and text stands out', async () => {
+      for (const [width, scheme] of [
+        [360, 'light'],
+        [360, 'dark'],
+        [1400, 'dark'],
+      ] as const) {
+        await browser.show(width, scheme)
+        for (const path of ['', 'docs', 'docs/integrate', 'docs/operate', 'docs/errors', 'docs/decisions']) {
+          await browser.open(root + path)
+          const page = `${path} at ${width} ${scheme}`
+          expect([page, await browser.evaluate(`document.documentElement.scrollWidth <= innerWidth`)]).toEqual([
+            page,
+            true,
+          ])
+          expect(await browser.evaluate<number>(CONTRAST), page).toBeGreaterThan(7)
+          expect(browser.complaints()).toEqual([])
+        }
+      }
+      await browser.show(1400, 'light')
+    })
+
+    it('lists the guides for those who read without scripts', async () => {
+      await browser.show(360, 'light')
+      await browser.setScripts(false)
+      await browser.open(`${root}docs/api`)
+      await browser.setScripts(true)
+      const shown = await browser.evaluate<string>(`(() => {
+        document.querySelector('.guides-menu').open = true
+        return document.querySelector('.guides-menu').innerText
+      })()`)
+      expect(shown).toContain('Evidence packets')
+      expect(await browser.evaluate(`document.querySelector('#search').hidden`)).toBe(true)
+      await browser.show(1400, 'light')
+    })
+
+    async function type(text: string): Promise<void> {
+      await browser.evaluate(`(() => {
+        const query = document.querySelector('#query')
+        query.focus()
+        query.value = ${JSON.stringify(text)}
+        query.dispatchEvent(new Event('input'))
+      })()`)
+    }
   },
 )
+
+// WCAG 2.1 1.4.6: of the text with what is behind it.
+const CONTRAST = `(() => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[0-9.]+/g).map((one) => Number(one) / 255)
+    const linear = (one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+  }
+  const style = getComputedStyle(document.body)
+  const [a, b] = [light(style.color), light(style.backgroundColor)].sort((x, y) => y - x)
+  return (a + 0.05) / (b + 0.05)
+})()`
 
 function startProxy(prefix: string, port: number): Promise<Server> {
   const server = createServer((req, res) => {

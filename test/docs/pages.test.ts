@@ -1,42 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { html } from '#src/docs/html.ts'
 import { FAILURES } from '#src/failure.ts'
 import { call, startApp, type TestApp } from '../support/http.ts'
 
-const PAGES = ['/docs', '/docs/errors', '/docs/integrate']
+const ROOT = resolve(import.meta.dirname, '../..')
+const BASE_URL = 'https://api.example.test/base'
+const FRAME = ['/', '/docs', '/docs/api-reference', '/docs/errors', '/docs/decisions']
+const guides = namesIn('docs').map((name) => `/docs/${name}`)
+const decisions = namesIn('docs/decisions').map((name) => `/docs/decisions/${name}`)
+const PAGES = [...FRAME, ...guides, ...decisions, '/docs/capture-kit']
+const texts = new Map<string, string>()
 let app: TestApp
 let assets: string[]
 
 beforeAll(async () => {
-  app = await startApp([], { baseUrl: 'https://api.example.test/base/' })
-  const { text } = await call(app, '/docs')
-  assets = [...text.matchAll(/(?:href|src)="(docs\/assets\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+  app = await startApp([], { baseUrl: `${BASE_URL}/` })
+  for (const path of PAGES) texts.set(path, (await call(app, path)).text)
+  const loaded = [...texts].flatMap(([path, text]) => loadedBy(text).map((url) => pathOf(url, path)))
+  assets = [...new Set(loaded)].filter((path) => path.startsWith('/docs/assets/'))
 })
 afterAll(() => app.close())
 
 describe('the pages', () => {
-  it('load nothing but what this service serves, and are relative to where they are', async () => {
-    for (const path of PAGES.slice(0, 2)) {
+  it('load nothing but what this service serves, and run no script that stands in them', async () => {
+    for (const path of PAGES) {
       const { status, headers, text } = await call(app, path)
-      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8'])
       const policy = String(headers['content-security-policy'])
       expect(policy).toContain("default-src 'none'")
       expect(policy).not.toMatch(/unsafe|https?:|\*|sandbox/)
-      const loaded = [...text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
-      expect(loaded.filter((url) => !/^(?:docs\/)?assets\/|^data:,$/.test(url))).toEqual([])
-      expect(text).not.toMatch(/<script>|<style|\son[a-z]+=|style="/)
+      const foreign = loadedBy(text).filter((url) => !pathOf(url, path).startsWith('/docs/assets/') && url !== 'data:,')
+      expect([path, foreign]).toEqual([path, []])
+      expect([path, /<script>|<style|<[^>]+\son[a-z]+=|\sstyle="/.test(text)]).toEqual([path, false])
     }
   })
 
-  it('are there without JavaScript: every operation with its scope', async () => {
-    const { text } = await call(app, '/docs')
-    expect(text).toContain('GET /v1/openapi.json')
-    expect(text).toContain('href="docs/errors"')
-    expect(text).toContain('href="docs/integrate"')
+  it('link to pages and sections that there are', { timeout: 120_000 }, async () => {
+    const ids = new Map([...texts].map(([path, text]) => [path, new Set(idsOf(text))]))
+    const broken: string[] = []
+    for (const [path, text] of texts) {
+      for (const href of [...text.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, one = '']) => plain(one))) {
+        const { pathname, hash, origin } = new URL(href, `http://x${path}`)
+        if (origin !== 'http://x') continue
+        const known = ids.get(pathname)
+        const isThere = known !== undefined || (await call(app, pathname)).status === 200
+        const isSection = hash === '' || known?.has(decodeURIComponent(hash.slice(1))) === true
+        if (!isThere || !isSection) broken.push(`${path}: ${href}`)
+      }
+    }
+    expect(broken).toEqual([])
   })
 
   it('are kept for a while, and asked for again by their tag', async () => {
-    for (const path of [...PAGES, ...assets]) {
+    for (const path of [...FRAME, '/docs/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
       const { headers } = await call(app, path)
       expect(headers['cache-control'], path).toMatch(/^public, max-age=/)
       const again = await call(app, path, { headers: { 'If-None-Match': String(headers.etag) } })
@@ -52,17 +70,73 @@ describe('the pages', () => {
     expect((await call(app, '/docs?from=mail')).status).toBe(200)
   })
 
-  it('serve the guide as it is, with the address of this service', async () => {
-    const { headers, text } = await call(app, '/docs/integrate')
+  it('say of an address that none of them has where all of them are', async () => {
+    for (const path of ['/docs/nothing', '/docs/decisions/nothing', '/docs/decisions/nothing.md', '/docs/__proto__']) {
+      const { status, json } = await call(app, path)
+      expect([path, status, json.code]).toEqual([path, 404, 'not_found'])
+      expect(json.detail).toContain(`${BASE_URL}/docs`)
+    }
+  })
+})
+
+describe('the guides', () => {
+  it('are all in the list beside each of them, and the one that is read is marked', () => {
+    for (const path of guides) {
+      const text = texts.get(path) ?? ''
+      const listed = [...text.matchAll(/<a href="\.\.\/(docs\/[a-z0-9-]+)"( aria-current="page")?>/g)]
+      expect(new Set(listed.map(([, name]) => `/${name}`))).toEqual(
+        new Set([...guides, '/docs/capture-kit', ...FRAME.filter((one) => /api-|errors/.test(one))]),
+      )
+      expect(listed.filter(([, , mark]) => mark !== undefined).every(([, name]) => `/${name}` === path)).toBe(true)
+    }
+  })
+
+  it('speak of the address of this service, as pages and as Markdown', async () => {
+    for (const path of ['/docs/integrate', '/docs/integrate.md']) {
+      const { text } = await call(app, path)
+      expect([path, text.includes(BASE_URL), text.includes('localhost:8080')]).toEqual([path, true, false])
+    }
+    const { headers, text } = await call(app, '/docs/integrate.md')
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
-    expect(text).toContain('https://api.example.test/base')
-    expect(text).not.toContain('localhost:8080')
+    expect(text).toBe(
+      readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8').replaceAll('http://localhost:8080', BASE_URL),
+    )
+  })
+
+  it('are rendered once', async () => {
+    const [first, second] = [await call(app, '/docs/operate'), await call(app, '/docs/operate')]
+    expect(second.headers.etag).toBe(first.headers.etag)
+    const br = await call(app, '/docs/operate', { headers: { 'Accept-Encoding': 'br' } })
+    expect(br.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', etag: first.headers.etag })
+  })
+
+  it('are found by the search: each section, each code, each operation', async () => {
+    const { headers, text } = await call(app, '/docs/search.json')
+    expect(headers['content-type']).toBe('application/json')
+    const entries: { path: string; heading: string; text: string }[] = JSON.parse(text)
+    const found = new Set(entries.map(({ path }) => `/${path}`))
+    for (const path of guides) expect([path, found.has(path)]).toEqual([path, true])
+    for (const code of Object.keys(FAILURES)) expect(found).toContain(`/docs/errors#${code}`)
+    expect(found).toContain('/docs/api-reference#/Service/getOpenapiDocument')
+    for (const path of found) {
+      const [page = '', section] = path.split('#')
+      if (section !== undefined && page !== '/docs/api-reference')
+        expect(idsOf(texts.get(page) ?? '')).toContain(section)
+    }
+  })
+})
+
+describe('the reference', () => {
+  it('is there without JavaScript: every operation with its scope', () => {
+    const text = texts.get('/docs/api-reference') ?? ''
+    expect(text).toContain('GET /v1/openapi.json')
+    expect(text).toContain('href="../v1/openapi.json"')
   })
 })
 
 describe('the assets', () => {
-  it('are four files, named by their content and kept for ever', async () => {
-    expect(assets).toHaveLength(4)
+  it('are five files, named by their content and kept for ever', async () => {
+    expect(assets).toHaveLength(5)
     for (const path of assets) {
       expect(path).toMatch(/\.[0-9a-f]{16}\.(?:js|css)$/)
       for (const coding of ['identity', 'gzip', 'br']) {
@@ -83,7 +157,6 @@ describe('the assets', () => {
       'swagger-ui-bundle.js.map',
       '..%2f..%2fpackage.json',
       '%2e%2e%2fapp.ts',
-      '../errors.ts',
       '%2fetc%2fpasswd',
       '%00',
       '__proto__',
@@ -96,22 +169,22 @@ describe('the assets', () => {
 
 describe('the page of errors', () => {
   it('has a section for each code, where the type of a problem leads', async () => {
-    const { text } = await call(app, '/docs/errors')
+    const text = texts.get('/docs/errors') ?? ''
     const ids = [...text.matchAll(/<section id="([a-z_]+)">/g)].map(([, id]) => id)
     expect(ids.toSorted()).toEqual(Object.keys(FAILURES).sort())
     const { json } = await call(app, '/v1/nothing')
     const type = new URL(String(json.type))
-    expect(`${type.origin}${type.pathname}`).toBe('https://api.example.test/base/docs/errors')
+    expect(`${type.origin}${type.pathname}`).toBe(`${BASE_URL}/docs/errors`)
     expect(ids).toContain(type.hash.slice(1))
   })
 
-  it('says of each what happened, what to do, whether to repeat, and shows one', async () => {
-    const { text } = await call(app, '/docs/errors')
+  it('says of each what happened, what to do, whether to repeat, and shows one', () => {
+    const text = texts.get('/docs/errors') ?? ''
     for (const section of text.split('<section ').slice(1)) {
       const told = [...section.matchAll(/<d[td]>(.+?)<\/d[td]>/gs)].map(([, one = '']) => one)
       expect(told.filter((one) => one.trim().length < 3)).toEqual([])
       expect(told).toHaveLength(8)
-      const example = JSON.parse(plain(/<pre>(.*?)<\/pre>/s.exec(section)?.[1] ?? ''))
+      const example = JSON.parse(plain(/<pre[^>]*><code>(.*?)<\/code><\/pre>/s.exec(section)?.[1] ?? ''))
       const id = /^id="([a-z_]+)"/.exec(section)?.[1]
       expect(example).toMatchObject({ code: id, status: expect.any(Number), detail: expect.any(String) })
     }
@@ -125,6 +198,24 @@ describe('html', () => {
     )
   })
 })
+
+function namesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.slice(0, -'.md'.length))
+}
+
+function loadedBy(text: string): string[] {
+  return [...text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
+}
+
+function idsOf(text: string): string[] {
+  return [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => plain(id))
+}
+
+function pathOf(url: string, page: string): string {
+  return new URL(url, `http://x${page}`).pathname
+}
 
 function plain(text: string): string {
   const characters: Record<string, string> = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' }

@@ -1,9 +1,13 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
+import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { NOTES } from '#src/docs/notes/notes.ts'
-import { describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
+import { FAILURES, type FailureCode } from '#src/failure.ts'
+import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
+import { exampleProblem, problemView } from '#src/platform/http/openapi-problems.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
 const baseUrl = 'https://api.example.test'
@@ -34,6 +38,15 @@ describe('the prose of the OpenAPI document', () => {
     }
   })
 
+  it('has an example for every answer that is JSON', () => {
+    const missing = routes.flatMap(({ method, path, view, status }) => {
+      const answers = NOTES.operations[`${method} ${path}`]?.answers
+      const bare = view instanceof z.ZodNever ? [] : status.filter((one) => examplesOf(answers?.[one]).length === 0)
+      return bare.map((one) => `${method} ${path} ${one}`)
+    })
+    expect(missing).toEqual([])
+  })
+
   it('shows examples that the routes would take and give', () => {
     let count = 0
     for (const route of routes) {
@@ -41,8 +54,9 @@ describe('the prose of the OpenAPI document', () => {
       const note = NOTES.operations[name]
       for (const example of Object.values(note?.examples ?? {})) count += fits(route.body, example, name)
       for (const body of Object.values(note?.bodies ?? {})) count += allFit(body, name)
-      for (const { example, stream } of Object.values(note?.answers ?? {})) {
-        if (example !== undefined) count += fits(route.view, example, name)
+      for (const answer of Object.values(note?.answers ?? {})) {
+        const { stream } = answer
+        for (const example of examplesOf(answer)) count += fits(route.view, example, name)
         if (stream !== undefined) count += allFit(stream, name)
       }
     }
@@ -84,6 +98,95 @@ describe('the prose of the OpenAPI document', () => {
     }
   })
 })
+
+describe('the OpenAPI document', () => {
+  it('is valid by the specification of OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect(result.errors).toBeUndefined()
+    expect(result.valid).toBe(true)
+  })
+
+  it('shows problems that fit their schema, with an example for each code', () => {
+    const shape = z.strictObject(problemView(baseUrl).shape)
+    for (const code of Object.keys(FAILURES) as FailureCode[]) {
+      expect(shape.safeParse(exampleProblem(code, baseUrl)).error?.issues, code).toBeUndefined()
+    }
+  })
+
+  it('names each operation by a verb, once', () => {
+    const ids = routes.map(({ operationId }) => operationId)
+    for (const id of ids) expect(id).toMatch(/^[a-z]+(?:[A-Z0-9][a-z0-9]*)+$/)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+    expect(ids).toEqual(expect.arrayContaining(['attestClaim', 'listClaims', 'getClaim']))
+  })
+
+  it('says each shape once: no component, object or enumeration has a twin', () => {
+    const places = new Map<string, string[]>()
+    for (const [place, node] of walk(document.components.schemas, '')) {
+      const isComponent = place.lastIndexOf('/') === 0
+      const members = Object.keys(isSchema(node.properties) ? node.properties : {})
+      const isShape = isComponent || members.length > 1 || (Array.isArray(node.enum) && node.enum.length > 1)
+      if (!isShape) continue
+      const text = JSON.stringify(node, (key, value) => (key === 'description' ? undefined : value))
+      places.set(text, [...(places.get(text) ?? []), place])
+    }
+    expect([...places.values()].filter((same) => same.length > 1)).toEqual([])
+  })
+
+  it('lists the codes of factors, wherever they are', () => {
+    const schemas: Record<string, { enum?: unknown }> = document.components.schemas
+    expect(schemas.FactorCode?.enum).toEqual(FACTOR_CODES)
+    expect(schemas.AdvisoryCode?.enum).toEqual(ADVISORIES)
+    expect(schemas.AnyFactorCode?.enum).toEqual([...FACTOR_CODES, ...ADVISORIES])
+    expect(document.components.schemas.Factor).toMatchObject({
+      properties: { code: { $ref: '#/components/schemas/FactorCode' } },
+    })
+    const parameters = document.paths['/v1/claims']?.get?.parameters
+    expect(parameters).toContainEqual(
+      expect.objectContaining({ name: 'factor', schema: { $ref: '#/components/schemas/AnyFactorCode' } }),
+    )
+  })
+
+  it('tells words from ids: no path is a path of another one’s parameters', () => {
+    const split = (path: string) => path.split('/')
+    const patternOf = (path: string, name: string) => {
+      const operations = Object.values(document.paths[path] ?? {})
+      const parameters = operations.flatMap((one) => one.parameters as { name: string; schema: { pattern?: string } }[])
+      return new RegExp(parameters.find((one) => one.name === name)?.schema.pattern ?? '')
+    }
+    const matches = (pattern: string, path: string) =>
+      split(pattern).length === split(path).length &&
+      split(pattern).every((part, index) => {
+        const word = split(path)[index] ?? ''
+        if (!part.startsWith('{') || word.startsWith('{')) return part === word || word.startsWith('{')
+        return patternOf(pattern, part.slice(1, -1)).test(word)
+      })
+    const paths = Object.keys(document.paths).filter((path) => path.startsWith('/v1/'))
+    const shadowed = paths.flatMap((path) =>
+      paths.filter((other) => other !== path && other.includes('{') && !path.includes('{') && matches(other, path)),
+    )
+    expect(shadowed).toEqual([])
+  })
+})
+
+function examplesOf(answer: AnswerNote | undefined): unknown[] {
+  const { example, examples = {} } = answer ?? {}
+  return [...(example === undefined ? [] : [example]), ...Object.values(examples)]
+}
+
+interface Schema {
+  [member: string]: unknown
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function* walk(node: unknown, place: string): Generator<[place: string, node: Schema]> {
+  if (typeof node !== 'object' || node === null) return
+  if (isSchema(node) && place !== '') yield [place, node]
+  for (const [key, value] of Object.entries(node)) yield* walk(value, `${place}/${key}`)
+}
 
 function fits(schema: z.ZodType | undefined, example: unknown, name: string): number {
   const parsed = schema?.safeParse(example)

@@ -69,11 +69,16 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
 const PUBLIC = [
+  'GET /',
   'GET /.well-known/jwks.json',
   'GET /docs',
+  'GET /docs/:name',
+  'GET /docs/api-reference',
   'GET /docs/assets/:name',
+  'GET /docs/decisions',
+  'GET /docs/decisions/:name',
   'GET /docs/errors',
-  'GET /docs/integrate',
+  'GET /docs/search.json',
   'GET /health',
   'GET /v1/jwks',
   'GET /v1/openapi.json',

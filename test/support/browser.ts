@@ -38,6 +38,8 @@ export interface Browser {
   /** What the page's console and its policy complained about. */
   complaints(): string[]
   setScripts(isOn: boolean): Promise<void>
+  /** The screen of the next pages: up to 500 wide it is a phone's. */
+  show(width: number, scheme: 'light' | 'dark'): Promise<void>
   close(): Promise<void>
 }
 
@@ -116,6 +118,11 @@ export async function startBrowser(): Promise<Browser> {
     asked: () => asked.filter((url) => !/^(?:data|blob):/.test(url)),
     complaints: () => complaints,
     setScripts: async (isOn) => void (await send('Emulation.setScriptExecutionDisabled', { value: !isOn })),
+    async show(width, scheme) {
+      const screen = { width, height: 800, deviceScaleFactor: 1, mobile: width <= 500 }
+      await send('Emulation.setDeviceMetricsOverride', screen)
+      await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
+    },
     async close() {
       socket.close()
       await end(child)

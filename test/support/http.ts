@@ -7,6 +7,7 @@ import { listen } from '#src/platform/http/server.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createMetrics, type Metrics } from '#src/platform/metrics.ts'
+import { watchDeclared } from './declared.ts'
 
 export interface TestApp {
   port: number
@@ -14,6 +15,7 @@ export interface TestApp {
   /** Every line that was logged, parsed. */
   logged: Record<string, unknown>[]
   metrics: Metrics
+  /** Rejects where a route answered what the OpenAPI document does not declare. */
   close(deadlineMs?: number): Promise<void>
 }
 
@@ -22,8 +24,9 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
   const logged: Record<string, unknown>[] = []
   const log = createLog({ process: 'web', level: 'debug' }, { write: (line) => void logged.push(JSON.parse(line)) })
   const metrics = createMetrics({ process: 'web' })
+  const declared = watchDeclared(routes)
   const app = createApp({
-    routes,
+    routes: declared.routes,
     findKey: async () => undefined,
     findEffect: async () => undefined,
     jwks: async () => ({ keys: [] }),
@@ -33,7 +36,17 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
     ...deps,
   })
   const { port, close } = await listen(app, { port: 0, host: '127.0.0.1' })
-  return { port, url: `http://127.0.0.1:${port}`, logged, metrics, close: (deadlineMs = 1_000) => close(deadlineMs) }
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    logged,
+    metrics,
+    async close(deadlineMs = 1_000) {
+      await close(deadlineMs)
+      const undeclared = declared.undeclared()
+      if (undeclared.length > 0) throw new Error(`not in the OpenAPI document:\n${undeclared.join('\n')}`)
+    },
+  }
 }
 
 /** A key as the store knows it; only what matters needs saying. */

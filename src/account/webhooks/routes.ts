@@ -1,48 +1,60 @@
 import { z } from 'zod'
+import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
 import type { EndpointRow } from './rows.ts'
+
+// Checked by the domain, which says more of a wrong one.
+const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
+const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
 
 const endpointShape = {
   endpoint_id: z.string(),
   url: z.string(),
-  event_types: z.array(z.string()),
-  status: z.enum(['enabled', 'disabled']),
+  event_types: z.array(subscription),
+  status: z.enum(['enabled', 'disabled']).meta({ id: 'WebhookEndpointStatus' }),
   disabled_reason: z.string().nullable().meta({ description: 'gone (it answered 410) or failing (for five days).' }),
   last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
   created_at: z.string(),
 }
-const endpointView = z.object(endpointShape)
-const createdView = z.object({
-  ...endpointShape,
-  signing_secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
-  secret_shown: z.literal(false).optional().meta({ description: 'A replay of the creation, without the secret.' }),
-})
+const endpointView = z.object(endpointShape).meta({ id: 'WebhookEndpoint' })
+const createdView = z
+  .object({
+    ...endpointShape,
+    signing_secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
+    secret_shown: z.literal(false).optional().meta({ description: 'A replay of the creation, without the secret.' }),
+  })
+  .meta({ id: 'CreatedWebhookEndpoint' })
 
-const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
-const deliveryView = z.object({
-  delivery_id: z.string(),
-  event_id: z.string(),
-  event_type: z.string(),
-  status: deliveryStatus,
-  created_at: z.string(),
-  next_attempt_at: z.string().nullable(),
-  delivered_at: z.string().nullable(),
-  attempts: z.array(
-    z.object({
-      attempt: z.number().int(),
-      started_at: z.string(),
-      finished_at: z
-        .string()
-        .nullable()
-        .meta({ description: 'null: running, or its process ended before the answer.' }),
-      response_status: z.number().int().nullable(),
-      error: z.string().nullable(),
-      duration_ms: z.number().int().nullable(),
-    }),
-  ),
-})
+const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({ id: 'DeliveryStatus' })
+const deliveryView = z
+  .object({
+    delivery_id: z.string(),
+    event_id: z.string(),
+    event_type: eventType,
+    status: deliveryStatus,
+    created_at: z.string(),
+    next_attempt_at: z.string().nullable(),
+    delivered_at: z.string().nullable(),
+    attempts: z.array(
+      z
+        .object({
+          attempt: z.number().int(),
+          started_at: z.string(),
+          finished_at: z
+            .string()
+            .nullable()
+            .meta({ description: 'null: running, or its process ended before the answer.' }),
+          response_status: z.number().int().nullable(),
+          error: z.string().nullable(),
+          duration_ms: z.number().int().nullable(),
+        })
+        .meta({ id: 'DeliveryAttempt' }),
+    ),
+  })
+  .meta({ id: 'Delivery' })
 
 const common = { tag: 'Webhooks', scope: 'admin', needsAccountKey: true } as const
 
@@ -53,8 +65,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'POST',
         path: '/v1/webhook-endpoints',
+        operationId: 'createWebhookEndpoint',
         summary: 'Register an endpoint. Its signing secret is in this answer only.',
-        body: z.strictObject({ url: z.string(), event_types: z.array(z.string()).min(1).max(64) }),
+        body: z.strictObject({ url: z.string(), event_types: z.array(subscription).min(1).max(64) }),
         view: createdView,
         status: [200],
       },
@@ -69,6 +82,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'GET',
         path: '/v1/webhook-endpoints',
+        operationId: 'listWebhookEndpoints',
         summary: 'List the endpoints, newest first.',
         query: z.object(listQuery),
         view: listOf(endpointView),
@@ -81,6 +95,8 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'GET',
         path: '/v1/webhook-endpoints/:id',
+        operationId: 'getWebhookEndpoint',
+        params: idParams('whe'),
         summary: 'Read one endpoint.',
         view: endpointView,
         status: [200],
@@ -92,8 +108,10 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'DELETE',
         path: '/v1/webhook-endpoints/:id',
+        operationId: 'deleteWebhookEndpoint',
+        params: idParams('whe'),
         summary: 'Delete an endpoint. What waits for it is cancelled.',
-        view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }),
+        view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedWebhookEndpoint' }),
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) => {
@@ -107,8 +125,12 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'POST',
         path: '/v1/webhook-endpoints/:id/test',
+        operationId: 'testWebhookEndpoint',
+        params: idParams('whe'),
         summary: 'Send a signed ping to this endpoint. Its delivery log shows what came of it.',
-        view: z.object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() }),
+        view: z
+          .object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() })
+          .meta({ id: 'SentPing' }),
         status: [202],
       },
       async ({ caller, params, idempotencyKey }) => {
@@ -125,8 +147,14 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         ...common,
         method: 'GET',
         path: '/v1/webhook-endpoints/:id/deliveries',
+        operationId: 'listDeliveries',
+        params: idParams('whe'),
         summary: 'List the deliveries to an endpoint with every attempt, newest first.',
-        query: z.object({ ...listQuery, status: deliveryStatus.optional(), event_type: z.string().optional() }),
+        query: z.object({
+          ...listQuery,
+          status: deliveryStatus.optional(),
+          event_type: eventType.optional(),
+        }),
         view: listOf(deliveryView),
         status: [200],
       },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { type Batches, type BatchState, MAX_BATCH_BYTES } from './batches.ts'
 import { batchSummary, batchView, cancelView, toBatchSummary, toBatchView } from './views.ts'
 
@@ -13,6 +14,7 @@ export function batchRoutes(batches: Batches): Route[] {
       {
         method: 'POST',
         path: '/v1/claims/batches',
+        operationId: 'submitBatch',
         tag: 'Batches',
         summary: 'Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before',
         scope: 'attest',
@@ -31,6 +33,7 @@ export function batchRoutes(batches: Batches): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/batches',
+        operationId: 'listBatches',
         tag: 'Batches',
         summary: 'Batches, newest first',
         scope: 'attest',
@@ -55,6 +58,8 @@ export function batchRoutes(batches: Batches): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/batches/:id',
+        operationId: 'getBatch',
+        params: idParams('bat'),
         tag: 'Batches',
         summary: 'How far a batch is, what was found so far, and which lines were refused',
         scope: 'attest',
@@ -67,6 +72,8 @@ export function batchRoutes(batches: Batches): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/batches/:id/results',
+        operationId: 'downloadBatchResults',
+        params: idParams('bat'),
         tag: 'Batches',
         summary: 'The results, one per accepted line in the order of the input; the last line says where to go on',
         scope: 'attest',
@@ -88,6 +95,8 @@ export function batchRoutes(batches: Batches): Route[] {
       {
         method: 'POST',
         path: '/v1/claims/batches/:id/cancel',
+        operationId: 'cancelBatch',
+        params: idParams('bat'),
         tag: 'Batches',
         summary: 'Cancel the lines that have not started',
         scope: 'attest',

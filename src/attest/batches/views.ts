@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { attestationView, toAttestationView } from '../claims/views.ts'
 import type { Progress } from './progress.ts'
 import type { BatchRow, BatchSummary, LineRow } from './rows.ts'
@@ -6,47 +7,54 @@ import type { BatchRow, BatchSummary, LineRow } from './rows.ts'
 const count = z.number().int()
 const iso = z.iso.datetime()
 
-export const rejection = z.object({
-  line: count.describe('From 1: lines of NDJSON as an editor counts them, blank ones too; elements of an array.'),
-  errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })),
-})
+export const batchSummary = z
+  .object({
+    batch_id: z.string(),
+    accepted: count,
+    rejected_count: count,
+    repeated_count: count.describe(
+      'Accepted lines that had been submitted before: they stand for the same attestation.',
+    ),
+    created_at: iso,
+    cancelled_at: iso.nullable(),
+  })
+  .meta({ id: 'BatchSummary' })
 
-export const batchSummary = z.object({
-  batch_id: z.string(),
-  accepted: count,
-  rejected_count: count,
-  repeated_count: count.describe('Accepted lines that had been submitted before: they stand for the same attestation.'),
-  created_at: iso,
-  cancelled_at: iso.nullable(),
-})
+export const batchView = batchSummary
+  .extend({
+    counts: z
+      .object({ queued: count, running: count, evaluated: count, failed: count, cancelled: count })
+      .meta({ id: 'BatchCounts', description: 'Accepted lines by state; their sum is `accepted`.' }),
+    settled: count.describe('Lines that have ended: evaluated, failed or cancelled. At `accepted`, the batch is done.'),
+    risk_histogram: z.object({ passed: count, review: count, failed: count }).meta({ id: 'RiskHistogram' }),
+    rate_per_second: z.number().nullable().describe('Evaluations of the last half minute; null when there were none.'),
+    estimated_finish_at: iso.nullable(),
+    rejected: z.array(rejectedLineView),
+  })
+  .meta({ id: 'Batch' })
 
-export const batchView = batchSummary.extend({
-  counts: z
-    .object({ queued: count, running: count, evaluated: count, failed: count, cancelled: count })
-    .describe('Accepted lines by state; their sum is `accepted`.'),
-  settled: count.describe('Lines that have ended: evaluated, failed or cancelled. At `accepted`, the batch is done.'),
-  risk_histogram: z.object({ passed: count, review: count, failed: count }),
-  rate_per_second: z.number().nullable().describe('Evaluations of the last half minute; null when there were none.'),
-  estimated_finish_at: iso.nullable(),
-  rejected: z.array(rejection),
-})
-
-export const cancelView = batchView.extend({ cancelled: count.describe('Lines that this call has cancelled.') })
+export const cancelView = batchView
+  .extend({ cancelled: count.describe('Lines that this call has cancelled.') })
+  .meta({ id: 'CancelledBatch' })
 
 /** One line of the results. */
-export const resultLine = z.object({
-  line: count,
-  cursor: z.string().describe('Resumes after this line.'),
-  is_repeat: z.boolean(),
-  ...attestationView.shape,
-})
+export const resultLine = z
+  .object({
+    line: count,
+    cursor: z.string().describe('Resumes after this line.'),
+    is_repeat: z.boolean(),
+    ...attestationView.shape,
+  })
+  .meta({ id: 'BatchResult' })
 
 /** The last line of the results; without it the download is not whole. */
-export const resultEnd = z.object({
-  object: z.literal('cursor'),
-  next_cursor: z.string().nullable().describe('Goes on with the first line that had not ended; null when all have.'),
-  is_complete: z.boolean(),
-})
+export const resultEnd = z
+  .object({
+    object: z.literal('cursor'),
+    next_cursor: z.string().nullable().describe('Goes on with the first line that had not ended; null when all have.'),
+    is_complete: z.boolean(),
+  })
+  .meta({ id: 'BatchResultsEnd' })
 
 export function toBatchSummary(row: BatchSummary): z.input<typeof batchSummary> {
   return {

@@ -2,16 +2,20 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { type Captures, MAX_SESSIONS } from './captures.ts'
 
-const sessionsView = z.object({
-  sessions: z.array(
-    z.object({
-      session_id: z.string(),
-      session_nonce: z.string(),
-      issued_at: z.string(),
-      expires_at: z.string(),
-    }),
-  ),
-})
+const sessionsView = z
+  .object({
+    sessions: z.array(
+      z
+        .object({
+          session_id: z.string(),
+          session_nonce: z.string(),
+          issued_at: z.string(),
+          expires_at: z.string(),
+        })
+        .meta({ id: 'IssuedSession' }),
+    ),
+  })
+  .meta({ id: 'IssuedSessions' })
 
 export function captureRoutes(captures: Captures): Route[] {
   return [
@@ -19,6 +23,7 @@ export function captureRoutes(captures: Captures): Route[] {
       {
         method: 'POST',
         path: '/v1/claims/attest/sessions',
+        operationId: 'createCaptureSessions',
         tag: 'Attest',
         summary: 'Issue nonces for captures to come: each binds one capture to the ten minutes after its issue',
         scope: 'attest',

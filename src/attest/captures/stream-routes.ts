@@ -1,33 +1,38 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { idParam, idParams } from '#src/platform/http/params.ts'
 import { MAX_CHUNK_BYTES, MAX_CHUNKS } from '../video/limits.ts'
 import type { ChunkRow, StreamRow } from './stream-rows.ts'
 import type { Streams } from './streams.ts'
 
-const chunkView = z.object({
-  session_id: z.string(),
-  index: z.number().int(),
-  sha256: z.string(),
-  bytes: z.number().int(),
-  arrived_at: z.string().describe('By the server’s clock. Sent again, a chunk keeps the time of its first arrival.'),
-})
+const chunkView = z
+  .object({
+    session_id: z.string(),
+    index: z.number().int(),
+    sha256: z.string(),
+    bytes: z.number().int(),
+    arrived_at: z.string().describe('By the server’s clock. Sent again, a chunk keeps the time of its first arrival.'),
+  })
+  .meta({ id: 'Chunk' })
 
-const streamView = z.object({
-  session_id: z.string(),
-  state: z.enum(['open', 'closed']).describe('Closed: submitted, it takes no more chunks.'),
-  device_id: z.string().nullable(),
-  issued_at: z.string(),
-  expires_at: z.string(),
-  content_type: z.string().nullable().describe('As the first chunk said it.'),
-  chunk_count: z.number().int(),
-  total_bytes: z.number().int(),
-  next_index: z.number().int().describe('The first index that has not arrived.'),
-  received: z.array(z.object({ first: z.number().int(), last: z.number().int() })).describe('Runs of indices.'),
-})
+const streamView = z
+  .object({
+    session_id: z.string(),
+    state: z.enum(['open', 'closed']).describe('Closed: submitted, it takes no more chunks.'),
+    device_id: z.string().nullable(),
+    issued_at: z.string(),
+    expires_at: z.string(),
+    content_type: z.string().nullable().describe('As the first chunk said it.'),
+    chunk_count: z.number().int(),
+    total_bytes: z.number().int(),
+    next_index: z.number().int().describe('The first index that has not arrived.'),
+    received: z.array(z.object({ first: z.number().int(), last: z.number().int() })).describe('Runs of indices.'),
+  })
+  .meta({ id: 'CaptureSession' })
 
 // What is no index has no chunk.
 const chunkParams = z.object({
-  id: z.string(),
+  id: idParam('cap'),
   index: z
     .string()
     .regex(/^(?:0|[1-9][0-9]{0,3})$/)
@@ -41,6 +46,8 @@ export function streamRoutes(streams: Streams): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/attest/sessions/:id',
+        operationId: 'getCaptureSession',
+        params: idParams('cap'),
         tag: 'Attest',
         summary: 'What has arrived of a streamed capture',
         scope: 'attest',
@@ -53,6 +60,7 @@ export function streamRoutes(streams: Streams): Route[] {
       {
         method: 'PUT',
         path: '/v1/claims/attest/sessions/:id/chunks/:index',
+        operationId: 'uploadChunk',
         tag: 'Attest',
         summary: 'Send one chunk of a video while it is recorded',
         scope: 'attest',

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { visibleLength } from '#src/platform/visible.ts'
 import type { Cases } from './cases.ts'
-import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, REASON_CODES, STATES } from './machine.ts'
-import { type CaseFilter, PRIORITIES } from './rows.ts'
-import { caseView, entryView, toCaseView, toEntryView } from './views.ts'
+import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
+import type { CaseFilter } from './rows.ts'
+import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, toEntryView } from './views.ts'
 
 // Lower case: two spellings of one address are one pair of eyes.
 const person = z.email().max(254).toLowerCase()
@@ -31,13 +32,13 @@ const openRequest = z.strictObject({
   claim_id: z.string().max(64),
   actor: person,
   assignee: person.optional(),
-  priority: z.enum(PRIORITIES).default('normal'),
+  priority: priorityView.default('normal'),
   note: note.optional(),
 })
 const transitionRequest = z
   .strictObject({
-    to: z.enum(STATES),
-    reason_code: z.enum(REASON_CODES).nullish(),
+    to: stateView,
+    reason_code: reasonView.nullish(),
     note: note.optional(),
     actor: person,
     assignee: person.optional(),
@@ -55,7 +56,7 @@ const changeRequest = z
     actor: person,
     version: version.optional(),
     assignee: person.nullable().optional(),
-    priority: z.enum(PRIORITIES).optional(),
+    priority: priorityView.optional(),
     due_at: time.optional(),
   })
   .refine(
@@ -75,6 +76,7 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'POST',
         path: '/v1/cases',
+        operationId: 'openCase',
         summary: 'Open a case for a claim that has no open one',
         body: openRequest,
         view: caseView,
@@ -92,11 +94,12 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'GET',
         path: '/v1/cases',
+        operationId: 'listCases',
         summary: 'Cases, newest first',
         query: z.object({
           ...listQuery,
           assignee: person.optional(),
-          state: z.enum(STATES).optional(),
+          state: stateView.optional(),
           claim_id: z.string().max(64).optional(),
           due_before: time.optional(),
           overdue: z.enum(['true', 'false']).optional(),
@@ -131,9 +134,11 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'GET',
         path: '/v1/cases/:id',
+        operationId: 'getCase',
+        params: idParams('cas'),
         summary: 'One case with its history, newest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: caseView.extend({ history: listOf(entryView) }),
+        view: caseView.extend({ history: listOf(entryView) }).meta({ id: 'CaseWithHistory' }),
         status: [200],
       },
       async ({ caller, params, query }) => {
@@ -146,6 +151,8 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'POST',
         path: '/v1/cases/:id/transitions',
+        operationId: 'transitionCase',
+        params: idParams('cas'),
         summary: 'Move a case on',
         body: transitionRequest,
         view: caseView,
@@ -165,6 +172,8 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'POST',
         path: '/v1/cases/:id/notes',
+        operationId: 'addCaseNote',
+        params: idParams('cas'),
         summary: 'Add a note to the history of a case',
         body: noteRequest,
         view: caseView,
@@ -179,6 +188,8 @@ export function caseRoutes(cases: Cases): Route[] {
         ...common,
         method: 'PATCH',
         path: '/v1/cases/:id',
+        operationId: 'updateCase',
+        params: idParams('cas'),
         summary: 'Change who has a case, how urgent it is, or by when it is due',
         body: changeRequest,
         view: caseView,

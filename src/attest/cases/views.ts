@@ -4,57 +4,68 @@ import { type CaseRow, type EntryRow, PRIORITIES } from './rows.ts'
 import { dueOf, shifted } from './sla.ts'
 
 const iso = z.iso.datetime()
-const state = z.enum(STATES)
-const reason = z.enum(REASON_CODES)
+export const stateView = z.enum(STATES).meta({ id: 'CaseState' })
+export const reasonView = z.enum(REASON_CODES).meta({ id: 'CaseReason' })
+export const priorityView = z.enum(PRIORITIES).meta({ id: 'CasePriority' })
 
-export const caseView = z.object({
-  case_id: z.string(),
-  claim_id: z.string(),
-  state,
-  reason_code: reason.nullable().describe('Of the last transition.'),
-  assignee: z.string().nullable(),
-  priority: z.enum(PRIORITIES),
-  due_at: iso
-    .nullable()
-    .describe('Of the review while the case is open, then of the decision; null once it is closed.'),
-  overdue: z.boolean(),
-  sla: z.object({
-    review_due_at: iso,
-    decision_due_at: iso.describe('In a pause: when it would be due if the pause ended now.'),
-    paused_at: iso.nullable(),
-  }),
-  fraud_suspected_by: z
-    .string()
-    .nullable()
-    .describe('The first who named suspected_fraud. With four eyes the denial for it takes somebody else.'),
-  allowed: z.array(state).describe('What the case can become.'),
-  version: z.number().int().describe('One more with each entry of the history.'),
-  created_at: iso,
-  updated_at: iso,
-  closed_at: iso.nullable(),
-  claim_changed_at: iso
-    .nullable()
-    .describe(
-      'Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened.',
-    ),
-})
+export const caseView = z
+  .object({
+    case_id: z.string(),
+    claim_id: z.string(),
+    state: stateView,
+    reason_code: reasonView.nullable().describe('Of the last transition.'),
+    assignee: z.string().nullable(),
+    priority: priorityView,
+    due_at: iso
+      .nullable()
+      .describe('Of the review while the case is open, then of the decision; null once it is closed.'),
+    overdue: z.boolean(),
+    sla: z
+      .object({
+        review_due_at: iso,
+        decision_due_at: iso.describe('In a pause: when it would be due if the pause ended now.'),
+        paused_at: iso.nullable(),
+      })
+      .meta({ id: 'CaseSla' }),
+    fraud_suspected_by: z
+      .string()
+      .nullable()
+      .describe('The first who named suspected_fraud. With four eyes the denial for it takes somebody else.'),
+    allowed: z.array(stateView).describe('What the case can become.'),
+    version: z.number().int().describe('One more with each entry of the history.'),
+    created_at: iso,
+    updated_at: iso,
+    closed_at: iso.nullable(),
+    claim_changed_at: iso
+      .nullable()
+      .describe(
+        'Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened.',
+      ),
+  })
+  .meta({ id: 'Case' })
 
 export type CaseView = z.infer<typeof caseView>
 
-export const entryView = z.object({
-  version: z.number().int().describe('Of the case, which this entry made.'),
-  kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']),
-  at: iso,
-  via: z.enum(['api_key', 'system']),
-  actor: z.string().nullable().describe('As the caller named it; null for the service itself.'),
-  key_id: z.string().nullable(),
-  from: state.nullable(),
-  to: state.nullable(),
-  reason_code: reason.nullable(),
-  note: z.string().nullable(),
-  note_erased_at: iso.nullable().describe('Since when the note is gone, with its claim.'),
-  changes: z.array(z.object({ field: z.string(), from: z.string().nullable(), to: z.string().nullable() })),
-})
+export const entryView = z
+  .object({
+    version: z.number().int().describe('Of the case, which this entry made.'),
+    kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']).meta({ id: 'CaseEntryKind' }),
+    at: iso,
+    via: z.enum(['api_key', 'system']).meta({ id: 'CaseEntryVia' }),
+    actor: z.string().nullable().describe('As the caller named it; null for the service itself.'),
+    key_id: z.string().nullable(),
+    from: stateView.nullable(),
+    to: stateView.nullable(),
+    reason_code: reasonView.nullable(),
+    note: z.string().nullable(),
+    note_erased_at: iso.nullable().describe('Since when the note is gone, with its claim.'),
+    changes: z.array(
+      z
+        .object({ field: z.string(), from: z.string().nullable(), to: z.string().nullable() })
+        .meta({ id: 'CaseChange' }),
+    ),
+  })
+  .meta({ id: 'CaseEntry' })
 
 export function toCaseView(row: CaseRow, now: Date): CaseView {
   const isClosed = row.closedAt !== null

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
@@ -10,7 +11,7 @@ import type { AttestationRow } from './rows.ts'
 import { attestRequest, MAX_BODY_BYTES, MAX_BODY_VALUES } from './submission.ts'
 import { attestationView, claimView, evidenceView, toAttestationView, toClaimView, toEvidenceView } from './views.ts'
 
-const code = z.enum([...FACTOR_CODES, ...ADVISORIES])
+const code = z.enum([...FACTOR_CODES, ...ADVISORIES]).meta({ id: 'AnyFactorCode' })
 
 export function claimRoutes(claims: Claims): Route[] {
   /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
@@ -26,6 +27,7 @@ export function claimRoutes(claims: Claims): Route[] {
       {
         method: 'POST',
         path: '/v1/claims/attest',
+        operationId: 'attestClaim',
         tag: 'Attest',
         summary: 'Submit one signed capture and wait for its evaluation',
         scope: 'attest',
@@ -49,6 +51,8 @@ export function claimRoutes(claims: Claims): Route[] {
       {
         method: 'GET',
         path: '/v1/attestations/:id',
+        operationId: 'getAttestation',
+        params: idParams('att'),
         tag: 'Attest',
         summary: 'One attestation, with its result once it is evaluated',
         scope: 'attest',
@@ -63,6 +67,8 @@ export function claimRoutes(claims: Claims): Route[] {
       {
         method: 'POST',
         path: '/v1/attestations/:id/retry',
+        operationId: 'retryAttestation',
+        params: idParams('att'),
         tag: 'Attest',
         summary: 'Start a failed evaluation over, or submit a cancelled capture again',
         scope: 'attest',
@@ -78,6 +84,7 @@ export function claimRoutes(claims: Claims): Route[] {
       {
         method: 'GET',
         path: '/v1/claims',
+        operationId: 'listClaims',
         tag: 'Claims',
         summary: 'Claims, newest first',
         scope: 'verify',
@@ -120,11 +127,13 @@ export function claimRoutes(claims: Claims): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/:id',
+        operationId: 'getClaim',
+        params: idParams('clm'),
         tag: 'Claims',
         summary: 'One claim with the evidence of its attestations',
         scope: 'verify',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: claimView.extend({ attestations: listOf(evidenceView) }),
+        view: claimView.extend({ attestations: listOf(evidenceView) }).meta({ id: 'ClaimWithAttestations' }),
         status: [200],
       },
       async ({ caller, params, query }) => {

@@ -38,83 +38,97 @@ const timestamp = z.iso
     params: { code: 'out_of_range' },
   })
 
-const location = z.strictObject({
-  lat: z.number().min(-90).max(90).describe('Degrees north, WGS 84.'),
-  lng: z.number().min(-180).max(180).describe('Degrees east, WGS 84.'),
-})
+const location = z
+  .strictObject({
+    lat: z.number().min(-90).max(90).describe('Degrees north, WGS 84.'),
+    lng: z.number().min(-180).max(180).describe('Degrees east, WGS 84.'),
+  })
+  .meta({ id: 'SentPosition' })
 
-const claim = z.strictObject({
-  reference: text(255)
-    .optional()
-    .describe('The insurer’s claim number: attestations that share it belong to one claim.'),
-  loss_location: location
-    .optional()
-    .describe('Where the loss happened. The first one of a claim stands for all of its captures.'),
-  loss_at: timestamp.optional(),
-  line: text(64).optional(),
-})
+const claim = z
+  .strictObject({
+    reference: text(255)
+      .optional()
+      .describe('The insurer’s claim number: attestations that share it belong to one claim.'),
+    loss_location: location
+      .optional()
+      .describe('Where the loss happened. The first one of a claim stands for all of its captures.'),
+    loss_at: timestamp.optional(),
+    line: text(64).optional(),
+  })
+  .meta({ id: 'CaptureClaim' })
 
-const bundle = z.strictObject({
-  version: z.literal(1),
-  captured_at: timestamp,
-  sensor_hash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hex'),
-  gps: location
-    .extend({
-      accuracy_m: z
-        .number()
-        .min(0)
-        .max(1e7)
-        .describe(
-          'Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no fix.',
-        ),
-      mock: z
-        .boolean()
-        .optional()
-        .describe('Whether the system says that the position came from a mock provider. Left out: false.'),
-    })
-    .nullish()
-    .describe('Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not.'),
-  biometric: z
-    .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
-    .nullish(),
-  device_id: text(64).optional(),
-  // What a device sends as nonce is judged, not refused: a wrong one is a finding.
-  session_nonce: text(256).optional(),
-  video_manifest: manifest.optional(),
-  attestation: z
-    .strictObject({
-      format: z.enum(['android-key', 'apple-appattest', 'none']),
-      chain: z.array(base64).max(8).optional(),
-      object: base64.optional(),
-    })
-    .optional(),
-})
+const bundle = z
+  .strictObject({
+    version: z.literal(1),
+    captured_at: timestamp,
+    sensor_hash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hex'),
+    gps: location
+      .extend({
+        accuracy_m: z
+          .number()
+          .min(0)
+          .max(1e7)
+          .describe(
+            'Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no fix.',
+          ),
+        mock: z
+          .boolean()
+          .optional()
+          .describe('Whether the system says that the position came from a mock provider. Left out: false.'),
+      })
+      .nullish()
+      .describe('Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not.'),
+    biometric: z
+      .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
+      .nullish(),
+    device_id: text(64).optional(),
+    // What a device sends as nonce is judged, not refused: a wrong one is a finding.
+    session_nonce: text(256).optional(),
+    video_manifest: manifest.optional(),
+    attestation: z
+      .strictObject({
+        format: z.enum(['android-key', 'apple-appattest', 'none']),
+        chain: z.array(base64).max(8).optional(),
+        object: base64.optional(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'CaptureBundle' })
 
-const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url })
+const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url }).meta({ id: 'CaptureSignature' })
 
 const common = {
   external_id: text(255).optional().describe('Names this submission: the same content again is the same attestation.'),
   claim: claim.optional(),
-  media_type: z.enum(['image', 'video']),
+  media_type: z.enum(['image', 'video']).meta({ id: 'MediaType' }),
   bundle: bundle.optional(),
   assertion: base64.optional(),
   certificate_chain: z.array(base64).min(1).optional(),
   signature: signature.optional(),
 }
 
-const mediaReference = z.strictObject({ media_id: text(64) })
-const inlineMedia = z.strictObject({ content_type: text(128), data: z.base64().max(MAX_BODY_BYTES) })
+const mediaReference = z.strictObject({ media_id: text(64) }).meta({ id: 'MediaReference' })
+const inlineMedia = z
+  .strictObject({ content_type: text(128), data: z.base64().max(MAX_BODY_BYTES) })
+  .meta({ id: 'InlineMedia' })
 
-const streamReference = z.strictObject({
-  session_id: text(64).describe('A capture session: the chunks that were sent to it are the media, and it is closed.'),
-})
+const streamReference = z
+  .strictObject({
+    session_id: text(64).describe(
+      'A capture session: the chunks that were sent to it are the media, and it is closed.',
+    ),
+  })
+  .meta({ id: 'StreamReference' })
 
-export const attestRequest = z.strictObject({
-  ...common,
-  media: z.union([mediaReference, inlineMedia, streamReference]),
-})
+export const attestRequest = z
+  .strictObject({
+    ...common,
+    media: z.union([mediaReference, inlineMedia, streamReference]),
+  })
+  .meta({ id: 'CaptureSubmission' })
 /** Lines of a batch name media that is already here. */
-export const batchLine = z.strictObject({ ...common, media: mediaReference })
+export const batchLine = z.strictObject({ ...common, media: mediaReference }).meta({ id: 'BatchLine' })
 
 export type AttestRequest = z.infer<typeof attestRequest>
 /** `stream`: the session whose chunks were put together to the media. Ours to say: the schema knows no such member. */

@@ -46,14 +46,22 @@ const chunks = z
   })
   .meta({ type: 'array', maxItems: MAX_CHUNKS, items: chunkSchema })
 
-export const manifest = z.strictObject({
-  chunk_count: whole.max(0xffffffff).optional(),
-  total_bytes: us.optional(),
-  duration_us: us.optional(),
-  codec: z.string().min(1).max(64).optional(),
-  timescale: z.number().int().min(1).max(0xffffffff).optional().describe('Units of the container’s time in a second.'),
-  // Judged and not refused, as the nonce that it must be.
-  chain_seed: z.string().min(1).max(256).optional().describe('The session’s nonce.'),
-  chunks: chunks.optional(),
-  last_link: digest.optional(),
-})
+export const manifest = z
+  .strictObject({
+    chunk_count: whole.max(0xffffffff).optional(),
+    total_bytes: us.optional(),
+    duration_us: us.optional(),
+    codec: z.string().min(1).max(64).optional(),
+    timescale: z
+      .number()
+      .int()
+      .min(1)
+      .max(0xffffffff)
+      .optional()
+      .describe('Units of the container’s time in a second.'),
+    // Judged and not refused, as the nonce that it must be.
+    chain_seed: z.string().min(1).max(256).optional().describe('The session’s nonce.'),
+    chunks: chunks.optional(),
+    last_link: digest.optional(),
+  })
+  .meta({ id: 'VideoManifest' })

@@ -1,38 +1,51 @@
 import { z } from 'zod'
 import { observationsOf } from '../duplicates/observations.ts'
+import {
+  advisoryCodeView,
+  advisoryView,
+  factorCodeView,
+  factorView,
+  hardwareTierView,
+  observationView,
+  provenanceStatusView,
+  riskStatusView,
+} from '../judgement-views.ts'
 import type { ListedClaim } from './claim-rows.ts'
 import type { AttestationRow } from './rows.ts'
 import type { Submission } from './submission.ts'
 
-const evidence = z.record(z.string(), z.unknown())
-const riskStatus = z.enum(['passed', 'review', 'failed'])
-const provenanceStatus = z.enum(['verified', 'attested_unverified', 'unattested', 'broken'])
 const iso = z.iso.datetime()
 
+export const attestationStatusView = z
+  .enum(['queued', 'evaluated', 'failed', 'cancelled'])
+  .meta({ id: 'AttestationStatus' })
+
 /** An attestation; the result's members are there from the moment it is evaluated. */
-export const attestationView = z.object({
-  attestation_id: z.string(),
-  claim_id: z.string(),
-  status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']),
-  external_id: z.string().nullable(),
-  batch_id: z.string().nullable(),
-  media_id: z.string(),
-  device_id: z.string().nullable(),
-  accepted_at: iso,
-  provenance_status: provenanceStatus.optional(),
-  risk_status: riskStatus.optional(),
-  risk_score: z.number().int().optional(),
-  factors: z.array(z.object({ code: z.string(), points: z.number().int(), evidence })).optional(),
-  advisory_factors: z.array(z.object({ code: z.string(), evidence })).optional(),
-  observations: z.array(z.object({ code: z.string(), evidence })).optional(),
-  hardware_tier: z.string().optional(),
-  evaluated_at: iso.optional(),
-  rules_version: z.string().optional(),
-  policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
-  result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
-  failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
-  erased_at: iso.optional().describe('Since when its media and positions are gone; the signed result stays.'),
-})
+export const attestationView = z
+  .object({
+    attestation_id: z.string(),
+    claim_id: z.string(),
+    status: attestationStatusView,
+    external_id: z.string().nullable(),
+    batch_id: z.string().nullable(),
+    media_id: z.string(),
+    device_id: z.string().nullable(),
+    accepted_at: iso,
+    provenance_status: provenanceStatusView.optional(),
+    risk_status: riskStatusView.optional(),
+    risk_score: z.number().int().optional(),
+    factors: z.array(factorView).optional(),
+    advisory_factors: z.array(advisoryView).optional(),
+    observations: z.array(observationView).optional(),
+    hardware_tier: hardwareTierView.optional(),
+    evaluated_at: iso.optional(),
+    rules_version: z.string().optional(),
+    policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
+    result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
+    failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
+    erased_at: iso.optional().describe('Since when its media and positions are gone; the signed result stays.'),
+  })
+  .meta({ id: 'Attestation' })
 
 export type AttestationView = z.infer<typeof attestationView>
 
@@ -69,22 +82,24 @@ function resultOf(row: AttestationRow): Partial<AttestationView> {
   }
 }
 
-export const claimView = z.object({
-  claim_id: z.string(),
-  reference: z.string().nullable(),
-  line: z.string().nullable(),
-  loss_location: z.object({ lat: z.number(), lng: z.number() }).nullable(),
-  loss_at: iso.nullable(),
-  risk_status: z.enum(['pending', 'passed', 'review', 'failed']),
-  risk_score: z.number().int().nullable(),
-  provenance_status: provenanceStatus.nullable(),
-  factor_codes: z.array(z.string()),
-  advisory_codes: z.array(z.string()),
-  case_id: z.string().nullable().describe('Its open case.'),
-  created_at: iso,
-  updated_at: iso,
-  erased_at: iso.nullable(),
-})
+export const claimView = z
+  .object({
+    claim_id: z.string(),
+    reference: z.string().nullable(),
+    line: z.string().nullable(),
+    loss_location: z.object({ lat: z.number(), lng: z.number() }).meta({ id: 'Position' }).nullable(),
+    loss_at: iso.nullable(),
+    risk_status: z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' }),
+    risk_score: z.number().int().nullable(),
+    provenance_status: provenanceStatusView.nullable(),
+    factor_codes: z.array(factorCodeView),
+    advisory_codes: z.array(advisoryCodeView),
+    case_id: z.string().nullable().describe('Its open case.'),
+    created_at: iso,
+    updated_at: iso,
+    erased_at: iso.nullable(),
+  })
+  .meta({ id: 'Claim' })
 
 export type ClaimView = z.infer<typeof claimView>
 
@@ -108,19 +123,21 @@ export function toClaimView(row: ListedClaim): ClaimView {
 }
 
 /** An attestation with what was submitted, for whoever must defend the result. */
-export const evidenceView = attestationView.extend({
-  submission: z
-    .object({
-      media_type: z.string(),
-      claim: z.unknown().optional(),
-      bundle: z.unknown().optional(),
-      assertion: z.string().optional(),
-      signature: z.unknown().optional(),
-      certificate_chain: z.array(z.string()).optional(),
-      stream: z.string().optional().describe('The capture session that the media were streamed to.'),
-    })
-    .describe('As it was sent: the bundle is what the signature covers.'),
-})
+export const evidenceView = attestationView
+  .extend({
+    submission: z
+      .object({
+        media_type: z.string(),
+        claim: z.unknown().optional(),
+        bundle: z.unknown().optional(),
+        assertion: z.string().optional(),
+        signature: z.unknown().optional(),
+        certificate_chain: z.array(z.string()).optional(),
+        stream: z.string().optional().describe('The capture session that the media were streamed to.'),
+      })
+      .meta({ id: 'Submission', description: 'As it was sent: the bundle is what the signature covers.' }),
+  })
+  .meta({ id: 'SubmittedAttestation' })
 
 export function toEvidenceView(row: AttestationRow & { submission: Submission }): z.infer<typeof evidenceView> {
   return { ...toAttestationView(row), submission: row.submission }

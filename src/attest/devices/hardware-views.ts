@@ -2,54 +2,60 @@ import { z } from 'zod'
 import type { AndroidFacts, AppleFacts } from '../hardware/verdict.ts'
 import type { Device } from './devices.ts'
 
-const androidView = z.object({
-  security_level: z.string(),
-  attestation_version: z.number(),
-  keymint_version: z.number(),
-  provisioning: z.string(),
-  boot_state: z.string().nullable(),
-  device_locked: z.boolean().nullable(),
-  os_version: z.number().nullable(),
-  os_patch_level: z.string().nullable(),
-  vendor_patch_level: z.string().nullable(),
-  boot_patch_level: z.string().nullable(),
-  os_patch_age_days: z.number().nullable().describe('When the evidence was verified.'),
-  user_authentication: z
-    .string()
-    .describe('How the hardware says the key is unlocked: none, credential, biometric, either.'),
-  auth_timeout_seconds: z.number().nullable(),
-  packages: z.array(z.object({ name: z.string().nullable(), version: z.number() })),
-  signing_digests: z.array(z.string()),
-  brand: z.string().nullable(),
-  model: z.string().nullable(),
-})
+const androidView = z
+  .object({
+    security_level: z.string(),
+    attestation_version: z.number(),
+    keymint_version: z.number(),
+    provisioning: z.string(),
+    boot_state: z.string().nullable(),
+    device_locked: z.boolean().nullable(),
+    os_version: z.number().nullable(),
+    os_patch_level: z.string().nullable(),
+    vendor_patch_level: z.string().nullable(),
+    boot_patch_level: z.string().nullable(),
+    os_patch_age_days: z.number().nullable().describe('When the evidence was verified.'),
+    user_authentication: z
+      .string()
+      .describe('How the hardware says the key is unlocked: none, credential, biometric, either.'),
+    auth_timeout_seconds: z.number().nullable(),
+    packages: z.array(z.object({ name: z.string().nullable(), version: z.number() })),
+    signing_digests: z.array(z.string()),
+    brand: z.string().nullable(),
+    model: z.string().nullable(),
+  })
+  .meta({ id: 'AndroidHardware' })
 
-const appleView = z.object({
-  environment: z.string(),
-  app_id: z.string().nullable(),
-  key_id: z.string(),
-  counter: z.number(),
-})
+const appleView = z
+  .object({
+    environment: z.string(),
+    app_id: z.string().nullable(),
+    key_id: z.string(),
+    counter: z.number(),
+  })
+  .meta({ id: 'AppleHardware' })
 
 /** What the server verified of a device's hardware, and why it counts for less where it does. */
-export const hardwareView = z.object({
-  format: z.enum(['android-key', 'apple-appattest']),
-  proven_tier: z
-    .string()
-    .describe('What the evidence proves; hardware_tier is what counts by the list of revoked keys too.'),
-  reasons: z.array(z.object({ code: z.string(), detail: z.string() })).describe('None: it proved the tier.'),
-  android: androidView.nullable(),
-  apple: appleView.nullable(),
-  verified_at: z.string(),
-  revocation: z
-    .object({
-      state: z.enum(['good', 'stale', 'revoked', 'never_fetched', 'off', 'not_applicable']),
-      list_fetched_at: z.string().nullable(),
-      serial: z.string().nullable(),
-      status: z.string().nullable(),
-    })
-    .describe('By the vendor’s list as it is known now.'),
-})
+export const hardwareView = z
+  .object({
+    format: z.enum(['android-key', 'apple-appattest']),
+    proven_tier: z
+      .string()
+      .describe('What the evidence proves; hardware_tier is what counts by the list of revoked keys too.'),
+    reasons: z.array(z.object({ code: z.string(), detail: z.string() })).describe('None: it proved the tier.'),
+    android: androidView.nullable(),
+    apple: appleView.nullable(),
+    verified_at: z.string(),
+    revocation: z
+      .object({
+        state: z.enum(['good', 'stale', 'revoked', 'never_fetched', 'off', 'not_applicable']),
+        list_fetched_at: z.string().nullable(),
+        serial: z.string().nullable(),
+        status: z.string().nullable(),
+      })
+      .describe('By the vendor’s list as it is known now.'),
+  })
+  .meta({ id: 'Hardware' })
 
 export function toHardwareView({ evidence, provenTier, revocation }: Device): z.input<typeof hardwareView> | null {
   if (evidence === null) return null

@@ -3,44 +3,50 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
+import { hardwareTierView } from '../judgement-views.ts'
 import type { Devices } from './devices.ts'
 import { ENTRY_KINDS } from './history-rows.ts'
 import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
 
 /** A line of a refresh. */
-export const refreshRequest = z.strictObject({ device_id: z.string().max(64), attestation: evidenceRequest })
+export const refreshRequest = z
+  .strictObject({ device_id: z.string().max(64), attestation: evidenceRequest })
+  .meta({ id: 'DeviceEvidence' })
 
-const tier = z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave'])
+const refreshView = z
+  .object({
+    object: z.literal('device_refresh'),
+    accepted: z.number().int(),
+    rejected: z.array(rejectedLineView),
+    devices: z.array(z.object({ line: z.number().int(), device_id: z.string(), proven_tier: hardwareTierView })),
+  })
+  .meta({ id: 'DeviceRefresh' })
 
-const refreshView = z.object({
-  object: z.literal('device_refresh'),
-  accepted: z.number().int(),
-  rejected: z.array(
-    z.object({
-      line: z.number().int(),
-      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })),
-    }),
-  ),
-  devices: z.array(z.object({ line: z.number().int(), device_id: z.string(), proven_tier: tier })),
-})
+const entryView = z
+  .object({
+    kind: z.enum(ENTRY_KINDS),
+    at: z.string(),
+    actor: z.string().nullable().describe('As the caller named it.'),
+    key_id: z.string().nullable(),
+    reason: z.string().nullable(),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'DeviceEntry' })
 
-const entryView = z.object({
-  kind: z.enum(ENTRY_KINDS),
-  at: z.string(),
-  actor: z.string().nullable().describe('As the caller named it.'),
-  key_id: z.string().nullable(),
-  reason: z.string().nullable(),
-  detail: z.record(z.string(), z.unknown()),
-})
-
-const countsView = z.object({
-  object: z.literal('device_counts'),
-  total: z.number().int(),
-  by_state: z.object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() }),
-  expiring_soon: z.number().int().describe('Of the enrolled: those whose certificate lapses within 30 days.'),
-  by_hardware_tier: z.record(tier, z.number().int()).describe('Of all: what counts by the list of revoked keys too.'),
-})
+const countsView = z
+  .object({
+    object: z.literal('device_counts'),
+    total: z.number().int(),
+    by_state: z.object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() }),
+    expiring_soon: z.number().int().describe('Of the enrolled: those whose certificate lapses within 30 days.'),
+    by_hardware_tier: z
+      .record(hardwareTierView, z.number().int())
+      .describe('Of all: what counts by the list of revoked keys too.'),
+  })
+  .meta({ id: 'DeviceCounts' })
 
 export function deviceLifeRoutes(devices: Devices): Route[] {
   return [
@@ -48,6 +54,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices/counts',
+        operationId: 'countDevices',
         tag: 'Devices',
         summary: 'How many devices there are of each state and hardware tier',
         scope: 'admin',
@@ -70,6 +77,8 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices/:id/history',
+        operationId: 'getDeviceHistory',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'What happened to one device, newest first',
         scope: 'admin',
@@ -96,6 +105,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/attestations',
+        operationId: 'attestDevices',
         tag: 'Devices',
         summary: 'Newer evidence of up to 10,000 devices’ hardware, as NDJSON',
         scope: 'admin',

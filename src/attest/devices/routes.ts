@@ -4,8 +4,10 @@ import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
+import { hardwareTierView } from '../judgement-views.ts'
 import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
@@ -24,15 +26,21 @@ const name = z
   .max(200)
   .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
 
-export const enrollRequest = z.strictObject({
-  name: name.optional(),
-  certificate_chain: z.array(z.string()).min(1),
-  attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
-})
+export const enrollRequest = z
+  .strictObject({
+    name: name.optional(),
+    certificate_chain: z.array(z.string()).min(1),
+    attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
+  })
+  .meta({ id: 'DeviceEnrollment' })
 
-const challengesView = z.object({
-  challenges: z.array(z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() })),
-})
+const challengesView = z
+  .object({
+    challenges: z.array(
+      z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() }).meta({ id: 'Challenge' }),
+    ),
+  })
+  .meta({ id: 'Challenges' })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
   // Before the registry's own: a word of theirs must not pass for an id.
@@ -45,6 +53,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/challenges',
+        operationId: 'createChallenges',
         tag: 'Devices',
         summary: 'Issue challenges that hardware evidence must answer: each once, within a day',
         scope: 'admin',
@@ -59,6 +68,8 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/:id/attestation',
+        operationId: 'attestDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'Replace what is known of a device’s hardware by newer evidence',
         scope: 'admin',
@@ -79,6 +90,7 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices',
+        operationId: 'enrollDevice',
         tag: 'Devices',
         summary: 'Enroll one device by its certificate chain, or up to 10,000 of them as NDJSON',
         scope: 'admin',
@@ -100,13 +112,14 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices',
+        operationId: 'listDevices',
         tag: 'Devices',
         summary: 'Devices, newest first',
         scope: 'admin',
         query: z.strictObject({
           ...listQuery,
           state: z.enum(['enrolled', 'expired', 'revoked']).optional(),
-          hardware_tier: z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave']).optional(),
+          hardware_tier: hardwareTierView.optional(),
         }),
         view: listOf(deviceView),
         status: [200],
@@ -120,6 +133,8 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'GET',
         path: '/v1/admin/devices/:id',
+        operationId: 'getDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'One device',
         scope: 'admin',
@@ -132,6 +147,8 @@ function registryRoutes(devices: Devices): Route[] {
       {
         method: 'POST',
         path: '/v1/admin/devices/:id/revoke',
+        operationId: 'revokeDevice',
+        params: idParams('dev'),
         tag: 'Devices',
         summary: 'Revoke a device for good',
         scope: 'admin',

@@ -1,34 +1,35 @@
 import { z } from 'zod'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { hardwareTierView } from '../judgement-views.ts'
 import { certificateView, toCertificateView } from '../trust/certificates.ts'
 import type { Device } from './devices.ts'
 import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
 
-export const deviceView = z.object({
-  device_id: z.string(),
-  name: z.string().nullable(),
-  state: z.enum(['enrolled', 'expired', 'revoked']),
-  hardware_tier: z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave']),
-  hardware: hardwareView.nullable(),
-  certificate: certificateView,
-  spki_sha256: z.string(),
-  enrolled_at: z.string(),
-  revoked_at: z.string().nullable(),
-  revoke_effective_at: z.string().nullable(),
-  revoke_reason: z.string().nullable(),
-})
+export const deviceView = z
+  .object({
+    device_id: z.string(),
+    name: z.string().nullable(),
+    state: z.enum(['enrolled', 'expired', 'revoked']).meta({ id: 'DeviceState' }),
+    hardware_tier: hardwareTierView,
+    hardware: hardwareView.nullable(),
+    certificate: certificateView,
+    spki_sha256: z.string(),
+    enrolled_at: z.string(),
+    revoked_at: z.string().nullable(),
+    revoke_effective_at: z.string().nullable(),
+    revoke_reason: z.string().nullable(),
+  })
+  .meta({ id: 'Device' })
 
-export const importView = z.object({
-  object: z.literal('device_import'),
-  accepted: z.number().int(),
-  rejected: z.array(
-    z.object({
-      line: z.number().int(),
-      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })),
-    }),
-  ),
-  devices: z.array(z.object({ line: z.number().int(), device_id: z.string() })),
-})
+export const importView = z
+  .object({
+    object: z.literal('device_import'),
+    accepted: z.number().int(),
+    rejected: z.array(rejectedLineView),
+    devices: z.array(z.object({ line: z.number().int(), device_id: z.string() })),
+  })
+  .meta({ id: 'DeviceImport' })
 
 export function toDeviceView(device: Device): z.input<typeof deviceView> {
   return {

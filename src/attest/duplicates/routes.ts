@@ -1,28 +1,33 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import type { DuplicateFindings } from './findings.ts'
 import type { ComparedRow, NewFinding } from './rows.ts'
 
-const other = z.object({
-  claim_id: z.string(),
-  attestation_id: z.string(),
-  kind: z.enum(['duplicate_media', 'similar_media']),
-  distance_bits: z.number().int().describe('Of 64; 0 for the same bytes too.'),
-})
+const other = z
+  .object({
+    claim_id: z.string(),
+    attestation_id: z.string(),
+    kind: z.enum(['duplicate_media', 'similar_media']),
+    distance_bits: z.number().int().describe('Of 64; 0 for the same bytes too.'),
+  })
+  .meta({ id: 'DuplicateMatch' })
 
-const findingsView = z.object({
-  attestation_id: z.string(),
-  media_id: z.string(),
-  state: z.enum(['pending', 'compared', 'not_comparable']).describe('pending: not hashed and compared yet.'),
-  not_comparable: z
-    .string()
-    .nullable()
-    .describe('Why there is no perceptual hash; the same bytes are found without one.'),
-  earlier: z.array(other).describe('Claims that have shown it before, nearest first: ten of each kind.'),
-  earlier_more: z.number().int().describe('Earlier claims that are not among them.'),
-  later: z.array(other).describe('Claims that showed it later and name this attestation, oldest first, ten at most.'),
-})
+const findingsView = z
+  .object({
+    attestation_id: z.string(),
+    media_id: z.string(),
+    state: z.enum(['pending', 'compared', 'not_comparable']).describe('pending: not hashed and compared yet.'),
+    not_comparable: z
+      .string()
+      .nullable()
+      .describe('Why there is no perceptual hash; the same bytes are found without one.'),
+    earlier: z.array(other).describe('Claims that have shown it before, nearest first: ten of each kind.'),
+    earlier_more: z.number().int().describe('Earlier claims that are not among them.'),
+    later: z.array(other).describe('Claims that showed it later and name this attestation, oldest first, ten at most.'),
+  })
+  .meta({ id: 'DuplicateFindings' })
 
 export function duplicateRoutes(findings: DuplicateFindings): Route[] {
   return [
@@ -30,6 +35,8 @@ export function duplicateRoutes(findings: DuplicateFindings): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/:id/duplicates',
+        operationId: 'listDuplicates',
+        params: idParams('clm'),
         tag: 'Claims',
         summary: 'Other claims that show the same pictures',
         scope: 'verify',

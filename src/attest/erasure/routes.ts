@@ -1,5 +1,6 @@
 import { claimView, toClaimView } from '#src/attest/claims/views.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import type { ClaimErasure } from './erase.ts'
 
 export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
@@ -8,6 +9,8 @@ export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
       {
         method: 'DELETE',
         path: '/v1/claims/:id',
+        operationId: 'eraseClaim',
+        params: idParams('clm'),
         tag: 'Claims',
         summary: 'Erase the media and positions of a claim for good; hashes and signed results stay',
         scope: 'admin',

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { type EvidenceExport, MAX_ATTESTATIONS } from './evidence.ts'
 import { prefersPdf } from './negotiate.ts'
 import { signedPacketView } from './views.ts'
@@ -28,6 +29,8 @@ export function evidenceRoutes(evidence: EvidenceExport): Route[] {
       {
         method: 'GET',
         path: '/v1/claims/:id/evidence',
+        operationId: 'exportEvidence',
+        params: idParams('clm'),
         tag: 'Claims',
         summary: 'Everything known of a claim in one signed packet, as JSON or as a PDF that carries it',
         scope: 'verify',

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { caseView, entryView } from '../cases/views.ts'
-import { attestationView, claimView } from '../claims/views.ts'
+import { attestationStatusView, attestationView, claimView } from '../claims/views.ts'
 import { deviceView } from '../devices/views.ts'
 
 const iso = z.iso.datetime()
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const sha256 = z.string().describe('SHA-256, lower-case hex.')
 
 const certificate = z.object({
@@ -16,83 +17,85 @@ const certificate = z.object({
   fingerprint: sha256,
 })
 
-const attestation = z.object({
-  attestation_id: z.string(),
-  external_id: z.string().nullable(),
-  batch_id: z.string().nullable(),
-  device_id: z.string().nullable(),
-  status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']),
-  accepted_at: iso,
-  evaluated_at: iso.nullable(),
-  erased_at: iso.nullable().describe('Since when its media and positions are gone.'),
-  media: z.object({
-    media_id: z.string(),
-    sha256,
-    size: z.number().int(),
-    content_type: z.string(),
-    width: z.number().int().nullable(),
-    height: z.number().int().nullable(),
-    is_erased: z.boolean(),
-  }),
-  submission: z
-    .object({
-      media_type: z.string(),
-      claim: z.unknown().optional(),
-      bundle: z.unknown().optional(),
-      assertion: z.string().optional(),
-      signature: z.object({ alg: z.string(), value: z.string() }).optional(),
-      stream: z.string().optional().describe('The capture session that the media were streamed to.'),
-    })
-    .describe('As it was sent; of one that was erased, what is left.'),
-  bundle_sha256: z
-    .string()
-    .nullable()
-    .describe('base64url SHA-256 of the canonical bundle (RFC 8785), as the signed result has it.'),
-  key: z
-    .object({ source: z.enum(['certificate', 'device']), spki: z.string().describe('base64 of DER.') })
-    .nullable()
-    .describe('What the bundle’s signature is checked with.'),
-  certificates: z.object({
-    source: z.enum(['submission', 'device', 'none']).describe('device: none was sent, these are enrolled.'),
-    chain: z.array(certificate),
-  }),
-  distance: z
-    .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
-    .nullable()
-    .describe(
-      'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s own, the farther.',
-    ),
-  result: attestationView
-    .pick({ observations: true })
-    .extend({
-      provenance_status: z.string(),
-      risk_status: z.string(),
-      risk_score: z.number().int(),
-      hardware_tier: z.string(),
-      rules_version: z.string(),
-      factors: attestationView.shape.factors.unwrap(),
-      advisory_factors: attestationView.shape.advisory_factors.unwrap(),
-      observations: attestationView.shape.observations.unwrap(),
-      result_jws: z.string(),
-    })
-    .nullable(),
-  found_later: attestationView.shape.observations
-    .unwrap()
-    .describe('What is known since the result was signed: the same picture, or one like it, in other claims.'),
-  earlier_results: z
-    .array(
-      z.object({
-        evaluated_at: iso,
-        replaced_at: iso,
+const attestation = z
+  .object({
+    attestation_id: z.string(),
+    external_id: z.string().nullable(),
+    batch_id: z.string().nullable(),
+    device_id: z.string().nullable(),
+    status: attestationStatusView,
+    accepted_at: iso,
+    evaluated_at: iso.nullable(),
+    erased_at: iso.nullable().describe('Since when its media and positions are gone.'),
+    media: z.object({
+      media_id: z.string(),
+      sha256,
+      size: z.number().int(),
+      content_type: z.string(),
+      width: z.number().int().nullable(),
+      height: z.number().int().nullable(),
+      is_erased: z.boolean(),
+    }),
+    submission: z
+      .object({
+        media_type: z.string(),
+        claim: z.unknown().optional(),
+        bundle: z.unknown().optional(),
+        assertion: z.string().optional(),
+        signature: z.object({ alg: z.string(), value: z.string() }).optional(),
+        stream: z.string().optional().describe('The capture session that the media were streamed to.'),
+      })
+      .describe('As it was sent; of one that was erased, what is left.'),
+    bundle_sha256: z
+      .string()
+      .nullable()
+      .describe('base64url SHA-256 of the canonical bundle (RFC 8785), as the signed result has it.'),
+    key: z
+      .object({ source: z.enum(['certificate', 'device']), spki: z.string().describe('base64 of DER.') })
+      .nullable()
+      .describe('What the bundle’s signature is checked with.'),
+    certificates: z.object({
+      source: z.enum(['submission', 'device', 'none']).describe('device: none was sent, these are enrolled.'),
+      chain: z.array(certificate),
+    }),
+    distance: z
+      .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
+      .nullable()
+      .describe(
+        'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s own, the farther.',
+      ),
+    result: attestationView
+      .pick({ observations: true })
+      .extend({
+        provenance_status: z.string(),
         risk_status: z.string(),
         risk_score: z.number().int(),
-        provenance_status: z.string(),
+        hardware_tier: z.string(),
+        rules_version: z.string(),
+        factors: attestationView.shape.factors.unwrap(),
+        advisory_factors: attestationView.shape.advisory_factors.unwrap(),
+        observations: attestationView.shape.observations.unwrap(),
         result_jws: z.string(),
-      }),
-    )
-    .describe('Results that later ones replaced, oldest first: the five newest of them.'),
-  failure: z.string().nullable(),
-})
+      })
+      .nullable(),
+    found_later: attestationView.shape.observations
+      .unwrap()
+      .describe('What is known since the result was signed: the same picture, or one like it, in other claims.'),
+    earlier_results: z
+      .array(
+        z.object({
+          evaluated_at: iso,
+          replaced_at: iso,
+          risk_status: z.string(),
+          risk_score: z.number().int(),
+          provenance_status: z.string(),
+          result_jws: z.string(),
+        }),
+      )
+      .describe('Results that later ones replaced, oldest first: the five newest of them.'),
+    failure: z.string().nullable(),
+  })
+  .meta({ id: 'PacketAttestation' })
 
 const caseRecord = caseView
   .omit({ allowed: true, overdue: true, due_at: true, sla: true, claim_changed_at: true })
@@ -104,6 +107,7 @@ const caseRecord = caseView
       .describe('Oldest first.'),
     history_omitted: z.number().int().describe('Entries before the first that is here.'),
   })
+  .meta({ id: 'PacketCase' })
 
 const moment = z.object({
   at: iso,
@@ -121,49 +125,53 @@ const key = z.object({
   kid: z.string(),
   alg: z.literal('ES256'),
   use: z.literal('sig'),
-  env: z.enum(['sandbox', 'live']),
+  env: environment,
   family: z.enum(['token', 'record']),
 })
 
 export const PACKET_VERSION = 'evidence-packet/1'
 
 /** What is signed. Its members are parts: each has a digest of its own in the signature. */
-export const packetView = z.object({
-  about: z.object({
-    version: z.literal(PACKET_VERSION),
-    packet_id: z.string().describe('Named after what is in it: two packets with one id say the same.'),
-    issued_at: iso,
-    account_id: z.string(),
-    environment: z.enum(['sandbox', 'live']),
-    claim_id: z.string(),
-    keys_at: z.string().describe('Where the keys are published.'),
-    attestations: z.object({
-      total: z.number().int(),
-      included: z.number().int(),
-      is_complete: z.boolean(),
-      next_cursor: z.string().nullable(),
+export const packetView = z
+  .object({
+    about: z.object({
+      version: z.literal(PACKET_VERSION),
+      packet_id: z.string().describe('Named after what is in it: two packets with one id say the same.'),
+      issued_at: iso,
+      account_id: z.string(),
+      environment,
+      claim_id: z.string(),
+      keys_at: z.string().describe('Where the keys are published.'),
+      attestations: z.object({
+        total: z.number().int(),
+        included: z.number().int(),
+        is_complete: z.boolean(),
+        next_cursor: z.string().nullable(),
+      }),
+      statement: z.string().describe('What is in the packet and what is not, in words.'),
     }),
-    statement: z.string().describe('What is in the packet and what is not, in words.'),
-  }),
-  claim: claimView.omit({ case_id: true }),
-  attestations: z.array(attestation).describe('Newest first.'),
-  devices: z.array(deviceView.extend({ spki: z.string() })),
-  cases: z.array(caseRecord),
-  timeline: z.object({
-    moments: z.array(moment).describe('Oldest first.'),
-    omitted: z.number().int().describe('Earlier events that did not fit.'),
-  }),
-  keys: z.array(key).describe('The record keys of the environment, to verify offline what is signed here.'),
-})
+    claim: claimView.omit({ case_id: true }).meta({ id: 'PacketClaim' }),
+    attestations: z.array(attestation).describe('Newest first.'),
+    devices: z.array(deviceView.extend({ spki: z.string() }).meta({ id: 'PacketDevice' })),
+    cases: z.array(caseRecord),
+    timeline: z.object({
+      moments: z.array(moment).describe('Oldest first.'),
+      omitted: z.number().int().describe('Earlier events that did not fit.'),
+    }),
+    keys: z.array(key).describe('The record keys of the environment, to verify offline what is signed here.'),
+  })
+  .meta({ id: 'EvidencePacket' })
 
-export const signedPacketView = z.object({
-  object: z.literal('evidence_packet'),
-  packet: packetView,
-  packet_sha256: z.string().describe('SHA-256 (hex) of the canonical packet (RFC 8785).'),
-  signature: z
-    .string()
-    .describe('A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md.'),
-})
+export const signedPacketView = z
+  .object({
+    object: z.literal('evidence_packet'),
+    packet: packetView,
+    packet_sha256: z.string().describe('SHA-256 (hex) of the canonical packet (RFC 8785).'),
+    signature: z
+      .string()
+      .describe('A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md.'),
+  })
+  .meta({ id: 'SignedEvidencePacket' })
 
 export type Packet = z.output<typeof packetView>
 export type PacketAttestation = Packet['attestations'][number]

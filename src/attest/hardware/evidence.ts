@@ -16,23 +16,25 @@ const challenge = z
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be a challenge of POST /v1/admin/devices/challenges')
   .describe('Ours, unused, in its time.')
 
-export const evidenceRequest = z.discriminatedUnion('format', [
-  z.strictObject({
-    format: z.literal('android-key'),
-    challenge,
-    chain: z
-      .array(encoded)
-      .min(1)
-      .max(8)
-      .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
-  }),
-  z.strictObject({
-    format: z.literal('apple-appattest'),
-    challenge,
-    object: encoded.describe('The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge).'),
-    key_id: encoded.optional(),
-  }),
-])
+export const evidenceRequest = z
+  .discriminatedUnion('format', [
+    z.strictObject({
+      format: z.literal('android-key'),
+      challenge,
+      chain: z
+        .array(encoded)
+        .min(1)
+        .max(8)
+        .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
+    }),
+    z.strictObject({
+      format: z.literal('apple-appattest'),
+      challenge,
+      object: encoded.describe('The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge).'),
+      key_id: encoded.optional(),
+    }),
+  ])
+  .meta({ id: 'HardwareEvidence' })
 
 export type EvidenceRequest = z.infer<typeof evidenceRequest>
 

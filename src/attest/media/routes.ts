@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
 import { parseRange, type RangeAnswer } from './range.ts'
 import type { Media } from './rows.ts'
 import { MEDIA_TYPES } from './sniff.ts'
 
-export const mediaView = z.object({
-  media_id: z.string(),
-  sha256: z.string(),
-  size: z.number().int(),
-  content_type: z.string(),
-  width: z.number().int().nullable(),
-  height: z.number().int().nullable(),
-  created_at: z.string(),
-})
+export const mediaView = z
+  .object({
+    media_id: z.string(),
+    sha256: z.string(),
+    size: z.number().int(),
+    content_type: z.string(),
+    width: z.number().int().nullable(),
+    height: z.number().int().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Media' })
 
 export function mediaRoutes(media: MediaDomain): Route[] {
   return [
@@ -22,6 +25,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'POST',
         path: '/v1/media',
+        operationId: 'uploadMedia',
         tag: 'Media',
         summary: 'Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.',
         scope: 'attest',
@@ -50,6 +54,8 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'GET',
         path: '/v1/media/:id',
+        operationId: 'downloadMedia',
+        params: idParams('med'),
         tag: 'Media',
         summary: 'Download the original bytes, or one range of them.',
         scope: 'verify',
@@ -70,6 +76,8 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       {
         method: 'GET',
         path: '/v1/media/:id/thumbnail',
+        operationId: 'downloadThumbnail',
+        params: idParams('med'),
         tag: 'Media',
         summary: 'A small upright picture (WebP, 320 pixels at its longest side) without metadata.',
         scope: 'verify',

@@ -31,6 +31,7 @@ export const policyBody = z
     path: ['thresholds', 'review'],
     message: 'must not be above failed',
   })
+  .meta({ id: 'RiskPolicyInput' })
 
 export type PolicyBody = z.output<typeof policyBody>
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 import { policyBody } from '../policy/policy.ts'
 import type { ClaimChange, DryRun } from './dry-run.ts'
 import type { Reevaluations } from './reevaluations.ts'
@@ -15,34 +16,39 @@ const dryRunRequest = z.strictObject({
   cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
 })
 
-const standing = z.object({ risk_status: z.string(), risk_score: z.number().int(), provenance_status: z.string() })
-const codes = z.array(z.string())
+const standing = z
+  .object({ risk_status: riskStatusView, risk_score: z.number().int(), provenance_status: provenanceStatusView })
+  .meta({ id: 'JudgedStanding' })
+const factors = z.array(factorCodeView)
+const advisories = z.array(advisoryCodeView)
 
-const dryRunView = z.object({
-  object: z.literal('list'),
-  data: z.array(
-    z.object({
-      claim_id: z.string(),
-      reference: z.string().nullable(),
-      before: standing,
-      after: standing,
-      added_factors: codes,
-      removed_factors: codes,
-      added_advisories: codes,
-      removed_advisories: codes,
-    }),
-  ),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-  looked: z.number().int().describe('Claims that this page has looked at.'),
-  would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
-  unknown: z
-    .number()
-    .int()
-    .describe(
-      'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+const dryRunView = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        claim_id: z.string(),
+        reference: z.string().nullable(),
+        before: standing,
+        after: standing,
+        added_factors: factors,
+        removed_factors: factors,
+        added_advisories: advisories,
+        removed_advisories: advisories,
+      }),
     ),
-})
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    looked: z.number().int().describe('Claims that this page has looked at.'),
+    would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
+    unknown: z
+      .number()
+      .int()
+      .describe(
+        'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+      ),
+  })
+  .meta({ id: 'RiskPolicyDryRun' })
 
 function toDryRunView({ changes, looked, unknown, nextCursor }: DryRun): z.infer<typeof dryRunView> {
   return {
@@ -91,6 +97,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
         needsAccountKey: true,
         method: 'POST',
         path: '/v1/account/risk-policy/dry-run',
+        operationId: 'dryRunRiskPolicy',
         summary: 'How many past claims another risk policy would change, and which: nothing is changed',
         body: dryRunRequest,
         view: dryRunView,

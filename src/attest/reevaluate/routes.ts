@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { PastResult } from '#src/attest/claims/result-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
 
 const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
@@ -9,37 +10,41 @@ const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screenin
 const count = z.number().int()
 const iso = z.iso.datetime()
 
-const reevaluationView = z.object({
-  reevaluation_id: z.string(),
-  cause: z.enum(CAUSES),
-  device_id: z.string().optional(),
-  policy_version: z.number().int().optional(),
-  media_sha256: z.string().optional(),
-  status: z.enum(['looking', 'judging', 'done']).describe('looking: what it touches is still being found.'),
-  looked: count.describe('Attestations that were looked at so far.'),
-  touched: count.describe('Those of them that are judged again: the sum of the five below.'),
-  pending: count,
-  changed: count,
-  unchanged: count,
-  skipped: count.describe('Neither the facts nor the media were there any more.'),
-  failed: count.describe('Nobody will try again by itself: an operator can.'),
-  created_at: iso,
-  finished_at: iso.nullable(),
-})
+const reevaluationView = z
+  .object({
+    reevaluation_id: z.string(),
+    cause: z.enum(CAUSES).meta({ id: 'ReevaluationCause' }),
+    device_id: z.string().optional(),
+    policy_version: z.number().int().optional(),
+    media_sha256: z.string().optional(),
+    status: z.enum(['looking', 'judging', 'done']).describe('looking: what it touches is still being found.'),
+    looked: count.describe('Attestations that were looked at so far.'),
+    touched: count.describe('Those of them that are judged again: the sum of the five below.'),
+    pending: count,
+    changed: count,
+    unchanged: count,
+    skipped: count.describe('Neither the facts nor the media were there any more.'),
+    failed: count.describe('Nobody will try again by itself: an operator can.'),
+    created_at: iso,
+    finished_at: iso.nullable(),
+  })
+  .meta({ id: 'Reevaluation' })
 
-const resultView = z.object({
-  number: z.number().int().describe('From 1, the first result.'),
-  evaluated_at: iso,
-  replaced_at: iso,
-  replaced_for: z.array(z.string()).describe('The re-evaluations that replaced it.'),
-  risk_status: z.string(),
-  risk_score: z.number().int(),
-  provenance_status: z.string(),
-  hardware_tier: z.string(),
-  rules_version: z.string(),
-  policy_version: z.number().int().nullable(),
-  result_jws: z.string(),
-})
+const resultView = z
+  .object({
+    number: z.number().int().describe('From 1, the first result.'),
+    evaluated_at: iso,
+    replaced_at: iso,
+    replaced_for: z.array(z.string()).describe('The re-evaluations that replaced it.'),
+    risk_status: z.string(),
+    risk_score: z.number().int(),
+    provenance_status: z.string(),
+    hardware_tier: z.string(),
+    rules_version: z.string(),
+    policy_version: z.number().int().nullable(),
+    result_jws: z.string(),
+  })
+  .meta({ id: 'ReplacedResult' })
 
 export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
   return [
@@ -47,6 +52,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
       {
         method: 'GET',
         path: '/v1/account/reevaluations',
+        operationId: 'listReevaluations',
         tag: 'Account',
         summary: 'What was judged again, and why, newest first',
         scope: 'admin',
@@ -70,6 +76,8 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
       {
         method: 'GET',
         path: '/v1/account/reevaluations/:id',
+        operationId: 'getReevaluation',
+        params: idParams('ree'),
         tag: 'Account',
         summary: 'One re-evaluation, and how far it is',
         scope: 'admin',
@@ -83,6 +91,8 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
       {
         method: 'GET',
         path: '/v1/attestations/:id/results',
+        operationId: 'listReplacedResults',
+        params: idParams('att'),
         tag: 'Attest',
         summary: 'The results of an attestation that later ones replaced, signed as they were, newest first',
         scope: 'attest',

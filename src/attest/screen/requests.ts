@@ -6,7 +6,9 @@ export const MAX_BODY_BYTES = 20 * 1024 * 1024
 const id = z.string().min(1).max(64)
 const claimId = id.optional().describe('A claim that gets the advisory codes of this screening.')
 const mediaId = z.strictObject({ media_id: id })
-const inline = z.strictObject({ content_type: z.string().min(1).max(128), data: z.base64().max(MAX_BODY_BYTES) })
+const inline = z
+  .strictObject({ content_type: z.string().min(1).max(128), data: z.base64().max(MAX_BODY_BYTES) })
+  .meta({ id: 'InlineMedia' })
 
 // It is declared to be refused in words: whoever sends an address learns what to send instead.
 const address = z
@@ -24,7 +26,7 @@ export const screenRequest = z.strictObject({
 })
 
 /** Lines of a batch name media that are already here. */
-export const screenLine = z.strictObject({ claim_id: claimId, media_id: id })
+export const screenLine = z.strictObject({ claim_id: claimId, media_id: id }).meta({ id: 'ScreeningLine' })
 
 const share = z.number().min(0).max(1)
 const threshold = z
@@ -33,6 +35,7 @@ const threshold = z
     likely: share.describe('From this score on it is an advisory factor.'),
   })
   .refine(({ review, likely }) => review <= likely, { path: ['review'], message: 'must not be above likely' })
+  .meta({ id: 'ScreeningThresholdInput' })
 
 export const settingsRequest = z.strictObject({
   thresholds: z.strictObject({ genai: threshold, deepfake: threshold }),

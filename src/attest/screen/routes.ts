@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { BatchRow } from './batch-rows.ts'
@@ -45,6 +46,7 @@ export function screenRoutes(
         ...common,
         method: 'POST',
         path: '/v1/media/screen',
+        operationId: 'screenMedia',
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
         body: screenRequest,
         maxBodyBytes: MAX_BODY_BYTES,
@@ -66,6 +68,7 @@ export function screenRoutes(
         ...common,
         method: 'GET',
         path: '/v1/media/screenings',
+        operationId: 'listScreenings',
         summary: 'Screenings, newest first',
         query: z.object({
           ...listQuery,
@@ -104,6 +107,8 @@ export function screenRoutes(
         ...common,
         method: 'GET',
         path: '/v1/media/screenings/:id',
+        operationId: 'getScreening',
+        params: idParams('scr'),
         summary: 'One screening',
         query: z.object({ wait: waitQuery.default(0) }),
         view: screeningView,
@@ -117,6 +122,7 @@ export function screenRoutes(
         ...common,
         method: 'POST',
         path: '/v1/media/screenings/batches',
+        operationId: 'submitScreeningBatch',
         summary: 'Screen up to 10,000 uploaded images, one JSON value per line or one array',
         rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
         maxBodyBytes: MAX_BATCH_BYTES,
@@ -134,6 +140,8 @@ export function screenRoutes(
         ...common,
         method: 'GET',
         path: '/v1/media/screenings/batches/:id',
+        operationId: 'getScreeningBatch',
+        params: idParams('bat'),
         summary: 'How far a batch of screenings is, and which lines were refused',
         view: screeningBatchView,
         status: [200],
@@ -144,6 +152,7 @@ export function screenRoutes(
       {
         ...ofAccount,
         method: 'GET',
+        operationId: 'getScreeningSettings',
         summary: 'From which scores on this account wants a look, or a factor',
         view: screeningSettingsView,
         status: [200],
@@ -154,6 +163,7 @@ export function screenRoutes(
       {
         ...ofAccount,
         method: 'PUT',
+        operationId: 'replaceScreeningSettings',
         summary: 'Set from which scores on this account wants a look, or a factor',
         body: settingsRequest,
         view: screeningSettingsView,

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { advisoryView, observationView } from '../judgement-views.ts'
 import type { BatchRow } from './batch-rows.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
 import type { ScreeningSettings } from './settings.ts'
@@ -6,35 +8,35 @@ import { needsReview } from './thresholds.ts'
 
 const iso = z.iso.datetime()
 const share = z.number().min(0).max(1)
-const threshold = z.object({ review: share, likely: share })
-const thresholds = z.object({ genai: threshold, deepfake: threshold })
-const evidence = z.record(z.string(), z.unknown())
-const finding = z.object({ code: z.string(), evidence })
+const threshold = z.object({ review: share, likely: share }).meta({ id: 'ScreeningThreshold' })
+const thresholds = z.object({ genai: threshold, deepfake: threshold }).meta({ id: 'ScreeningThresholds' })
 
-export const screeningView = z.object({
-  screening_id: z.string(),
-  status: z.enum(STATUSES),
-  reason: z.string().nullable().describe('Why there is no score: a code; null when there is one, or none yet.'),
-  claim_id: z.string().nullable(),
-  batch_id: z.string().nullable(),
-  batch_line: z.number().int().nullable(),
-  media_id: z.string(),
-  media_sha256: z.string(),
-  genai_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
-  deepfake_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
-  models: z.array(z.object({ model: z.string(), score: share })).describe('Of single generators, highest first.'),
-  review_recommended: z.boolean().nullable().describe('A score is at or above `review`; null without a score.'),
-  factors: z.array(finding).describe('Advisory: they never count toward a risk score.'),
-  observations: z.array(finding).describe('What the file itself declares of how it was made; no score.'),
-  detector: z
-    .object({ name: z.string(), version: z.string(), thresholds })
-    .nullable()
-    .describe('Who was asked, and the thresholds of the account at that time.'),
-  is_cached: z.boolean().describe('The score is of an earlier screening of the same bytes.'),
-  created_at: iso,
-  completed_at: iso.nullable(),
-  erased_at: iso.nullable(),
-})
+export const screeningView = z
+  .object({
+    screening_id: z.string(),
+    status: z.enum(STATUSES).meta({ id: 'ScreeningStatus' }),
+    reason: z.string().nullable().describe('Why there is no score: a code; null when there is one, or none yet.'),
+    claim_id: z.string().nullable(),
+    batch_id: z.string().nullable(),
+    batch_line: z.number().int().nullable(),
+    media_id: z.string(),
+    media_sha256: z.string(),
+    genai_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
+    deepfake_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
+    models: z.array(z.object({ model: z.string(), score: share })).describe('Of single generators, highest first.'),
+    review_recommended: z.boolean().nullable().describe('A score is at or above `review`; null without a score.'),
+    factors: z.array(advisoryView).describe('Advisory: they never count toward a risk score.'),
+    observations: z.array(observationView).describe('What the file itself declares of how it was made; no score.'),
+    detector: z
+      .object({ name: z.string(), version: z.string(), thresholds })
+      .nullable()
+      .describe('Who was asked, and the thresholds of the account at that time.'),
+    is_cached: z.boolean().describe('The score is of an earlier screening of the same bytes.'),
+    created_at: iso,
+    completed_at: iso.nullable(),
+    erased_at: iso.nullable(),
+  })
+  .meta({ id: 'Screening' })
 
 export function toScreeningView(row: ScreeningRow): z.input<typeof screeningView> {
   const { detector: name, detectorVersion: version, thresholds } = row
@@ -64,25 +66,24 @@ export function toScreeningView(row: ScreeningRow): z.input<typeof screeningView
 
 const count = z.number().int()
 
-export const screeningBatchView = z.object({
-  batch_id: z.string(),
-  accepted: count,
-  rejected: z.array(
-    z.object({
-      line: count,
-      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })),
-    }),
-  ),
-  counts: z
-    .object({ queued: count, scored: count, unavailable: count, unsupported: count })
-    .describe('Accepted lines by status; their sum is `accepted`.'),
-  created_at: iso,
-})
+export const screeningBatchView = z
+  .object({
+    batch_id: z.string(),
+    accepted: count,
+    rejected: z.array(rejectedLineView),
+    counts: z
+      .object({ queued: count, scored: count, unavailable: count, unsupported: count })
+      .describe('Accepted lines by status; their sum is `accepted`.'),
+    created_at: iso,
+  })
+  .meta({ id: 'ScreeningBatch' })
 
-export const screeningSettingsView = z.object({
-  thresholds,
-  updated_at: iso.nullable().describe('Null: the defaults.'),
-})
+export const screeningSettingsView = z
+  .object({
+    thresholds,
+    updated_at: iso.nullable().describe('Null: the defaults.'),
+  })
+  .meta({ id: 'ScreeningSettings' })
 
 export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.input<typeof screeningSettingsView> {
   return { thresholds, updated_at: updatedAt?.toISOString() ?? null }

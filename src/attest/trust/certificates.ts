@@ -6,13 +6,15 @@ import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
 import { type Certificate, parseCertificate, summarizeStored } from '#src/platform/crypto/x509.ts'
 import type { CaRow } from './rows.ts'
 
-export const certificateView = z.object({
-  subject: z.string(),
-  serial: z.string(),
-  not_before: z.string(),
-  not_after: z.string(),
-  fingerprint: z.string(),
-})
+export const certificateView = z
+  .object({
+    subject: z.string(),
+    serial: z.string(),
+    not_before: z.string(),
+    not_after: z.string(),
+    fingerprint: z.string(),
+  })
+  .meta({ id: 'Certificate' })
 
 const POINTER = '/certificate'
 

@@ -1,7 +1,9 @@
 // Draws the interface from this service's own document. Addresses are relative to this page, so that it works under any
 // name, port and path by which somebody reaches it; the document's own server is where the public address leads.
 
-const root = new URL('.', window.location.href)
+const root = new URL('..', window.location.href)
+if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
+
 const place = document.getElementById('explorer')
 
 const answer = await fetch(new URL('v1/openapi.json', root))

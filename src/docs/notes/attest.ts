@@ -1,9 +1,10 @@
-// What a reader wants to know of captures, claims and batches beyond what guards their routes.
+// What a reader wants to know of captures and batches beyond what guards their routes.
 
 import { z } from 'zod'
 import { resultEnd, resultLine } from '#src/attest/batches/views.ts'
 import { batchLine } from '#src/attest/claims/submission.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IDS, listed } from './examples.ts'
 
 const PREFER =
   '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer says in ' +
@@ -14,25 +15,9 @@ const QUEUED = {
   headers: { Location: 'Where the result will be.', 'Retry-After': 'Seconds.' },
 }
 
-export const IDS = {
-  account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',
-  attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',
-  batch: 'bat_test_01m7x7jxdnfa19awf1mc39ezm8',
-  case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
-  challenge: 'chl_test_01m7x7em2c4e4hv6x9s8n1q0tg',
-  claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
-  delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
-  device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
-  endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
-  event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
-  media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
-  session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
-  screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
-} as const
-
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
-const capture = {
+export const capture = {
   external_id: 'app-7/0001',
   claim: {
     reference: 'CLM-2026-001',
@@ -56,7 +41,7 @@ const capture = {
   signature: { alg: 'ES256', value: 'MEUCIQ' },
 }
 
-const evaluated = {
+export const evaluated = {
   attestation_id: IDS.attestation,
   claim_id: IDS.claim,
   status: 'evaluated',
@@ -72,14 +57,26 @@ const evaluated = {
     {
       code: 'hardware_backing_absent',
       points: 40,
-      evidence: { found: 'none', expected: 'tee or better', compared: 'hardware tier that the server verified' },
+      evidence: {
+        compared: 'hardware tier that the server verified',
+        expected: 'tee or better',
+        found: 'none',
+        why: 'no_evidence',
+        device_state: 'enrolled',
+      },
     },
   ],
-  advisory_factors: [{ code: 'exif_missing', evidence: { found: 'no EXIF metadata' } }],
+  advisory_factors: [
+    {
+      code: 'exif_missing',
+      evidence: { compared: 'EXIF block of the media', expected: 'readable', found: 'missing' },
+    },
+  ],
   observations: [],
   hardware_tier: 'none',
   evaluated_at: '2026-11-20T15:11:04.310Z',
   rules_version: 'attest-rules/4',
+  policy_version: 0,
   result_jws: 'eyJhbGciOiJFUzI1NiIs...',
 }
 
@@ -89,47 +86,17 @@ const queued = {
   status: 'queued',
 }
 
-const claim = {
-  claim_id: IDS.claim,
-  reference: 'CLM-2026-001',
-  line: 'auto',
-  loss_location: { lat: 52.5163, lng: 13.3777 },
-  loss_at: '2026-11-20T14:00:00.000Z',
-  risk_status: 'review',
-  risk_score: 40,
-  provenance_status: 'verified',
-  factor_codes: ['hardware_backing_absent'],
-  advisory_codes: ['exif_missing'],
-  case_id: null,
-  created_at: '2026-11-20T15:11:04.120Z',
-  updated_at: '2026-11-20T15:11:04.310Z',
-  erased_at: null,
-}
-
-const compared = {
-  attestation_id: IDS.attestation,
-  media_id: IDS.media,
-  state: 'compared',
-  not_comparable: null,
-  earlier: [
-    {
-      claim_id: 'clm_test_01m7wz3kq4fm2v7d0r8s6t5x9b',
-      attestation_id: 'att_test_01m7wz3kq5e8g1h4j6n9p2w7ya',
-      kind: 'similar_media',
-      distance_bits: 2,
-    },
-  ],
-  earlier_more: 0,
-  later: [],
-}
-
-const batch = {
+const summary = {
   batch_id: IDS.batch,
   accepted: 3,
   rejected_count: 1,
   repeated_count: 0,
   created_at: '2026-11-20T15:20:00.000Z',
   cancelled_at: null,
+}
+
+const batch = {
+  ...summary,
   counts: { queued: 3, running: 0, evaluated: 0, failed: 0, cancelled: 0 },
   settled: 0,
   risk_histogram: { passed: 0, review: 0, failed: 0 },
@@ -146,6 +113,13 @@ const chunk = {
   sha256: DIGEST,
   bytes: 812_544,
   arrived_at: '2026-11-20T15:11:02.310Z',
+}
+
+const issued = {
+  session_id: IDS.session,
+  session_nonce: 'zWvO0m5X1o2cS6nE7q3kq8n1w2Yt4uVb5xR9aLd0PfM',
+  issued_at: '2026-11-20T15:10:58.000Z',
+  expires_at: '2026-11-20T15:20:58.000Z',
 }
 
 const streamed = {
@@ -200,7 +174,8 @@ const ATTEST: Record<string, Note> = {
       'minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 days later. ' +
       'Fetch a few while there is a network.',
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
-    problems: [404],
+    answers: { 200: { example: { sessions: [issued] } } },
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
@@ -215,7 +190,7 @@ const ATTEST: Record<string, Note> = {
       'session is submitted (`media: {"session_id": ...}`), no more are taken. Chunks that nobody submits go after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
-    problems: [404],
+    problems: ['conflict'],
   },
   'POST /v1/claims/attest': {
     description:
@@ -228,7 +203,7 @@ const ATTEST: Record<string, Note> = {
       200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
     },
-    problems: [404],
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/attestations/:id': {
     description: 'With `wait` the answer comes as soon as the evaluation has ended, or when the time is over.',
@@ -242,30 +217,7 @@ const ATTEST: Record<string, Note> = {
       'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted again, as of now. ' +
       'Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
-  },
-}
-
-const CLAIMS: Record<string, Note> = {
-  'GET /v1/claims': {
-    description:
-      'All captures with one `claim.reference` are one claim. It carries the highest score, the worst provenance and ' +
-      'all codes of them. Filters add up.',
-    answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
-  },
-  'GET /v1/claims/:id': {
-    description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
-  },
-  'GET /v1/claims/:id/duplicates': {
-    description:
-      'What other claims of the account show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
-      'less. It is looked for after the evaluation: `pending` says that this is still to come.',
-    answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
-  },
-  'DELETE /v1/claims/:id': {
-    description:
-      'Plain and final: media, thumbnails and positions are gone, hashes, factors and `result_jws` stay. Later captures ' +
-      'with the same reference are 409. A 503 says that not all bytes are gone yet: send it again.',
-    answers: { 200: { example: { ...claim, loss_location: null, erased_at: '2026-11-28T09:00:00.000Z' } } },
+    problems: ['invalid_state_transition'],
   },
 }
 
@@ -287,7 +239,10 @@ const BATCHES: Record<string, Note> = {
       202: { headers: { Location: 'Where to see how far it is.' }, example: batch },
     },
   },
-  'GET /v1/claims/batches': { description: 'Summaries; one batch shows its progress.' },
+  'GET /v1/claims/batches': {
+    description: 'Summaries; one batch shows its progress.',
+    answers: { 200: { example: listed(summary) } },
+  },
   'GET /v1/claims/batches/:id': {
     description: 'The batch is done when `settled` is `accepted`.',
     answers: { 200: { example: batch } },
@@ -316,7 +271,18 @@ const BATCHES: Record<string, Note> = {
     description:
       'What runs already is finished. `cancelled` counts what this call has cancelled. A capture that was cancelled before its ' +
       'evaluation counts as never submitted: its `external_id` and its session nonce are free, and it may be submitted or tried again.',
+    answers: {
+      200: {
+        example: {
+          ...batch,
+          cancelled_at: '2026-11-20T15:20:01.000Z',
+          counts: { queued: 0, running: 1, evaluated: 0, failed: 0, cancelled: 2 },
+          settled: 2,
+          cancelled: 2,
+        },
+      },
+    },
   },
 }
 
-export const ATTEST_NOTES: Record<string, Note> = { ...ATTEST, ...CLAIMS, ...BATCHES }
+export const ATTEST_NOTES: Record<string, Note> = { ...ATTEST, ...BATCHES }

@@ -1,7 +1,7 @@
 // What a reader wants to know of cases beyond what guards their routes.
 
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 const opened = {
   case_id: IDS.case,
@@ -71,8 +71,8 @@ export const CASE_NOTES: Record<string, Note> = {
         note: 'Two look alike.',
       },
     },
-    problems: [404],
     answers: { 200: { example: opened } },
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/cases': {
     description:
@@ -80,6 +80,7 @@ export const CASE_NOTES: Record<string, Note> = {
       'with the date that it would have if the pause ended now. `claim_changed=true`: closed cases whose claim stands otherwise ' +
       'since then.',
     answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
+    problems: ['environment_mismatch'],
   },
   'GET /v1/cases/:id': {
     description: 'Each change is one entry of the history, which only grows.',
@@ -111,12 +112,14 @@ export const CASE_NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: reviewed }, 202: { example: proposed } },
+    problems: ['conflict', 'invalid_state_transition'],
   },
   'POST /v1/cases/:id/notes': {
     description:
       'To a closed case too. Notes go with the media when the claim is erased, and none is taken afterwards.',
     examples: { 'What was said': { actor: 'a.adjuster@example.com', note: 'Called back, will send the invoice.' } },
     answers: { 200: { example: { ...reviewed, version: 3 } } },
+    problems: ['conflict'],
   },
   'PATCH /v1/cases/:id': {
     description: 'What is the same already changes nothing. A closed case is 409.',
@@ -125,5 +128,6 @@ export const CASE_NOTES: Record<string, Note> = {
       'Give it a day': { actor: 'a.adjuster@example.com', due_at: '2026-12-21T15:00:00Z', version: 2 },
     },
     answers: { 200: { example: { ...reviewed, assignee: 'b.adjuster@example.com', priority: 'high', version: 3 } } },
+    problems: ['conflict', 'invalid_state_transition'],
   },
 }

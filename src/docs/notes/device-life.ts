@@ -2,7 +2,7 @@
 
 import { refreshRequest } from '#src/attest/devices/life-routes.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
 

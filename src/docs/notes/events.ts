@@ -1,11 +1,31 @@
 // The webhooks of the OpenAPI document, from the catalogue of events: those that are sent today.
 
 import { z } from 'zod'
+import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '#src/attest/judgement-views.ts'
 import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { WebhookNote } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 type Emitted = keyof typeof EVENT_DATA
+
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
+const factors = z.array(factorCodeView)
+// The platform that sends events knows no code of any product; readers want to see which there are.
+const DATA = {
+  ...EVENT_DATA,
+  'attestation.created': EVENT_DATA['attestation.created'].extend({
+    risk_status: riskStatusView,
+    provenance_status: provenanceStatusView,
+    factor_codes: factors,
+    advisory_codes: z.array(advisoryCodeView),
+  }),
+  'claim.provenance_updated': EVENT_DATA['claim.provenance_updated'].extend({
+    added_factors: factors,
+    removed_factors: factors,
+  }),
+  'claim.escalated': EVENT_DATA['claim.escalated'].extend({ factor_codes: factors }),
+  'screening.completed': EVENT_DATA['screening.completed'].extend({ factors: z.array(advisoryCodeView) }),
+} satisfies { [Type in Emitted]: z.ZodType }
 
 const EXAMPLES: { [Type in Emitted]: z.input<(typeof EVENT_DATA)[Type]> } = {
   'attestation.created': {
@@ -84,9 +104,9 @@ function describe(type: Emitted): WebhookNote {
     event_id: z.string().describe('Stable across retries of one event.'),
     type: z.literal(type),
     created_at: z.iso.datetime(),
-    environment: z.enum(['sandbox', 'live']),
+    environment,
     account_id: z.string(),
-    data: EVENT_DATA[type],
+    data: DATA[type],
   })
   const example = {
     event_id: IDS.event,

@@ -1,6 +1,7 @@
 // What a reader wants to know of evidence packets beyond what guards their route.
 
 import type { Note } from '#src/platform/http/openapi.ts'
+import { EXAMPLE_PACKET } from './packet-example.ts'
 
 export const EVIDENCE_NOTES: Record<string, Note> = {
   'GET /v1/claims/:id/evidence': {
@@ -10,6 +11,6 @@ export const EVIDENCE_NOTES: Record<string, Note> = {
       'read, which carries the same packet as an attachment. 100 attestations at most, newest first; `next_cursor` leads to ' +
       'older ones. What adjusters noted is withheld from keys without the scope `escalate`. Each export is logged.',
     headers: { Accept: '`application/pdf` for the document; `application/json` when absent.' },
-    problems: [503],
+    answers: { 200: { example: EXAMPLE_PACKET } },
   },
 }

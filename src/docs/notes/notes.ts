@@ -2,14 +2,16 @@
 // hold its names to the route table and its examples to the schemas.
 
 import type { Notes } from '#src/platform/http/openapi.ts'
-import { ACCOUNT_NOTES } from './account.ts'
 import { ATTEST_NOTES } from './attest.ts'
 import { CASE_NOTES } from './cases.ts'
+import { CLAIM_NOTES } from './claims.ts'
 import { DEVICE_LIFE_NOTES } from './device-life.ts'
+import { DEVICE_NOTES } from './devices.ts'
 import { WEBHOOK_NOTES } from './events.ts'
 import { EVIDENCE_NOTES } from './evidence.ts'
 import { POLICY_NOTES } from './policy.ts'
 import { SCREENING_NOTES } from './screening.ts'
+import { ENDPOINT_NOTES, SERVICE_NOTES } from './webhooks.ts'
 
 const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
 found: a score of named risk factors, each with its evidence, in a result that is itself signed.
@@ -18,7 +20,7 @@ found: a score of named risk factors, each with its evidence, in a result that i
 live; the two never meet. Each operation wants one scope.
 
 **Errors** are RFC 9457 problems with a stable \`code\`: see [all of them]({base_url}/docs/errors). **Lists** are newest first;
-\`next_cursor\` leads to the next page. **Repeating** a POST or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
+\`next_cursor\` leads to the next page. **Repeating** a POST, PUT, PATCH or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
 Every answer has a \`Request-Id\`.
 
 The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
@@ -40,12 +42,15 @@ export const NOTES: Notes = {
   ],
   operations: {
     ...ATTEST_NOTES,
+    ...CLAIM_NOTES,
     ...CASE_NOTES,
     ...EVIDENCE_NOTES,
     ...DEVICE_LIFE_NOTES,
     ...SCREENING_NOTES,
     ...POLICY_NOTES,
-    ...ACCOUNT_NOTES,
+    ...DEVICE_NOTES,
+    ...ENDPOINT_NOTES,
+    ...SERVICE_NOTES,
   },
   webhooks: WEBHOOK_NOTES,
 }

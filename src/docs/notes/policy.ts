@@ -1,7 +1,7 @@
 // What a reader wants to know of the risk policy and of judging again beyond what guards their routes.
 
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 const policy = {
   require_attestation: true,
@@ -54,7 +54,7 @@ export const POLICY_NOTES: Record<string, Note> = {
     headers: { 'If-Match': 'The ETag of the version that is to be replaced; without it, whichever counts.' },
     examples: { 'A fence of 500 m, and a fix required': policy },
     answers: { 200: { example: current } },
-    problems: [412],
+    problems: ['precondition_failed'],
   },
   'GET /v1/account/risk-policy/versions': {
     description: 'A version never changes. `policy_version` of a result is one of these, or 0.',

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { screenLine } from '#src/attest/screen/requests.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS } from './examples.ts'
 
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
@@ -102,13 +102,14 @@ export const SCREENING_NOTES: Record<string, Note> = {
       200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', headers: WAITED, example: scored },
       202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
-    problems: [404, 409],
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/media/screenings': {
     description: 'By claim, media, batch, status, factor or time.',
     answers: {
       200: { description: 'A page.', example: { object: 'list', data: [scored], has_more: false, next_cursor: null } },
     },
+    problems: ['environment_mismatch'],
   },
   'GET /v1/media/screenings/:id': {
     description: '`wait` keeps the request open until it has ended, for that many seconds at most.',

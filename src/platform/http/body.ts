@@ -77,7 +77,7 @@ export function checkContentType(req: IncomingMessage, accepted: readonly string
   if (!isUtf8 || !accepted.some((one) => isOfType(type.trim(), one))) {
     throw new Failure(
       'unsupported_media_type',
-      `Content-Type must be ${accepted.join(' or ')}${isUtf8 ? '' : ' in UTF-8'}.`,
+      `${type === '' ? 'Content-Type is missing: it' : 'Content-Type'} must be ${accepted.join(' or ')}${isUtf8 ? '' : ' in UTF-8'}.`,
     )
   }
 }

@@ -34,7 +34,11 @@ const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 export function createAuthenticator({ findKey, now = () => new Date() }: { findKey: FindKey; now?: () => Date }) {
   return async (req: IncomingMessage): Promise<Caller> => {
     const row = await findKey(readKey(req))
-    if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known.')
+    if (row === undefined)
+      throw new Failure(
+        'invalid_api_key',
+        'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+      )
     if (row.revokedAt !== undefined) {
       throw new Failure('api_key_revoked', `This API key was revoked at ${row.revokedAt.toISOString()}.`)
     }
@@ -56,20 +60,23 @@ export function authorize(
   for (const value of Object.values(params)) {
     const named = SCOPED_ID.exec(value)?.[1]
     if (named !== undefined && named !== word) {
-      throw new Failure('environment_mismatch', `Ids of the ${named} environment can't be used with this ${word} key.`)
+      throw new Failure(
+        'environment_mismatch',
+        `The id is of the ${named} environment, and this is a ${word} key: use a key that begins with svc_${named}_.`,
+      )
     }
   }
   const { scope } = route
   if (scope !== undefined && !caller.scopes.includes(scope) && !caller.scopes.includes('all')) {
     throw new Failure('insufficient_scope', {
-      detail: `This API key lacks the scope "${scope}".`,
+      detail: `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ')}.`,
       members: { required_scope: scope },
     })
   }
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
-      'The publishable sandbox keys can not do this: use a key of your own account.',
+      'The publishable sandbox keys share one account and can not do this: use a key of an account of your own.',
     )
   }
 }
@@ -101,7 +108,11 @@ export function readKey(req: Pick<IncomingMessage, 'headersDistinct'>): string {
       ],
     })
   }
-  if (key.length > MAX_KEY_LENGTH) throw new Failure('invalid_api_key', 'This API key is not known.')
+  if (key.length > MAX_KEY_LENGTH)
+    throw new Failure(
+      'invalid_api_key',
+      'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+    )
   return key
 }
 

@@ -64,6 +64,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   method: Method
   /** Koa style: `/v1/media/:id`. Without `params` every path parameter is a plain string. */
   path: Path
+  /** Names the operation in the OpenAPI document, and the function of a generated client: a verb first, and never changed. */
+  operationId: string
   tag: string
   summary: string
   params?: P

@@ -1,92 +1,110 @@
-// What can go wrong, for the OpenAPI document: one response per status, with an example per code.
+// What can go wrong, for the OpenAPI document: the codes that each operation can answer, one response per status, with an
+// example per code.
 
+import { z } from 'zod'
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from './endpoint.ts'
-import type { Components, Schema } from './openapi-schema.ts'
+import { type Components, hoist, type Schema } from './openapi-schema.ts'
+import { fieldErrorView, rejectedLineView } from './rejection.ts'
 import { problemOf, problemType } from './respond.ts'
 
 const EXAMPLE_REQUEST_ID = 'req_01m7x7k0kweezv2g6agvqmrk2v'
+const ACCESS = ['authentication_required', 'invalid_api_key', 'api_key_revoked', 'api_key_expired'] as const
+const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
 
-/** Statuses of the problems that a route can answer, ascending. `more`: what only its handler knows. */
-export function problemStatuses(route: Route, more: readonly number[] = []): number[] {
-  const statuses = new Set([500, 503, ...more])
-  const hasBody = route.body !== undefined || route.rawBody !== undefined
-  if (route.public === undefined) for (const status of [401, 403]) statuses.add(status)
-  // A parameter that nobody declared is refused, except by public pages and files.
-  if (route.public === undefined || route.streams === undefined) statuses.add(400)
-  if (route.path.includes(':')) statuses.add(404)
-  if (hasBody) for (const status of [400, 408, 413, 415]) statuses.add(status)
-  if (route.method !== 'GET' && route.public === undefined) statuses.add(409)
-  if (route.isIdempotent) statuses.add(422)
-  return [...statuses].sort((a, b) => a - b)
+/** The codes that a route can answer, in the order of the table. `more`: what only its handler knows. */
+export function problemCodes(route: Route, more: readonly FailureCode[] = []): FailureCode[] {
+  const codes = new Set<FailureCode>(['internal_error', 'service_unavailable', ...more])
+  const add = (...some: readonly FailureCode[]) => {
+    for (const code of some) codes.add(code)
+  }
+  if (route.public === undefined) add(...ACCESS, 'insufficient_scope')
+  if (route.needsAccountKey) add('account_key_required')
+  // A parameter that is not declared is refused, except by public pages and files.
+  if (route.public === undefined || route.streams === undefined) add('invalid_request')
+  if (route.path.includes(':'))
+    add('not_found', ...(route.public === undefined ? (['environment_mismatch'] as const) : []))
+  if (route.body !== undefined || route.rawBody !== undefined) add(...BODY)
+  if (takesJson(route)) add('invalid_json')
+  // A repeat shows what the first has made, which may be gone by then.
+  if (route.isIdempotent) add('idempotency_in_progress', 'idempotency_key_reused', 'not_found')
+  return (Object.keys(FAILURES) as FailureCode[]).filter((code) => codes.has(code))
 }
 
-export function problemReferences(statuses: readonly number[]): Schema {
+/** The responses of an operation, and the components that they refer to: operations with the same codes share them. */
+export function problemReferences(codes: readonly FailureCode[], responses: Components, baseUrl: string): Schema {
+  const statuses = [...new Set(codes.map((code) => FAILURES[code].status))].sort((a, b) => a - b)
   return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/${responseName(status)}` }]),
-  )
-}
-
-/** The components that `problemReferences` refer to. */
-export function problemResponses(statuses: Iterable<number>, baseUrl: string): Components {
-  const codes = Object.keys(FAILURES) as FailureCode[]
-  return Object.fromEntries(
-    [...new Set(statuses)].sort().map((status) => {
+    statuses.map((status) => {
       const named = codes.filter((code) => FAILURES[code].status === status)
-      const examples = Object.fromEntries(
-        named.map((code) => [code, { summary: guidanceOf(code).happened, value: exampleProblem(code, baseUrl) }]),
-      )
-      const description = named.map((code) => `[\`${code}\`](${problemType(baseUrl, code)})`).join(', ')
-      const schema = { $ref: '#/components/schemas/Problem' }
-      return [responseName(status), { description, content: { 'application/problem+json': { schema, examples } } }]
+      const name = responseName(status, named)
+      responses[name] ??= problemResponse(named, baseUrl)
+      return [String(status), { $ref: `#/components/responses/${name}` }]
     }),
   )
 }
 
 /** An answer as a caller would see it. */
 export function exampleProblem(code: FailureCode, baseUrl: string): Record<string, unknown> {
-  const failure = new Failure(code, guidanceOf(code).example)
+  const { detail, errors, members } = guidanceOf(code).example
+  const failure = new Failure(code, { detail, ...(errors && { errors }), ...(members && { members }) })
   return JSON.parse(problemOf(failure, { baseUrl, requestId: EXAMPLE_REQUEST_ID }).text)
 }
 
-export function problemSchema(baseUrl: string): Schema {
-  return {
-    type: 'object',
-    description: 'RFC 9457. `code` is stable for ever; some codes carry members of their own.',
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-    properties: {
-      type: { type: 'string', format: 'uri', examples: [problemType(baseUrl, 'not_found')] },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      code: { type: 'string', enum: Object.keys(FAILURES) },
-      detail: { type: 'string', description: 'For people: it may change.' },
-      request_id: { type: 'string', description: 'Tell it when something goes wrong on our side.' },
-      required_scope: { type: 'string', description: 'With insufficient_scope.' },
-      allowed: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'With invalid_state_transition: the states from which it is possible.',
-      },
-      errors: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['pointer', 'code', 'detail'],
-          properties: {
-            pointer: {
-              type: 'string',
-              description: 'RFC 6901 into the body, `?name` of the query, or the name of a header.',
-            },
-            code: { type: 'string' },
-            detail: { type: 'string' },
-          },
-        },
-      },
-    },
-  }
+/** Adds the schema of all problems to the components. */
+export function addProblemSchema(schemas: Components, baseUrl: string): void {
+  hoist(problemView(baseUrl), 'output', { name: 'Problem', schemas })
 }
 
-function responseName(status: number): string {
-  return `Problem${status}`
+function problemResponse(codes: readonly FailureCode[], baseUrl: string): Schema {
+  const examples = Object.fromEntries(
+    codes.map((code) => [code, { summary: guidanceOf(code).happened, value: exampleProblem(code, baseUrl) }]),
+  )
+  const description = codes.map((code) => `[\`${code}\`](${problemType(baseUrl, code)})`).join(', ')
+  const schema = { $ref: '#/components/schemas/Problem' }
+  return { description, content: { 'application/problem+json': { schema, examples } } }
+}
+
+/** The shape of all problems. */
+export function problemView(baseUrl: string) {
+  const codes = Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]
+  return z
+    .object({
+      type: z.url().describe(`Where the code is explained, such as ${problemType(baseUrl, 'not_found')}.`),
+      title: z.string(),
+      status: z.number().int(),
+      code: z.enum(codes).meta({ id: 'ProblemCode', description: 'Stable, for programs.' }),
+      detail: z.string().describe('For people: it may change.'),
+      request_id: z.string().describe('Tell it when something goes wrong on our side.'),
+      required_scope: z.string().optional().describe('With `insufficient_scope`.'),
+      allowed: z
+        .array(z.string())
+        .optional()
+        .describe('With `invalid_state_transition`: the states from which it is possible, or that are possible.'),
+      state: z.string().optional().describe('With `invalid_state_transition`: the state that there is.'),
+      version: z.number().int().optional().describe('With a `version` that has passed: the one that there is.'),
+      case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
+      accepted: z.number().int().optional().describe('Of a batch of which no line can be accepted: 0.'),
+      rejected: z
+        .array(rejectedLineView)
+        .optional()
+        .describe('Of such a batch: its lines, and what is wrong with each.'),
+      errors: z.array(fieldErrorView).optional().describe('Every finding at once.'),
+    })
+    .meta({ id: 'Problem', description: 'RFC 9457. Some codes carry members of their own.' })
+}
+
+function takesJson({ body, rawBody }: Route): boolean {
+  return body !== undefined || rawBody?.contentTypes.includes('application/json') === true
+}
+
+// `Problem401` has every code of its status; another set of codes names them.
+function responseName(status: number, codes: readonly FailureCode[]): string {
+  const all = (Object.keys(FAILURES) as FailureCode[]).filter((code) => FAILURES[code].status === status)
+  return all.length === codes.length ? `Problem${status}` : `Problem${status}${codes.map(pascalOf).join('')}`
+}
+
+function pascalOf(code: string): string {
+  return code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,52 +1,91 @@
-// Schemas of ours as JSON Schema 2020-12 inside of an OpenAPI document.
+// Schemas of ours as JSON Schema 2020-12 inside of an OpenAPI document. A schema with an `id` (`.meta({ id: 'Claim' })`) is one
+// component wherever it is used; what has none takes the name of where it is used, or stands in place.
 
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
 export type Schema = { [key: string]: unknown }
 export type Components = Record<string, Schema>
+export type Direction = 'input' | 'output'
 
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, {
+const COMPONENT = '#/components/schemas/'
+const DEFINITION = '#/$defs/'
+// zod's own names, for schemas that refer to themselves without having an id.
+const UNNAMED = /^__schema\d+$/
+const DEFINITION_OF = /^\{"\$ref":"#\/\$defs\/(__schema\d+)"\}$/
+
+/**
+ * Puts a schema among the components, and answers the reference to it.
+ * @param name Of the component where the schema has no id of its own.
+ */
+export function hoist(
+  schema: z.ZodType,
+  io: Direction,
+  { name, schemas }: { name: string; schemas: Components },
+): Schema {
+  const described = describe(schema, io, { name, schemas })
+  if (typeof described.$ref === 'string' && Object.keys(described).length === 1) return described
+  add(schemas, name, described)
+  return { $ref: `${COMPONENT}${name}` }
+}
+
+/** The members of an object's schema, each in place; those that have an id are referred to. */
+export function propertiesOf(
+  schema: z.ZodObject | undefined,
+  io: Direction,
+  { name, schemas }: { name: string; schemas: Components },
+): { properties: Components; required: string[] } {
+  if (schema === undefined) return { properties: {}, required: [] }
+  const { properties = {}, required = [] } = describe(schema, io, { name, schemas })
+  return { properties: properties as Components, required: required as string[] }
+}
+
+export function isNever(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodNever
+}
+
+// The schema is described as the member of another, so that its own id is honoured like any other.
+function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: string; schemas: Components }): Schema {
+  const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
-    override({ jsonSchema }) {
-      // Answers may gain fields within v1, so that no client may be told to refuse them.
-      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-      // Of ours it speaks of TypeScript; in OpenAPI it would say that no request may carry it.
-      delete jsonSchema.readOnly
-      // The format says it as well, and Swagger UI falls over an encoding that it does not know.
-      if (jsonSchema.contentEncoding === 'base64url') delete jsonSchema.contentEncoding
-      // zod's pattern for times fills half a screen and says what the format says.
-      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-    },
+    override: ({ jsonSchema }) => adapt(jsonSchema, io),
   })
-  return described
-}
-
-export function propertiesOf({ properties }: Schema): Components {
-  return typeof properties === 'object' && properties !== null ? (properties as Components) : {}
-}
-
-/**
- * Puts a schema among the components, and answers the reference to it. zod writes references relative to its own document
- * (`#`, `#/$defs/x`); inside of ours they must point to components.
- */
-export function hoist(described: Schema, name: string, schemas: Components): Schema {
-  const { $defs, ...root } = described
-  const rename = (ref: string) =>
-    ref === '#' ? `#/components/schemas/${name}` : ref.replace('#/$defs/', `#/components/schemas/${name}_`)
-  const walk = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(walk)
+  // A schema that refers to itself is a definition too: its name is the one that was asked for.
+  const own = DEFINITION_OF.exec(JSON.stringify(properties?.root))?.[1]
+  const rename = (key: string) => {
+    if (!UNNAMED.test(key)) return key
+    return key === own ? name : `${name}${key.replace('__schema', 'Part')}`
+  }
+  const place = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(place)
     if (typeof node !== 'object' || node === null) return node
     return Object.fromEntries(
       Object.entries(node).map(([key, value]) => [
         key,
-        key === '$ref' && typeof value === 'string' ? rename(value) : walk(value),
+        key === '$ref' && typeof value === 'string' ? COMPONENT + rename(value.slice(DEFINITION.length)) : place(value),
       ]),
     )
   }
-  schemas[name] = walk(root) as Schema
-  for (const [key, value] of Object.entries($defs ?? {})) schemas[`${name}_${key}`] = walk(value) as Schema
-  return { $ref: `#/components/schemas/${name}` }
+  for (const [key, value] of Object.entries($defs)) add(schemas, rename(key), place(value) as Schema)
+  return place(properties?.root) as Schema
+}
+
+function adapt(jsonSchema: z.core.JSONSchema.BaseSchema, io: Direction): void {
+  // Answers may gain fields within v1, so that no client may be told to refuse them.
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  // Of ours it speaks of TypeScript; in OpenAPI it would say that no request may carry it.
+  delete jsonSchema.readOnly
+  // The format says it as well, and Swagger UI falls over an encoding that it does not know.
+  if (jsonSchema.contentEncoding === 'base64url') delete jsonSchema.contentEncoding
+  // zod's pattern for times fills half a screen and says what the format says.
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+}
+
+// Two schemas under one name would make one of them a lie: a schema that reads and writes differently needs two.
+function add(schemas: Components, name: string, schema: Schema): void {
+  const known = schemas[name]
+  if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas have the name ${name}`)
+  schemas[name] = schema
 }

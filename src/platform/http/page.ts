@@ -53,15 +53,17 @@ export interface Pager {
   page<Row>(rows: Row[], limit: number, idOf: (row: Row) => string, binding: Binding): Page<Row>
 }
 
-/** The view of a list. */
+/** The view of a list: `ClaimList` where the items are `Claim`. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  return z.object({
+  const view = z.object({
     object: z.literal('list'),
     data: z.array(item),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
-    total_count: z.number().int().optional(),
+    next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last.'),
+    total_count: z.number().int().optional().describe('With `include=total_count`.'),
   })
+  const id = z.globalRegistry.get(item)?.id
+  return id === undefined ? view : view.meta({ id: `${id}List` })
 }
 
 const MAC_BYTES = 16
@@ -83,7 +85,11 @@ export function createPager({ key }: { key: Uint8Array }): Pager {
       // Buffer.from skips what is not base64url: without the comparison one cursor would have many spellings.
       const isWhole = bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor
       if (!isWhole || !isEqualBytes(bytes.subarray(0, MAC_BYTES), sign(id, binding))) {
-        throw invalidField('?cursor', 'invalid_cursor', 'is not a cursor of this list with these filters')
+        throw invalidField(
+          '?cursor',
+          'invalid_cursor',
+          'is not a cursor of this list with these filters: send next_cursor of the page before with the same filters, or no cursor to begin',
+        )
       }
       return id
     },

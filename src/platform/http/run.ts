@@ -177,7 +177,11 @@ function signalOf(res: Exchange['res']): AbortSignal {
 function parseParams(route: Route, params: Record<string, string>): unknown {
   const hasNul = Object.values(params).some((value) => value.includes('\0'))
   const parsed = route.params === undefined ? undefined : route.params.safeParse(params)
-  if (hasNul || parsed?.success === false) throw new Failure('not_found', 'There is nothing at this address.')
+  if (hasNul || parsed?.success === false) {
+    const names = [...new Set(parsed?.error?.issues.map(({ path }) => String(path[0])) ?? [])]
+    const where = names.length === 0 ? '' : `: look at its ${names.join(', ')}`
+    throw new Failure('not_found', `There is nothing at this address${where}.`)
+  }
   return parsed === undefined ? params : parsed.data
 }
 

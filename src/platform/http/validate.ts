@@ -3,9 +3,14 @@
 
 import type { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
+import { knownNames } from './schema-names.ts'
 
 type Issue = z.core.$ZodIssue
 export type Place = 'body' | 'query'
+interface Asked {
+  place: Place
+  schema: z.ZodType
+}
 export type Parsed<Value = unknown> = { ok: true; value: Value } | { ok: false; errors: FieldError[] }
 
 // The rest of a hopeless body would only repeat itself.
@@ -16,7 +21,7 @@ const MAX_POINTER = 500
 export function parseWith(schema: z.ZodType, value: unknown, place: Place): Parsed {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return { ok: true, value: result.data }
-  return { ok: false, errors: findingsOf(result.error.issues, place) }
+  return { ok: false, errors: findingsOf(result.error.issues, { place, schema }) }
 }
 
 /** Parses a query string by a strict schema. A parameter that is given twice is refused: proxies and servers disagree on which one counts. */
@@ -60,16 +65,17 @@ export function pointerOf(path: readonly PropertyKey[], place: Place): string {
   return pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer
 }
 
-function findingsOf(issues: readonly Issue[], place: Place): FieldError[] {
+function findingsOf(issues: readonly Issue[], asked: Asked): FieldError[] {
   const errors: FieldError[] = []
   for (const issue of issues) {
     if (errors.length >= MAX_ERRORS) break
-    errors.push(...findingOf(issue, [], place))
+    errors.push(...findingOf(issue, [], asked))
   }
   return errors.slice(0, MAX_ERRORS)
 }
 
-function findingOf(issue: Issue, base: readonly PropertyKey[], place: Place): FieldError[] {
+function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): FieldError[] {
+  const { place, schema } = asked
   const path = [...base, ...issue.path]
   const pointer = pointerOf(path, place)
   const one = (code: string, detail: string): FieldError[] => [{ pointer, code, detail }]
@@ -86,20 +92,16 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], place: Place): Fi
     case 'too_big':
       return one(...boundOf(issue.origin, 'big', issue.maximum, issue.inclusive !== false, issue.exact === true))
     case 'invalid_format':
-      return one('invalid_format', FORMATS[issue.format] ?? ownWords(issue.message) ?? 'has the wrong format')
+      return one('invalid_format', formatOf(issue.format, place) ?? ownWords(issue.message) ?? 'has the wrong format')
     case 'not_multiple_of':
       return one('not_multiple_of', `must be a multiple of ${issue.divisor}`)
     case 'unrecognized_keys':
-      return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
-        pointer: pointerOf([...path, key], place),
-        code: 'unknown_field',
-        detail: 'is not known here',
-      }))
+      return unknownNames(issue.keys, path, { place, known: knownNames(schema, path) })
     case 'invalid_union':
-      return unionFindings(issue, path, place)
+      return unionFindings(issue, path, asked)
     case 'invalid_key':
     case 'invalid_element':
-      return issue.issues.flatMap((inner) => findingOf(inner, path, place))
+      return issue.issues.flatMap((inner) => findingOf(inner, path, asked))
     case 'custom': {
       const code: unknown = issue.params?.code
       return one(typeof code === 'string' ? code : 'invalid_value', ownWords(issue.message) ?? 'is not valid')
@@ -111,8 +113,8 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], place: Place): Fi
 
 // The alternative that came furthest is the one the caller meant: it has the right type at its root. Without one, the
 // types that would have done are named.
-function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[], place: Place): FieldError[] {
-  const pointer = pointerOf(path, place)
+function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[], asked: Asked): FieldError[] {
+  const pointer = pointerOf(path, asked.place)
   if (issue.discriminator !== undefined) {
     const options = 'options' in issue ? issue.options : undefined
     if (options === undefined) return [{ pointer, code: 'invalid_value', detail: 'names no known alternative' }]
@@ -121,12 +123,27 @@ function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[],
   }
   const started = issue.errors.filter((branch) => !branch.some((one) => one.path.length === 0 && isWrongAtRoot(one)))
   const [best] = started.toSorted((a, b) => weightOf(a) - weightOf(b))
-  if (best !== undefined) return best.flatMap((inner) => findingOf(inner, path, place))
+  if (best !== undefined) return best.flatMap((inner) => findingOf(inner, path, asked))
   if (issue.input === undefined && issue.errors.length > 0)
     return [{ pointer, code: 'required', detail: 'is required' }]
-  const details = issue.errors.flat().flatMap((inner) => findingOf(inner, path, place).map((one) => one.detail))
+  const details = issue.errors.flat().flatMap((inner) => findingOf(inner, path, asked).map((one) => one.detail))
   const detail = [...new Set(details)].join(', or ')
   return [{ pointer, code: 'invalid_type', detail: detail === '' ? 'matches no alternative' : detail }]
+}
+
+// What is known is said once: with the first of them.
+function unknownNames(
+  names: readonly string[],
+  path: readonly PropertyKey[],
+  { place, known }: { place: Place; known: readonly string[] },
+): FieldError[] {
+  const what = place === 'query' ? 'parameters' : 'members'
+  const others = known.length === 0 ? `no ${what} are` : `known ${what} are ${known.join(', ')}`
+  return names.slice(0, MAX_ERRORS).map((name, index) => ({
+    pointer: pointerOf([...path, name], place),
+    code: 'unknown_field',
+    detail: index === 0 ? `is not known here: ${others}` : 'is not known here',
+  }))
 }
 
 function isWrongAtRoot(issue: Issue): boolean {
@@ -184,6 +201,12 @@ const FORMATS: Record<string, string> = {
   uuid: 'must be a UUID',
 }
 
+function formatOf(format: string, place: Place): string | undefined {
+  const said = FORMATS[format]
+  // A plus sign in a query is a space: the most usual way to lose an offset.
+  return format === 'datetime' && place === 'query' ? `${said}; an offset's + is written %2B` : said
+}
+
 // zod's default messages begin with 'Invalid'; what a schema's author wrote does not, and says more.
 function ownWords(message: string): string | undefined {
   return message.startsWith('Invalid') ? undefined : message
@@ -197,10 +220,7 @@ function listOf(values: string[]): string {
 function refuseAll(values: Record<string, string>): Parsed {
   const names = Object.keys(values)
   if (names.length === 0) return { ok: true, value: {} }
-  const errors = names
-    .slice(0, MAX_ERRORS)
-    .map((name) => ({ pointer: pointerOf([name], 'query'), code: 'unknown_field', detail: 'is not known here' }))
-  return { ok: false, errors }
+  return { ok: false, errors: unknownNames(names, [], { place: 'query', known: [] }) }
 }
 
 function splitPair(part: string): [name: string | undefined, value: string | undefined] {

@@ -286,6 +286,7 @@ describe('a key on its way through the application', () => {
             path: '/v1/me',
             tag: 'me',
             summary: 'Me',
+            operationId: 'test',
             scope: 'verify',
             view: z.object({ account: z.string(), plan: z.string() }),
             status: [200],

@@ -34,6 +34,7 @@ export interface Service {
   scope: Scope
   /** The key of another account. */
   stranger: 'stranger'
+  strangerScope: Scope
   port: number
   /** Everything below the store's root. */
   files(): Promise<string[]>
@@ -105,6 +106,7 @@ export async function startService({
     store,
     scope,
     stranger: 'stranger',
+    strangerScope: other,
     port,
     files: async () => {
       const entries = await readdir(root, { recursive: true, withFileTypes: true })

@@ -24,6 +24,7 @@ const routes: Route[] = [
       path: '/v1/things/:id',
       tag: 'things',
       summary: 'One',
+      operationId: 'test',
       scope: 'verify',
       query: z.object({
         n: z
@@ -45,6 +46,7 @@ const routes: Route[] = [
       path: '/v1/things/special',
       tag: 'things',
       summary: 'Static',
+      operationId: 'test',
       scope: 'verify',
       view: z.object({ is: z.string() }),
       status: [200],
@@ -57,6 +59,7 @@ const routes: Route[] = [
       path: '/v1/things/:id',
       tag: 'things',
       summary: 'Change',
+      operationId: 'test',
       scope: 'admin',
       needsAccountKey: true,
       body: z.strictObject({ name: z.string().max(10) }),
@@ -118,7 +121,7 @@ describe('the shape of an answer', () => {
 describe('addresses and methods', () => {
   it('says 404 without a key', async () => {
     for (const path of [
-      '/',
+      '/x',
       '/v1',
       '/v2/things/x',
       '/v1/things',

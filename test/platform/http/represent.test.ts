@@ -11,7 +11,15 @@ import { chooseCoding } from '#src/platform/http/represent.ts'
 import { makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 
 const view = z.object({ text: z.string() })
-const base = { method: 'GET' as const, tag: 'test', summary: 'x', scope: 'verify' as const, view, status: [200, 202] }
+const base = {
+  method: 'GET' as const,
+  tag: 'test',
+  summary: 'x',
+  operationId: 'test',
+  scope: 'verify' as const,
+  view,
+  status: [200, 202],
+}
 const streamed = { ...base, view: z.never(), streams: { contentType: 'application/x-ndjson' }, status: [200, 206] }
 const PHOTO = Buffer.alloc(5_000, 'photo')
 

@@ -8,7 +8,14 @@ import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.t
 import { toFailure } from '#src/platform/http/respond.ts'
 import { call, startApp, type TestApp } from '../../support/http.ts'
 
-const base = { method: 'GET' as const, tag: 'test', public: 'for the test', summary: 'x', status: [200] }
+const base = {
+  method: 'GET' as const,
+  tag: 'test',
+  public: 'for the test',
+  summary: 'x',
+  operationId: 'test',
+  status: [200],
+}
 const view = z.object({ id: z.string(), list: z.array(z.object({ n: z.number() })) })
 const errorRoute = (path: string, make: () => unknown): Route =>
   publicEndpoint({ ...base, path, view }, async () => {

@@ -97,6 +97,7 @@ function thingRoutes({ db }: TestDatabase, at: Things['at']): Route[] {
     method: 'POST' as const,
     tag: 'things',
     summary: 'x',
+    operationId: 'test',
     scope: 'attest' as const,
     view,
     status: [200],

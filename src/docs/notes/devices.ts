@@ -1,8 +1,8 @@
-// What a reader wants to know of media, devices, webhook endpoints and the service beyond what guards their routes.
+// What a reader wants to know of media, devices and their anchors of trust beyond what guards their routes.
 
 import { enrollRequest } from '#src/attest/devices/routes.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './attest.ts'
+import { IDS, listed } from './examples.ts'
 
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
@@ -72,13 +72,19 @@ const provenDevice = {
   },
 }
 
-const endpoint = {
-  endpoint_id: IDS.endpoint,
-  url: 'https://claims.example.com/hooks',
-  event_types: ['claim.provenance_updated', 'claim.escalated'],
-  status: 'enabled',
-  disabled_reason: null,
-  last_success_at: null,
+const pem = '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n'
+
+const rootCa = {
+  root_ca_id: IDS.rootCa,
+  name: 'Our phones',
+  certificate: { ...certificate, subject: 'CN=Our phones', pem },
+  created_at: '2026-11-20T15:00:00.000Z',
+}
+
+const anchor = {
+  c2pa_anchor_id: IDS.anchor,
+  name: 'Cameras of our assessors',
+  certificate: { ...certificate, subject: 'CN=Cameras of our assessors', pem },
   created_at: '2026-11-20T15:00:00.000Z',
 }
 
@@ -100,7 +106,7 @@ const MEDIA: Record<string, Note> = {
       200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
       206: { description: 'The range.', headers: { 'Content-Range': 'Which part of how many bytes this is.' } },
     },
-    problems: [416],
+    problems: ['range_not_satisfiable'],
   },
   'GET /v1/media/:id/thumbnail': {
     description:
@@ -129,7 +135,31 @@ const DEVICES: Record<string, Note> = {
         },
       },
     },
-    answers: { 200: { example: device } },
+    answers: {
+      200: {
+        examples: {
+          'One device': device,
+          'Two lines, of which one is refused': {
+            object: 'device_import',
+            accepted: 1,
+            rejected: [
+              {
+                line: 2,
+                errors: [
+                  {
+                    pointer: '/certificate_chain',
+                    code: 'unknown_ca',
+                    detail: 'no root CA is registered yet: see POST /v1/admin/root-cas',
+                  },
+                ],
+              },
+            ],
+            devices: [{ line: 1, device_id: IDS.device }],
+          },
+        },
+      },
+    },
+    problems: ['conflict'],
   },
   'POST /v1/admin/devices/challenges': {
     description:
@@ -160,9 +190,16 @@ const DEVICES: Record<string, Note> = {
       iOS: { format: 'apple-appattest', challenge: CHALLENGE, object: 'o2Nm' },
     },
     answers: { 200: { example: provenDevice } },
+    problems: ['conflict'],
   },
-  'GET /v1/admin/devices': { description: '`expired`: the certificate is, which counts as not enrolled.' },
-  'GET /v1/admin/devices/:id': { description: 'With its certificate and what the server knows of its hardware.' },
+  'GET /v1/admin/devices': {
+    description: '`expired`: the certificate is, which counts as not enrolled.',
+    answers: { 200: { example: listed(device) } },
+  },
+  'GET /v1/admin/devices/:id': {
+    description: 'With its certificate and what the server knows of its hardware.',
+    answers: { 200: { example: provenDevice } },
+  },
   'POST /v1/admin/devices/:id/revoke': {
     description:
       'New captures of the device raise `device_revoked` from now on, whatever their time. Those that were accepted at or ' +
@@ -180,79 +217,54 @@ const DEVICES: Record<string, Note> = {
         },
       },
     },
+    problems: ['invalid_state_transition'],
   },
   'POST /v1/admin/root-cas': {
     description: 'Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.',
     examples: {
       'PEM, shortened': {
         name: 'Our phones',
-        certificate: '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n',
+        certificate: pem,
       },
     },
+    answers: { 200: { example: rootCa } },
+    problems: ['conflict'],
   },
-  'GET /v1/admin/root-cas': { description: 'Each with its certificate in PEM.' },
-  'GET /v1/admin/root-cas/:id': { description: 'With its certificate in PEM.' },
-  'DELETE /v1/admin/root-cas/:id': { description: 'What was evaluated before stays as it is.' },
+  'GET /v1/admin/root-cas': {
+    description: 'Each with its certificate in PEM.',
+    answers: { 200: { example: listed(rootCa) } },
+  },
+  'GET /v1/admin/root-cas/:id': {
+    description: 'With its certificate in PEM.',
+    answers: { 200: { example: rootCa } },
+  },
+  'DELETE /v1/admin/root-cas/:id': {
+    description: 'What was evaluated before stays as it is.',
+    answers: { 200: { example: { id: IDS.rootCa, deleted: true } } },
+  },
   'POST /v1/admin/c2pa-anchors': {
     description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
     examples: {
       'PEM, shortened': {
         name: 'Cameras of our assessors',
-        certificate: '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n',
+        certificate: pem,
       },
     },
+    answers: { 200: { example: anchor } },
+    problems: ['conflict'],
   },
   'GET /v1/admin/c2pa-anchors': {
     description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
+    answers: { 200: { example: listed(anchor) } },
   },
-  'GET /v1/admin/c2pa-anchors/:id': { description: 'With its certificate in PEM.' },
-  'DELETE /v1/admin/c2pa-anchors/:id': { description: 'What was evaluated before stays as it is.' },
-}
-
-const WEBHOOKS: Record<string, Note> = {
-  'POST /v1/webhook-endpoints': {
-    description:
-      'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are names ' +
-      'of events, or `["*"]` for all. Keep `signing_secret`: nobody can read it again.',
-    examples: {
-      'All events': { url: endpoint.url, event_types: ['*'] },
-      'Changes of claims': { url: endpoint.url, event_types: endpoint.event_types },
-    },
-    answers: {
-      200: { example: { ...endpoint, signing_secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g' } },
-    },
+  'GET /v1/admin/c2pa-anchors/:id': {
+    description: 'With its certificate in PEM.',
+    answers: { 200: { example: anchor } },
   },
-  'GET /v1/webhook-endpoints': {
-    description: 'A disabled one says why; it stays disabled: register another.',
-    answers: { 200: { example: { object: 'list', data: [endpoint], has_more: false, next_cursor: null } } },
-  },
-  'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
-  'DELETE /v1/webhook-endpoints/:id': { description: 'Its delivery log stays readable.' },
-  'POST /v1/webhook-endpoints/:id/test': {
-    description: 'The ping goes to this endpoint only, whatever it subscribed to.',
-    answers: {
-      202: {
-        description: 'On its way.',
-        example: { endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
-      },
-    },
-  },
-  'GET /v1/webhook-endpoints/:id/deliveries': {
-    description: 'What was sent, what was answered, how long it took, and when the next attempt is due.',
+  'DELETE /v1/admin/c2pa-anchors/:id': {
+    description: 'What was evaluated before stays as it is.',
+    answers: { 200: { example: { id: IDS.anchor, deleted: true } } },
   },
 }
 
-const SERVICE: Record<string, Note> = {
-  'GET /health': { description: 'It says nothing of the database or the queues: those are on the internal port.' },
-  'GET /.well-known/jwks.json': {
-    description: 'Keys of `family` `record` verify `result_jws`, and are published for ever. Cache them for 5 minutes.',
-  },
-  'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.' },
-  'GET /v1/openapi.json': { description: 'Written from the routes that serve it.' },
-  'GET /docs': { description: 'This page, if that is where you read this.' },
-  'GET /docs/errors': { description: 'One section per code; `type` of every problem leads to its own.' },
-  'GET /docs/integrate': { description: 'From a key to a verified webhook, step by step.' },
-  'GET /docs/assets/:name': { description: 'Names carry the hash of what is in them.' },
-}
-
-export const ACCOUNT_NOTES: Record<string, Note> = { ...MEDIA, ...DEVICES, ...WEBHOOKS, ...SERVICE }
+export const DEVICE_NOTES: Record<string, Note> = { ...MEDIA, ...DEVICES }

@@ -1,0 +1,32 @@
+// The words of the judgement as answers carry them. Codes are listed for readers and client generators and not guarded: while
+// two versions of the service run side by side, the older one shows results that the newer one has judged.
+
+import { z } from 'zod'
+import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'
+
+const listed = (id: string, values: readonly string[]) => z.string().meta({ id, enum: [...values] })
+
+export const riskStatusView = z.enum(['passed', 'review', 'failed']).meta({ id: 'RiskStatus' })
+export const provenanceStatusView = z
+  .enum(['verified', 'attested_unverified', 'unattested', 'broken'])
+  .meta({ id: 'ProvenanceStatus' })
+export const hardwareTierView = z
+  .enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave'])
+  .meta({ id: 'HardwareTier' })
+
+export const factorCodeView = listed('FactorCode', FACTOR_CODES)
+export const advisoryCodeView = listed('AdvisoryCode', ADVISORIES)
+
+const evidence = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'FactorEvidence', description: 'What was compared, what was expected, what was found, and more.' })
+
+export const factorView = z
+  .object({ code: factorCodeView, points: z.number().int(), evidence })
+  .meta({ id: 'Factor', description: 'A finding that counts toward the risk score.' })
+export const advisoryView = z
+  .object({ code: advisoryCodeView, evidence })
+  .meta({ id: 'AdvisoryFactor', description: 'A finding that never counts toward the risk score.' })
+export const observationView = z
+  .object({ code: z.string(), evidence })
+  .meta({ id: 'Observation', description: 'What was seen beside the factors.' })

@@ -1,0 +1,161 @@
+// What the pages do beyond being read: copy buttons, and a search that asks nobody but this service.
+
+const root = new URL(document.body.dataset.root ?? './', window.location.href)
+
+for (const block of document.querySelectorAll('.code')) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'copy'
+  button.textContent = 'Copy'
+  button.addEventListener('click', async () => {
+    const isCopied = await copy(block.querySelector('code'))
+    button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C'
+    window.setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2_000)
+  })
+  block.append(button)
+}
+
+// The clipboard is there on https and localhost only; elsewhere the text is selected, and most browsers still copy that.
+async function copy(code) {
+  try {
+    await navigator.clipboard.writeText(code.textContent)
+    return true
+  } catch {
+    window.getSelection()?.selectAllChildren(code)
+    return document.execCommand('copy')
+  }
+}
+
+const MAX_FOUND = 12
+const AROUND = 60
+const place = document.getElementById('search')
+const query = document.getElementById('query')
+const found = document.getElementById('found')
+let index
+let selected = -1
+
+place.hidden = false
+query.addEventListener('focus', load, { once: true })
+query.addEventListener('input', async () => {
+  await load()
+  show(query.value)
+})
+query.addEventListener('keydown', (event) => {
+  const links = found.querySelectorAll('a')
+  if (event.key === 'Escape') close()
+  else if (event.key === 'ArrowDown') select(links, Math.min(selected + 1, links.length - 1))
+  else if (event.key === 'ArrowUp') select(links, Math.max(selected - 1, 0))
+  else if (event.key === 'Enter') links[Math.max(selected, 0)]?.click()
+  else return
+  event.preventDefault()
+})
+document.addEventListener('click', (event) => {
+  if (!place.contains(event.target)) close()
+})
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return
+  event.preventDefault()
+  query.focus()
+})
+
+function load() {
+  index ??= fetch(new URL('docs/search.json', root))
+    .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
+    .then((entries) => {
+      for (const entry of entries) entry.lower = [entry.heading, entry.page, entry.text].map((one) => one.toLowerCase())
+      return entries
+    })
+    .catch(() => {
+      index = undefined
+      return []
+    })
+  return index
+}
+
+async function show(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const entries = await load()
+  // An earlier answer must not take the place of a later question's.
+  if (text !== query.value) return
+  const scored = entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MAX_FOUND)
+  selected = -1
+  found.hidden = words.length === 0
+  found.replaceChildren(
+    ...(scored.length === 0 ? [element('p', 'Nothing was found.')] : scored.map((one) => linkTo(one.entry, words))),
+  )
+}
+
+// Every word must be somewhere; a heading weighs more than a page's title, and that more than the text.
+function scoreOf({ lower: [heading, page, text] }, words) {
+  let score = words.length === 0 ? 0 : 1
+  for (const word of words) {
+    const weight =
+      (heading === word ? 40 : 0) +
+      (heading.includes(word) ? 20 : 0) +
+      (page.includes(word) ? 6 : 0) +
+      (text.includes(word) ? 2 : 0)
+    if (weight === 0) return 0
+    score += weight
+  }
+  return score
+}
+
+function linkTo({ path, page, heading, text }, words) {
+  const link = element('a')
+  link.href = new URL(path, root).href
+  link.setAttribute('role', 'option')
+  const title = element('strong')
+  title.append(...marked(heading, words))
+  const snippet = element('span')
+  snippet.append(...marked(around(text, words), words))
+  link.append(title, element('small', page), snippet)
+  link.addEventListener('click', close)
+  return link
+}
+
+function around(text, words) {
+  const lower = text.toLowerCase()
+  const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((one) => one >= 0), text.length)
+  const start = at === text.length ? 0 : Math.max(0, at - AROUND)
+  const end = Math.min(text.length, start + 3 * AROUND)
+  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`
+}
+
+function marked(text, words) {
+  const lower = text.toLowerCase()
+  const parts = []
+  let end = 0
+  while (end < text.length) {
+    const hits = words.map((word) => ({ word, at: lower.indexOf(word, end) })).filter(({ at }) => at >= 0)
+    const next = hits.sort((a, b) => a.at - b.at || b.word.length - a.word.length)[0]
+    if (next === undefined) break
+    parts.push(text.slice(end, next.at), element('mark', text.slice(next.at, next.at + next.word.length)))
+    end = next.at + next.word.length
+  }
+  return [...parts, text.slice(end)]
+}
+
+function select(links, next) {
+  links[selected]?.removeAttribute('aria-selected')
+  selected = next
+  links[selected]?.setAttribute('aria-selected', 'true')
+  links[selected]?.scrollIntoView({ block: 'nearest' })
+}
+
+function close() {
+  found.hidden = true
+  selected = -1
+}
+
+function element(name, text) {
+  const made = document.createElement(name)
+  if (text !== undefined) made.textContent = text
+  return made
+}

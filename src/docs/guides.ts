@@ -1,0 +1,117 @@
+// The documents of docs/, as the pages that they become: which there are, in which order they are read, and where their links
+// lead. Files are read at the first request for a page, and rendered once.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Rendered, renderMarkdown } from './markdown.ts'
+
+export interface Guide {
+  /** Its address below /docs/, and its file's name without `.md`. */
+  name: string
+  title: string
+  markdown: string
+}
+
+export interface Group {
+  title: string
+  guides: Guide[]
+}
+
+export interface Guides {
+  groups(): readonly Group[]
+  /** In the order of the groups. */
+  all(): readonly Guide[]
+  decisions(): readonly Guide[]
+  find(name: string): Guide | undefined
+  render(guide: Guide): Rendered
+}
+
+const ROOT = new URL('../../', import.meta.url)
+/** The address that the guides are written with. */
+const WRITTEN_URL = 'http://localhost:8080'
+const DECISIONS = 'decisions/'
+
+// In the order in which somebody meets them. A document that is in no group is listed under the last title.
+const GROUPS: readonly { title: string; names: readonly string[] }[] = [
+  { title: 'Start here', names: ['integrate', 'api', 'submit', 'capture-kit'] },
+  { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
+  { title: 'Claims', names: ['cases', 'evidence'] },
+  { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
+]
+const REST = 'More'
+// A page whose file is not in docs/.
+const ELSEWHERE: Record<string, string> = { 'capture-kit': 'capture-kit/README.md' }
+
+/** @param baseUrl Without a trailing slash: it takes the place of the address that the guides are written with. */
+export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
+  let read: { groups: Group[]; decisions: Guide[]; byName: Map<string, Guide> } | undefined
+  const rendered = new Map<Guide, Rendered>()
+
+  const library = () => {
+    read ??= readLibrary(baseUrl)
+    return read
+  }
+
+  return {
+    groups: () => library().groups,
+    all: () => library().groups.flatMap(({ guides }) => guides),
+    decisions: () => library().decisions,
+    find: (name) => library().byName.get(name),
+    render(guide) {
+      const known = rendered.get(guide)
+      if (known !== undefined) return known
+      const { byName } = library()
+      const made = renderMarkdown(guide.markdown, (target) => leadOf(guide.name, target, (name) => byName.has(name)))
+      rendered.set(guide, made)
+      return made
+    },
+  }
+}
+
+/** The address, from one page, of another: `/docs/decisions/0001-x` has two folders to leave. */
+export function rootOf(path: string): string {
+  return '../'.repeat(path.split('/').length - 2) || './'
+}
+
+function readLibrary(baseUrl: string) {
+  const guideOf = (name: string): Guide => {
+    const file = ELSEWHERE[name] ?? `docs/${name}.md`
+    const markdown = readFileSync(new URL(file, ROOT), 'utf8').replaceAll(WRITTEN_URL, baseUrl)
+    return { name, title: /^# +(.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? name, markdown }
+  }
+  const names = [...namesIn('docs/'), ...Object.keys(ELSEWHERE).filter((name) => exists(ELSEWHERE[name]))]
+  const grouped = new Set(GROUPS.flatMap((group) => group.names))
+  const groups = [...GROUPS, { title: REST, names: names.filter((name) => !grouped.has(name)).sort() }]
+    .map(({ title, names: listed }) => ({ title, guides: listed.filter((name) => names.includes(name)).map(guideOf) }))
+    .filter(({ guides }) => guides.length > 0)
+  const decisions = namesIn(`docs/${DECISIONS}`)
+    .sort()
+    .map((name) => guideOf(DECISIONS + name))
+  const byName = new Map([...groups.flatMap(({ guides }) => guides), ...decisions].map((guide) => [guide.name, guide]))
+  return { groups, decisions, byName }
+}
+
+function namesIn(folder: string): string[] {
+  const files = exists(folder) ? readdirSync(fileURLToPath(new URL(folder, ROOT))) : []
+  return files.filter((file) => file.endsWith('.md')).map((file) => file.slice(0, -'.md'.length))
+}
+
+function exists(path = ''): boolean {
+  return existsSync(fileURLToPath(new URL(path, ROOT)))
+}
+
+// A link of a file, seen from the page that the file has become. What is not served here (the source, the deployment's
+// files) leads nowhere.
+function leadOf(name: string, target: string, isServed: (name: string) => boolean): string | undefined {
+  if (/^(?:https?:\/\/|mailto:)/i.test(target) || target.startsWith('#')) return target
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('/')) return undefined
+  const [path = '', section] = target.split('#')
+  const from = posix.dirname(ELSEWHERE[name] ?? `docs/${name}.md`)
+  const file = posix.normalize(posix.join(from, path))
+  const elsewhere = Object.keys(ELSEWHERE).find((other) => ELSEWHERE[other] === file)
+  const other = elsewhere ?? /^docs\/(.*?)(?:\.md|\/)$/.exec(file)?.[1]
+  if (other === undefined || !(isServed(other) || `${other}/` === DECISIONS)) return undefined
+  const root = rootOf(`/docs/${name}`)
+  return `${root}docs/${other}${section === undefined ? '' : `#${section}`}`
+}

@@ -1,0 +1,67 @@
+// What a reader wants to know of claims beyond what guards their routes.
+
+import type { Note } from '#src/platform/http/openapi.ts'
+import { capture, evaluated } from './attest.ts'
+import { IDS, listed } from './examples.ts'
+
+const claim = {
+  claim_id: IDS.claim,
+  reference: 'CLM-2026-001',
+  line: 'auto',
+  loss_location: { lat: 52.5163, lng: 13.3777 },
+  loss_at: '2026-11-20T14:00:00.000Z',
+  risk_status: 'review',
+  risk_score: 40,
+  provenance_status: 'verified',
+  factor_codes: ['hardware_backing_absent'],
+  advisory_codes: ['exif_missing'],
+  case_id: null,
+  created_at: '2026-11-20T15:11:04.120Z',
+  updated_at: '2026-11-20T15:11:04.310Z',
+  erased_at: null,
+}
+
+const { external_id: _e, media: _m, ...submission } = capture
+
+const compared = {
+  attestation_id: IDS.attestation,
+  media_id: IDS.media,
+  state: 'compared',
+  not_comparable: null,
+  earlier: [
+    {
+      claim_id: 'clm_test_01m7wz3kq4fm2v7d0r8s6t5x9b',
+      attestation_id: 'att_test_01m7wz3kq5e8g1h4j6n9p2w7ya',
+      kind: 'similar_media',
+      distance_bits: 2,
+    },
+  ],
+  earlier_more: 0,
+  later: [],
+}
+
+export const CLAIM_NOTES: Record<string, Note> = {
+  'GET /v1/claims': {
+    description:
+      'All captures with one `claim.reference` are one claim. It carries the highest score, the worst provenance and ' +
+      'all codes of them. Filters add up.',
+    answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/claims/:id': {
+    description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
+    answers: { 200: { example: { ...claim, attestations: listed({ ...evaluated, submission }) } } },
+  },
+  'GET /v1/claims/:id/duplicates': {
+    description:
+      'What other claims of the account show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
+      'less. It is looked for after the evaluation: `pending` says that this is still to come.',
+    answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
+  },
+  'DELETE /v1/claims/:id': {
+    description:
+      'Plain and final: media, thumbnails and positions are gone, hashes, factors and `result_jws` stay. Later captures ' +
+      'with the same reference are 409. A 503 says that not all bytes are gone yet: send it again.',
+    answers: { 200: { example: { ...claim, loss_location: null, erased_at: '2026-11-28T09:00:00.000Z' } } },
+  },
+}

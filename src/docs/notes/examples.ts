@@ -1,0 +1,22 @@
+// What the examples of the OpenAPI document share: one claim, one device, one of each.
+
+export const IDS = {
+  anchor: 'cpa_test_01m7x7em7d4e4hv6x9s8n1q0tk',
+  rootCa: 'rca_test_01m7x7em5b4e4hv6x9s8n1q0tj',
+  account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',
+  attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',
+  batch: 'bat_test_01m7x7jxdnfa19awf1mc39ezm8',
+  case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
+  challenge: 'chl_test_01m7x7em2c4e4hv6x9s8n1q0tg',
+  claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
+  delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
+  device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
+  endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
+  event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
+  media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
+  session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
+  screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
+} as const
+
+/** A list of one, as every list is answered. */
+export const listed = (item: object) => ({ object: 'list', data: [item], has_more: false, next_cursor: null })

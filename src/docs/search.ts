@@ -1,0 +1,44 @@
+// What the search of the pages looks through: every section of every guide, every error code, every operation. The browser
+// reads it once, when somebody first searches, and looks by itself.
+
+import { FAILURES, type FailureCode } from '#src/failure.ts'
+import { guidanceOf } from '#src/guidance.ts'
+import type { Route } from '#src/platform/http/endpoint.ts'
+import type { Guides } from './guides.ts'
+
+interface Entry {
+  /** Relative to the root of the service. */
+  path: string
+  page: string
+  heading: string
+  text: string
+}
+
+/** As JSON. */
+export function buildSearchIndex({ guides, routes }: { guides: Guides; routes: readonly Route[] }): string {
+  const entries: Entry[] = [
+    ...guides.all().flatMap((guide) =>
+      guides.render(guide).sections.map(({ text, anchor, content, depth }) => ({
+        path: `docs/${guide.name}${depth === 1 ? '' : `#${anchor}`}`,
+        page: guide.title,
+        heading: text,
+        text: content,
+      })),
+    ),
+    ...(Object.keys(FAILURES) as FailureCode[]).map((code) => ({
+      path: `docs/errors#${code}`,
+      page: 'Errors',
+      heading: code,
+      text: `${FAILURES[code].status} ${guidanceOf(code).happened} ${guidanceOf(code).remedy}`,
+    })),
+    ...routes
+      .filter(({ path }) => path.startsWith('/v1/'))
+      .map(({ method, path, summary, tag, operationId }) => ({
+        path: `docs/api-reference#/${tag}/${operationId}`,
+        page: 'API reference',
+        heading: `${method} ${path.replaceAll(/:([a-z_]+)/g, '{$1}')}`,
+        text: `${summary} ${operationId}`,
+      })),
+  ]
+  return JSON.stringify(entries)
+}

@@ -1,0 +1,134 @@
+// What goes into an operation and what comes out of it, for the OpenAPI document.
+
+import type { Route } from './endpoint.ts'
+import type { Note, RawContent } from './openapi.ts'
+import { type Components, type Direction, hoist, isNever, propertiesOf, type Schema } from './openapi-schema.ts'
+
+/** Where an operation is described. `name` is its operationId as a type's name. */
+export interface OperationPlace {
+  name: string
+  schemas: Components
+  note: Note | undefined
+}
+
+const PARAMETER = /:([A-Za-z0-9_]+)/g
+const TEXT = { schema: { type: 'string' } }
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows what the first has made as it is ' +
+    'now, and is marked by Idempotent-Replayed: true.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+}
+
+export function describeParameters(route: Route, { name, schemas, note }: OperationPlace): Schema[] {
+  const path = propertiesOf(route.params, 'input', { name, schemas }).properties
+  const query = propertiesOf(route.query, 'input', { name, schemas })
+  return [
+    ...[...route.path.matchAll(PARAMETER)].map(([, parameter = '']) =>
+      parameterOf(parameter, 'path', path[parameter] ?? { type: 'string' }, true),
+    ),
+    ...Object.entries(query.properties).map(([parameter, schema]) =>
+      parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
+    ),
+    ...headerParameters(note?.headers),
+    ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : []),
+  ]
+}
+
+export function headerParameters(headers: Record<string, string> = {}): Schema[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    ...TEXT,
+  }))
+}
+
+export function describeRequestBody(route: Route, { name, schemas, note }: OperationPlace): Schema {
+  if (route.rawBody !== undefined) {
+    const content = Object.fromEntries(
+      route.rawBody.contentTypes.map((type) => {
+        const raw = note?.bodies?.[type]
+        if (raw === undefined) return [type, {}]
+        const place = { name: `${name}${raw.isLines ? 'Line' : 'Request'}`, schemas }
+        return [type, describeRaw(raw, 'input', place)]
+      }),
+    )
+    return { requestBody: { required: true, content } }
+  }
+  if (route.body === undefined) return {}
+  const schema = hoist(route.body, 'input', { name: `${name}Request`, schemas })
+  const isRequired = !route.body.safeParse(undefined).success
+  const content = { 'application/json': { schema, ...describeExamples(note?.examples) } }
+  return { requestBody: { required: isRequired, content } }
+}
+
+export function describeSuccesses(route: Route, { name, schemas, note }: OperationPlace): Schema {
+  const schema = isNever(route.view) ? undefined : hoist(route.view, 'output', { name: `${name}Response`, schemas })
+  const described = route.status.map((status) => {
+    const answer = note?.answers?.[status]
+    const content: Schema = {}
+    if (schema !== undefined) {
+      const example = answer?.example === undefined ? {} : { example: answer.example }
+      content['application/json'] = { schema, ...example, ...describeExamples(answer?.examples) }
+    }
+    if (route.streams !== undefined) {
+      content[route.streams.contentType] =
+        answer?.stream === undefined
+          ? {}
+          : describeRaw(answer.stream, 'output', { name: `${name}ResponseLine`, schemas })
+    }
+    const headers = {
+      'Request-Id': TEXT,
+      ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
+      ...(route.method === 'GET' && { ETag: TEXT }),
+      ...describeHeaders(answer?.headers),
+    }
+    return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
+  })
+  const unchanged = { description: 'What If-None-Match names is what there is.', headers: { ETag: TEXT } }
+  return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
+}
+
+function parameterOf(name: string, place: 'path' | 'query', schema: Schema, required: boolean): Schema {
+  const { description, ...rest } = schema
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }
+}
+
+// OpenAPI 3.1 knows no stream of values: a text, whose lines are described in words and by what one of them is.
+function describeRaw(
+  { schema, isLines, examples }: RawContent,
+  io: Direction,
+  place: { name: string; schemas: Components },
+): Schema {
+  const value = hoist(schema, io, place)
+  if (isLines !== true) return { schema: value, ...describeExamples(examples) }
+  const description = `One JSON value per line, each as ${String(value.$ref).split('/').at(-1)}.`
+  const lines = { type: 'string', description, contentMediaType: 'application/json', contentSchema: value }
+  return { schema: lines, ...describeExamples(examples) }
+}
+
+function describeExamples(examples: Record<string, unknown> | undefined): Schema {
+  if (examples === undefined) return {}
+  return {
+    examples: Object.fromEntries(
+      Object.entries(examples).map(([summary, value]) => [slug(summary), { summary, value }]),
+    ),
+  }
+}
+
+function describeHeaders(headers: Record<string, string> = {}): Schema {
+  return Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, ...TEXT }]))
+}
+
+function defaultOf(status: number): string {
+  return status === 202 ? 'Accepted; the work goes on.' : 'Done.'
+}
+
+function slug(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}

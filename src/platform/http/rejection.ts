@@ -1,0 +1,21 @@
+// One finding, and the findings of one line, wherever an answer has them.
+
+import { z } from 'zod'
+
+export const fieldErrorView = z
+  .object({
+    pointer: z.string().describe('RFC 6901 into the body, `?name` of the query, or the name of a header.'),
+    code: z.string().describe('Stable, for programs.'),
+    detail: z.string().describe('For people: it may change.'),
+  })
+  .meta({ id: 'FieldError' })
+
+export const rejectedLineView = z
+  .object({
+    line: z
+      .number()
+      .int()
+      .describe('From 1: lines of NDJSON as an editor counts them, blank ones too; elements of an array.'),
+    errors: z.array(fieldErrorView),
+  })
+  .meta({ id: 'RejectedLine' })

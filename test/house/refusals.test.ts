@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allRoutes } from '#src/app.ts'
+import type { Route } from '#src/platform/http/endpoint.ts'
+import { propertiesOf, type Schema } from '#src/platform/http/openapi-schema.ts'
+import { call, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
+import { makeServices, routesOf } from '../support/services.ts'
+
+// What a caller learns from the first wrong request, on every route: which names there are, which values, which types.
+
+// Everything below is refused before any part is asked.
+const services = makeServices()
+const features = routesOf(services)
+const routes = allRoutes({ routes: features, jwks: async () => ({ keys: [] }), baseUrl: 'http://localhost' })
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startApp(features, { findKey: async () => makeKeyRow({ scopes: ['all'] }) })
+})
+afterAll(async () => {
+  await app.close()
+  await services.close()
+})
+
+describe('the first wrong request', () => {
+  it('with an unknown parameter is told which there are', async () => {
+    for (const route of routes.filter((one) => one.public === undefined)) {
+      const known = Object.keys(route.query?.shape ?? {})
+      const { status, json } = await send(route, '?no_such=1', ofRightType(route))
+      expect([route.path, status, json.errors?.[0]?.code]).toEqual([route.path, 400, 'unknown_field'])
+      for (const name of known) expect(detailOf(json), route.path).toContain(name)
+    }
+  })
+
+  it('with a wrong value is told which there are', async () => {
+    let count = 0
+    for (const route of features.filter(({ query }) => query !== undefined)) {
+      for (const [name, schema] of parametersOf(route)) {
+        const allowed = Array.isArray(schema.enum) ? schema.enum : [schema.minimum, schema.maximum]
+        // Checked by the domain, after its endpoint was found.
+        if (allowed.includes(undefined) || name === 'event_type') continue
+        count += 1
+        const { status, json } = await send(route, `?${name}=no_such`)
+        expect([route.path, name, status, json.errors?.[0]?.pointer]).toEqual([route.path, name, 400, `?${name}`])
+        for (const value of allowed) expect(detailOf(json), `${route.path} ${name}`).toContain(String(value))
+      }
+    }
+    expect(count).toBeGreaterThan(30)
+  })
+
+  it('with a cursor of its own making is told where cursors come from, or finds nothing', async () => {
+    const lists = features.filter(({ method, query }) => method === 'GET' && query?.shape.cursor !== undefined)
+    expect(lists.length).toBeGreaterThan(10)
+    for (const route of lists) {
+      const { status } = await send(route, `?cursor=${'x'.repeat(2_000)}`)
+      expect([route.path, status]).toEqual([route.path, 400])
+    }
+  })
+
+  it('with a wrong content type is told which are right', async () => {
+    for (const route of features) {
+      const accepted = route.rawBody?.contentTypes ?? (route.body === undefined ? [] : ['application/json'])
+      if (accepted.length === 0) continue
+      for (const type of ['application/x-www-form-urlencoded', '']) {
+        const { status, json } = await send(route, '', {
+          body: 'a=1',
+          headers: type === '' ? {} : { 'Content-Type': type },
+        })
+        expect([route.path, status, json.code]).toEqual([route.path, 415, 'unsupported_media_type'])
+        for (const one of accepted) expect(detailOf(json), route.path).toContain(one)
+      }
+    }
+  })
+
+  it('with an unknown member is told which there are', async () => {
+    for (const route of features.filter(({ body }) => body !== undefined)) {
+      const { status, json } = await send(route, '', { json: { no_such: 1 } })
+      expect([route.path, status]).toEqual([route.path, 400])
+      // Of alternatives, the one that is meant is asked for first.
+      expect(detailOf(json), route.path).toMatch(/known members are [a-z_]+|"pointer":"\/format"/)
+    }
+  })
+
+  it('with another method is told which there are, also where a parameter would take the word', async () => {
+    const words = routes.filter(({ path }) => !path.includes(':'))
+    for (const { path } of words) {
+      const declared = new Set(routes.filter((one) => one.path === path).map(({ method }) => String(method)))
+      if (declared.has('GET')) declared.add('HEAD')
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !declared.has(one))) {
+        const { status, headers, json } = await call(app, path, { method, key: 'k' })
+        expect([method, path, status, json.code]).toEqual([method, path, 405, 'method_not_allowed'])
+        expect(String(headers.allow).split(', ').sort()).toEqual([...declared].sort())
+      }
+    }
+  })
+})
+
+// A query is read after the content type of a raw body, and before any of it.
+function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
+  return rawBody === undefined ? {} : { body: '{}', headers: { 'Content-Type': rawBody.contentTypes[0] ?? '' } }
+}
+
+function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
+  const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
+  return call(app, path + search, { method: route.method, key: 'k', ...sent })
+}
+
+function parametersOf(route: Route): [name: string, schema: Schema][] {
+  const schemas: Record<string, Schema> = {}
+  const { properties } = propertiesOf(route.query, 'input', { name: 'X', schemas })
+  return Object.entries(properties).map(([name, schema]) => {
+    const component =
+      String(schema.$ref ?? '')
+        .split('/')
+        .at(-1) ?? ''
+    return [name, schemas[component] ?? schema]
+  })
+}
+
+function detailOf(json: unknown): string {
+  return JSON.stringify(json).replaceAll('\\"', '"')
+}

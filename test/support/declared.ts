@@ -1,0 +1,78 @@
+// Holds what routes answer in tests to what the OpenAPI document says of them: a problem whose code is not declared for its
+// operation, and a member that the example of an answer does not show, are collected, and fail the test file at its end.
+
+import { NOTES } from '#src/docs/notes/notes.ts'
+import type { Answer, Route } from '#src/platform/http/endpoint.ts'
+import type { AnswerNote } from '#src/platform/http/openapi.ts'
+import { problemCodes, problemView } from '#src/platform/http/openapi-problems.ts'
+import { toFailure } from '#src/platform/http/respond.ts'
+
+export interface Declared {
+  routes: Route[]
+  /** What was answered and is not declared, each once. */
+  undeclared(): string[]
+}
+
+const PROBLEM_MEMBERS = new Set(Object.keys(problemView('').shape))
+// An example shows a usual answer; these are there in unusual ones only.
+const UNUSUAL = new Set([
+  'erased_at',
+  'failure',
+  'secret_shown',
+  'total_count',
+  'device_id',
+  'policy_version',
+  'media_sha256',
+])
+
+export function watchDeclared(routes: readonly Route[]): Declared {
+  const found = new Set<string>()
+  return {
+    undeclared: () => [...found].sort(),
+    routes: routes.map((route) => {
+      const name = `${route.method} ${route.path}`
+      const note = NOTES.operations[name]
+      // Routes that only a test has are described nowhere.
+      if (note === undefined) return route
+      const codes = new Set<string>(problemCodes(route, note.problems))
+      return {
+        ...route,
+        async handle(exchange) {
+          try {
+            const answer = await route.handle(exchange)
+            for (const member of unshown(note.answers?.[answer.status], answer)) {
+              found.add(`${name} ${answer.status} has ${member}, which its example does not show`)
+            }
+            return answer
+          } catch (error) {
+            const { code, status, members } = toFailure(error)
+            for (const member of Object.keys(members).filter((one) => !PROBLEM_MEMBERS.has(one))) {
+              found.add(`${name} answers ${code} with ${member}, which Problem does not have`)
+            }
+            if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
+            throw error
+          }
+        },
+      }
+    }),
+  }
+}
+
+function unshown({ example, examples = { example } }: AnswerNote = {}, answer: Answer): string[] {
+  if (!('text' in answer) || typeof answer.text !== 'string') return []
+  const told: unknown = JSON.parse(answer.text)
+  const missing = Object.values(examples)
+    .filter((one) => one !== undefined && statusOf(one) === statusOf(told))
+    .map((one) => membersOf(told).filter((name) => !UNUSUAL.has(name) && !membersOf(one).includes(name)))
+  return missing.toSorted((a, b) => a.length - b.length)[0] ?? []
+}
+
+function membersOf(value: unknown): string[] {
+  const item = value !== null && typeof value === 'object' && 'data' in value ? (value.data as unknown[])[0] : value
+  return item !== null && typeof item === 'object' ? Object.keys(item) : []
+}
+
+// Answers of several statuses have members of their own.
+function statusOf(value: unknown): unknown {
+  return value !== null && typeof value === 'object' && 'status' in value ? value.status : undefined
+}
