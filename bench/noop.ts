@@ -43,8 +43,8 @@ export async function drain(
         if (left === 0) finish()
         return { kind: 'done' }
       },
-      bury: async () => {},
-      unbury: async () => {},
+      onDead: async () => {},
+      onRedrive: async () => {},
     },
     db,
     engine,

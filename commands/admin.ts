@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type Command, readCommand, USAGE } from './admin/acts.ts'
+import { type Command, readCommand, USAGE } from './admin/commands.ts'
 import { renderResult } from './admin/render.ts'
 import { isUsageError, sentenceOf } from './sentence.ts'
 

@@ -2,7 +2,7 @@
 
 import type { KeyFamily } from '#src/platform/crypto/signing-keys.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import type { Command } from './acts.ts'
+import type { Command } from './commands.ts'
 
 export const FAMILIES = ['record', 'token'] as const satisfies readonly KeyFamily[]
 

@@ -5,8 +5,6 @@ import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
 import { type WebhookSettings, webhooksFeature } from './webhooks/feature.ts'
 
-export type Account = ReturnType<typeof createAccount>
-
 export function createAccount(p: Platform, settings: WebhookSettings) {
   const accounts = createAccounts(p)
   const keys = createKeys({

@@ -2,7 +2,7 @@
 
 import { highlight } from './highlight.ts'
 import { type Html, html } from './html.ts'
-import type { Page } from './layout.ts'
+import type { DocsPage } from './layout.ts'
 
 const DOORS: readonly { href: string; title: string; text: string }[] = [
   {
@@ -44,7 +44,7 @@ const ADDRESSES: readonly { href: string; text: string }[] = [
 ]
 
 /** @param baseUrl As callers reach the service, for the commands that it shows. */
-export function homePage(baseUrl: string): Page {
+export function homePage(baseUrl: string): DocsPage {
   const body = html`<div class="home">
 <h1>Verify signed captures for insurance claims</h1>
 <p class="lead">A capture device signs a photo or a video with its hash, time, place

@@ -7,10 +7,10 @@ import type { Notes } from '#src/platform/http/openapi.ts'
 import { exampleProblem } from '#src/platform/http/openapi-problems.ts'
 import type { Guide, Guides } from './guides.ts'
 import { type Html, html, prose } from './html.ts'
-import type { Page } from './layout.ts'
+import type { DocsPage } from './layout.ts'
 
 /** `/docs/x`: one guide, between the one before and the one after it. */
-export function guidePage(guide: Guide, guides: Guides): Page {
+export function guidePage(guide: Guide, guides: Guides): DocsPage {
   const { title, body, sections } = guides.render(guide)
   const all = guides.all()
   const at = all.indexOf(guide)
@@ -27,7 +27,7 @@ export function guidePage(guide: Guide, guides: Guides): Page {
 }
 
 /** `/docs`: which guides there are. */
-export function overviewPage(guides: Guides): Page {
+export function overviewPage(guides: Guides): DocsPage {
   const body = html`<h1>Guides</h1>
 <p class="lead">New here? Build <a href="docs/integrate">a capture app in an hour</a>: from a key to a verified webhook, step by
 step. The rules that hold for all operations are in <a href="docs/api">the interface</a>; each operation with its shapes
@@ -45,7 +45,7 @@ ${guides.groups().map(
 }
 
 /** `/docs/decisions`. */
-export function decisionsPage(guides: Guides): Page {
+export function decisionsPage(guides: Guides): DocsPage {
   const rows = guides.decisions().map(({ name, title }) => html`<li><a href="${name}">${title}</a></li>\n`)
   const body = html`<h1>Decisions</h1>
 <p>Short records of choices that somebody will question: what was chosen, why, and what was not.</p>
@@ -57,8 +57,8 @@ export function decisionsPage(guides: Guides): Page {
 /** `/docs/api-reference`. Until the script has drawn it, and where there is none, a table of all operations. */
 export function referencePage(
   routes: readonly Route[],
-  { notes, styles, scripts }: { notes: Notes } & Required<Pick<Page, 'styles' | 'scripts'>>,
-): Page {
+  { notes, styles, scripts }: { notes: Notes } & Required<Pick<DocsPage, 'styles' | 'scripts'>>,
+): DocsPage {
   const tags = [...new Set([...notes.tags.map(({ name }) => name), ...routes.map(({ tag }) => tag)])]
   const body = html`<div id="explorer"><div class="text">
 <h1>API reference</h1>
@@ -72,7 +72,7 @@ ${tags.map((tag) => tableOf(tag, { routes, notes }))}
 }
 
 /** `/docs/errors`: where `type` of every problem leads. */
-export function errorsPage(baseUrl: string): Page {
+export function errorsPage(baseUrl: string): DocsPage {
   const codes = (Object.keys(FAILURES) as FailureCode[]).sort((a, b) => FAILURES[a].status - FAILURES[b].status)
   const body = html`<h1>Errors</h1>
 <p>Every answer that is not a success is a problem (RFC 9457, <code>application/problem+json</code>). <code>code</code> is

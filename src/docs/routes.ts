@@ -5,7 +5,7 @@ import type { Notes } from '#src/platform/http/openapi.ts'
 import { createAssets } from './assets.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
-import { type Page, renderPage } from './layout.ts'
+import { type DocsPage, renderPage } from './layout.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { buildSearchIndex } from './search.ts'
@@ -40,7 +40,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     kept.set(key, known)
     return known
   }
-  const show = ({ req }: Exchange, path: string, make: () => Page) =>
+  const show = ({ req }: Exchange, path: string, make: () => DocsPage) =>
     keep(path, () => prepare(renderPage(make(), { assets, groups: guides.groups() }), PAGE)).answer(
       req.headers['accept-encoding'],
     )

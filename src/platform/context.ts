@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describeSpan, untraced } from './trace.ts'
 
 /** Ids and names only: they go into logs and traces. */
-export interface Subject {
+export interface LogSubject {
   requestId?: string
   /** `GET /v1/claims/:id`, as declared. */
   route?: string
@@ -22,22 +22,22 @@ export interface Subject {
   endpoint?: string
 }
 
-const subjects = new AsyncLocalStorage<Subject>()
+const subjects = new AsyncLocalStorage<LogSubject>()
 
 /** Runs work on a subject of its own. */
-export function within<R>(subject: Subject, work: () => R): R {
+export function within<R>(subject: LogSubject, work: () => R): R {
   return subjects.run({ ...subject }, work)
 }
 
 /** Adds what has become known of the subject; without one, nothing. */
-export function note(more: Subject): void {
+export function note(more: LogSubject): void {
   const subject = subjects.getStore()
   if (subject === undefined) return
   Object.assign(subject, more)
   describeSpan(more)
 }
 
-export function currentSubject(): Subject | undefined {
+export function currentSubject(): LogSubject | undefined {
   return subjects.getStore()
 }
 

@@ -39,7 +39,7 @@ export interface Past {
 }
 
 /** Deletes rows of one kind in one transaction. Answers how many, which is fewer than the limit when none are left. */
-export type Step = (tx: Tx, scope: Scope, past: Past) => Promise<number>
+export type PurgeStep = (tx: Tx, scope: Scope, past: Past) => Promise<number>
 
 interface OldRows {
   table: string
@@ -54,7 +54,7 @@ interface OldRows {
 }
 
 /** A step that deletes old rows of a table. */
-export function oldRows({ table, idType, age, unless = [], isLocking = false }: OldRows): Step {
+export function oldRows({ table, idType, age, unless = [], isLocking = false }: OldRows): PurgeStep {
   // OFFSET 0 keeps NOT EXISTS one look-up per row: as a join it would read a whole table of the account for each step.
   const kept = unless.map((subquery) => ` AND NOT EXISTS (${subquery} OFFSET 0)`).join('')
   const select = `SELECT id FROM ${table} WHERE id < $1 AND ${age} < $2${kept}
@@ -74,7 +74,7 @@ export async function deleteRows(tx: Tx, table: string, found: readonly { id: st
 }
 
 /** A tenant rule that repeats `step` until nothing is left. */
-export function rowRule(db: Pick<Database, 'tenant'>, what: string, days: number | null, step: Step): TenantRule {
+export function rowRule(db: Pick<Database, 'tenant'>, what: string, days: number | null, step: PurgeStep): TenantRule {
   return {
     per: 'tenant',
     what,
@@ -95,7 +95,7 @@ const STEP_ROWS = 2_000
 async function purgeInSteps(
   db: Pick<Database, 'tenant'>,
   { what, scope, before, signal }: { what: string; scope: Scope; before: Date; signal: AbortSignal },
-  step: Step,
+  step: PurgeStep,
 ): Promise<number> {
   for (let purged = 0; ; ) {
     const count = await db.tenant(scope, async (tx) =>

@@ -14,7 +14,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import type { Subject } from './context.ts'
+import type { LogSubject } from './context.ts'
 
 export interface SpanSpec {
   name: string
@@ -99,13 +99,13 @@ export function currentSpanIds(): { trace_id: string; span_id: string } | undefi
   return active && { trace_id: active.traceId, span_id: active.spanId }
 }
 
-export function describeSpan(subject: Subject): void {
+export function describeSpan(subject: LogSubject): void {
   const span = isOn ? trace.getActiveSpan() : undefined
   if (span?.isRecording() === true) span.setAttributes(attributesOf(subject))
 }
 
 /** Under the names that log lines have. */
-export function attributesOf(subject: Subject): Attributes {
+export function attributesOf(subject: LogSubject): Attributes {
   return Object.fromEntries(Object.entries(subject).map(([name, value]) => [`countersign.${name}`, value]))
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Services } from '#src/services.ts'
-import { readCommand } from '../../commands/admin/acts.ts'
+import { readCommand } from '../../commands/admin/commands.ts'
 import { type Caller, type ScreenService, startScreening } from '../attest/screen/service.ts'
 
 describe('admin -- jobs redrive', () => {
@@ -17,7 +17,7 @@ describe('admin -- jobs redrive', () => {
     const { json } = await service.screen(caller, { media: { media_id: mediaId } })
     const screeningId = String(json.screening_id)
     const { id: jobId } = await service.take(screeningId)
-    await service.test.db.tenant(caller, (tx) => service.makeWork().bury(tx, caller, { screeningId }, 'spent'))
+    await service.test.db.tenant(caller, (tx) => service.makeWork().onDead(tx, caller, { screeningId }, 'spent'))
     await service.test.owner("UPDATE jobs SET state = 'dead', settled_at = now() WHERE id = $1", [jobId])
     return { screeningId, jobId }
   }

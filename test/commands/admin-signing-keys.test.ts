@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys, type SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Services } from '#src/services.ts'
-import { readCommand } from '../../commands/admin/acts.ts'
+import { readCommand } from '../../commands/admin/commands.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys, type Keys } from '#src/account/keys/keys.ts'
 import { isPaused } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
-import { readCommand } from '../../commands/admin/acts.ts'
+import { readCommand } from '../../commands/admin/commands.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 describe('admin', () => {

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
+import { judgeDimensions, readDimensions } from '#src/attest/media/dimensions.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
-import { judgeSides, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
@@ -106,12 +106,12 @@ export async function mediaParsers(): Promise<MediaParsers> {
         make: (dice) => mutateBytes([...Object.values(VIDEOS), ...[...images.values()].flat()], dice),
         run(input) {
           const type = sniffType(input)
-          for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readSides(any, input)
+          for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, input)
           if (type === undefined) return 'none'
-          const sides = readSides(type, input)
+          const sides = readDimensions(type, input)
           if (sides === undefined) return 'no sides'
           hold(sides.width > 0 && sides.height > 0, 'sides are positive')
-          return judgeSides(sides) === undefined ? 'accepted' : 'refused'
+          return judgeDimensions(sides) === undefined ? 'accepted' : 'refused'
         },
       },
       {

@@ -49,9 +49,9 @@ const PURE = [
   'src/attest/screen/thresholds.ts',
   'src/attest/media/source-type.ts',
   'src/platform/sanitize.ts',
-  'src/platform/jobs/share.ts',
+  'src/platform/jobs/fair-share.ts',
   'src/platform/visible.ts',
-  'src/platform/jobs/pace.ts',
+  'src/platform/jobs/poll-interval.ts',
   'src/account/webhooks/schedule.ts',
 ]
 
@@ -171,6 +171,14 @@ describe('the layers', () => {
     const defaults = sources.filter((file) => /^export default /m.test(read(file)))
     const enums = sources.filter((file) => /^\s*(export )?(const )?enum /m.test(read(file)))
     expect({ names, defaults, enums }).toEqual({ names: [], defaults: [], enums: [] })
+  })
+
+  it('exports no type name twice: one name has one meaning', () => {
+    const declared = walk('src').flatMap((file) =>
+      [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({ name, file })),
+    )
+    const byName = [...Map.groupBy(declared, ({ name }) => name).values()].filter(({ length }) => length > 1)
+    expect(byName.map((same) => same.map(({ name, file }) => `${name} in ${file}`))).toEqual([])
   })
 
   it('keeps migrations free of the code that changes after them', () => {

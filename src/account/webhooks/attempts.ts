@@ -52,7 +52,7 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
   )
 }
 
-export interface Standing {
+export interface DeliveryStanding {
   status: DeliveryStatus
   attempts: number
   /** Until the next attempt is due; 0 or less when it is. */
@@ -62,8 +62,8 @@ export interface Standing {
 }
 
 /** Why an attempt could not begin. */
-export async function findStanding(tx: Tx, deliveryId: string): Promise<Standing | undefined> {
-  const [row] = await tx.query<Standing>(
+export async function findStanding(tx: Tx, deliveryId: string): Promise<DeliveryStanding | undefined> {
+  const [row] = await tx.query<DeliveryStanding>(
     `SELECT delivery.status, delivery.attempts, endpoint.status AS "endpointStatus",
        endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
        coalesce(extract(epoch FROM delivery.next_attempt_at - now()) * 1000, 0)::float8 AS "waitMs"

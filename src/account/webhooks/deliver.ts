@@ -2,15 +2,15 @@
 // after it, and a crash between the two costs that number, never the delivery. The first 2xx ends it.
 // Attempts of one account that begin or succeed together share a transaction: its wait for the disk is what they cost.
 
+import { createBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
-import { createCrowds } from '#src/platform/crowds.ts'
 import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { cancelJobs, STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
 import {
@@ -70,7 +70,7 @@ export function createDeliver({
     return secret
   }
 
-  async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<JobOutcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
     if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
 
@@ -90,7 +90,7 @@ export function createDeliver({
     return { kind: 'settled' }
   }
 
-  const begin = createCrowds<{ deliveryId: string; scope: Scope }, Ready | undefined>({
+  const begin = createBatcher<{ deliveryId: string; scope: Scope }, Ready | undefined>({
     keyOf: ({ scope }) => keyOf(scope),
     isSplitOnFailure: true,
     async run(items) {
@@ -112,7 +112,7 @@ export function createDeliver({
     },
   })
 
-  const succeed = createCrowds<Success, boolean>({
+  const succeed = createBatcher<Success, boolean>({
     keyOf: ({ job }) => keyOf(job.scope),
     isSplitOnFailure: true,
     run(items) {
@@ -132,7 +132,7 @@ export function createDeliver({
   })
 
   /** Why no attempt began, and what the row needs for it. */
-  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<Outcome> {
+  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<JobOutcome> {
     const standing = await findStanding(tx, deliveryId)
     if (standing?.status === 'pending') {
       const { endpointStatus, isEndpointDeleted, attempts, waitMs } = standing
@@ -169,7 +169,7 @@ export function createDeliver({
     })
   }
 
-  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<Outcome> {
+  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<JobOutcome> {
     const { deliveryId, attempt, endpointId } = begun
     const status = answer.status ?? null
     const result = {
@@ -202,8 +202,8 @@ export function createDeliver({
 
   return {
     run,
-    bury: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
-    unbury: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
+    onDead: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
+    onRedrive: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
   }
 }
 

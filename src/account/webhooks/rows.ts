@@ -4,7 +4,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import { deleteRows, type Step } from '#src/platform/retention.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -192,7 +192,7 @@ function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?:
 }
 
 /** Old deliveries that have ended, with the log of their attempts. */
-export const purgeDeliveries: Step = async (tx, { environment }, { before, limit }) => {
+export const purgeDeliveries: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const old = await tx.query<{ id: string }>(
     `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
     [idsBefore('whd', environment, before), before, limit],

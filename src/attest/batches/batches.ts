@@ -8,7 +8,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
-import { createReport, type Report } from '#src/platform/http/bulk.ts'
+import { createReport, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
@@ -18,7 +18,7 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
-import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
+import { type Acceptance, acceptSubmissions } from '../claims/accept.ts'
 import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
 import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
@@ -95,7 +95,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
   async function acceptInTurn(
     scope: Scope,
     spool: Spool,
-    intake: Report,
+    intake: RejectionReport,
     { signal, idempotencyKey }: BatchUpload,
   ): Promise<BatchState> {
     const accept = (tx: Tx) => acceptAll(tx, scope, spool, intake)
@@ -122,7 +122,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     }
   }
 
-  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: Report): Promise<BatchState> {
+  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: RejectionReport): Promise<BatchState> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -244,7 +244,7 @@ async function acceptChunk(
   scope: Scope,
   chunk: readonly SpooledLine[],
   { id, now, claims }: { id: string; now: Date; claims: DeferredClaims },
-): Promise<Map<number, Verdict>> {
+): Promise<Map<number, Acceptance>> {
   const verdicts = await accept(chunk)
   // A name that comes twice in one call is refused there. Asked again, the later line stands for the attestation that the
   // first has made, as it would in another chunk or another batch.
@@ -252,7 +252,7 @@ async function acceptChunk(
   if (again.length > 0) for (const [line, verdict] of await accept(again)) verdicts.set(line, verdict)
   return verdicts
 
-  async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Verdict>> {
+  async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Acceptance>> {
     const answers = await acceptSubmissions(
       tx,
       scope,
@@ -263,12 +263,12 @@ async function acceptChunk(
   }
 }
 
-function isDuplicate(verdict: Verdict | undefined): boolean {
+function isDuplicate(verdict: Acceptance | undefined): boolean {
   return verdict !== undefined && 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line')
 }
 
 // A batch without a line would be nothing to ask for, and 202 a promise about nothing.
-function nothingAccepted(report: Report): Failure {
+function nothingAccepted(report: RejectionReport): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })

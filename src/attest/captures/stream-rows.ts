@@ -3,7 +3,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import { type Doomed, takeMedia } from '../media/erase-rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
@@ -158,7 +158,7 @@ function nonceOf(submission: unknown): string | undefined {
 }
 
 /** Old chunks of streams that were never put together. Their bytes are media without a reference. */
-export const purgeChunks: Step = async (tx, _scope, { before, limit }) => {
+export const purgeChunks: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM capture_chunks WHERE (session_id, chunk_index) IN (
        SELECT session_id, chunk_index FROM capture_chunks WHERE arrived_at < $1

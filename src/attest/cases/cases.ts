@@ -11,11 +11,11 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import {
   allowedFrom,
+  type CaseReasonCode,
   type CaseState,
   fraudActorAfter,
   isTerminal,
   judgeTransition,
-  type ReasonCode,
 } from './machine.ts'
 import { refusalOf } from './refusals.ts'
 import {
@@ -36,7 +36,7 @@ import {
   saveCase,
 } from './rows.ts'
 import type { CaseSettings } from './settings.ts'
-import { type Clock, dueOf, setDue, startClock, turnClock } from './sla.ts'
+import { dueOf, type SlaClock, setDue, startClock, turnClock } from './sla.ts'
 
 export interface CasesDeps {
   db: Pick<Database, 'tenant'>
@@ -62,7 +62,7 @@ export interface Opening {
 
 export interface TransitionRequest extends Acting {
   to: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   note: string | null
   /** Taken over as the case's own. */
   assignee?: string | undefined
@@ -316,7 +316,7 @@ function erased(pointer: string): Failure {
 }
 
 // A row is more than its clock, and what is made of the clock must not bring the rest along.
-function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): Clock {
+function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): SlaClock {
   return { reviewDueAt, decisionDueAt, pausedAt }
 }
 

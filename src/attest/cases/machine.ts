@@ -18,7 +18,7 @@ export const REASON_CODES = [
   'policyholder_withdrew',
   'other',
 ] as const
-export type ReasonCode = (typeof REASON_CODES)[number]
+export type CaseReasonCode = (typeof REASON_CODES)[number]
 
 export type Role = 'owner' | 'admin' | 'approver' | 'analyst' | 'developer'
 
@@ -29,7 +29,7 @@ interface Transition {
   from: readonly CaseState[]
   to: CaseState
   /** Empty: none may be given. */
-  reasons: readonly ReasonCode[]
+  reasons: readonly CaseReasonCode[]
   needs?: 'assignee' | 'note'
   /** Whom it takes; anybody otherwise. */
   roles?: readonly Role[]
@@ -58,7 +58,7 @@ const TRANSITIONS: readonly Transition[] = [
 ]
 
 /** The case, as far as a transition depends on it. */
-export interface Subject {
+export interface CaseSubject {
   state: CaseState
   assignee: string | null
   /** Who was the first to name a suspected fraud: the denial for it takes somebody else. */
@@ -67,7 +67,7 @@ export interface Subject {
 
 export interface Wish {
   to: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   /** Trimmed. */
   note: string | null
   actor: string
@@ -94,7 +94,7 @@ export type Refusal =
 /** `proposed`: the first of two adjusters has said it, the state stays. */
 export type Ruling = { kind: 'applied' } | { kind: 'proposed' } | { kind: 'refused'; code: Refusal; detail: string }
 
-export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEyes }: Surroundings): Ruling {
+export function judgeTransition(subject: CaseSubject, wish: Wish, { claim, isFourEyes }: Surroundings): Ruling {
   const { to, reasonCode, actor, role } = wish
   const transition = TRANSITIONS.find((one) => one.to === to && one.from.includes(subject.state))
   if (transition === undefined)
@@ -158,11 +158,11 @@ function isNoteMissing({ reasonCode, note }: Pick<Wish, 'reasonCode' | 'note'>, 
   return reasonCode === 'other' ? length < MIN_NOTE_LENGTH : isNeeded && length === 0
 }
 
-function isReasonOf(reasons: readonly ReasonCode[], reasonCode: ReasonCode | null): boolean {
+function isReasonOf(reasons: readonly CaseReasonCode[], reasonCode: CaseReasonCode | null): boolean {
   return reasonCode === null ? reasons.length === 0 : reasons.includes(reasonCode)
 }
 
-function describeReasons(to: CaseState, reasons: readonly ReasonCode[]): string {
+function describeReasons(to: CaseState, reasons: readonly CaseReasonCode[]): string {
   return reasons.length === 0
     ? `To become ${to} it takes no reason.`
     : `To become ${to} it takes ${reasons.join(', ')}.`

@@ -2,17 +2,17 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { CaseState, ReasonCode } from './machine.ts'
-import type { Clock } from './sla.ts'
+import type { CaseReasonCode, CaseState } from './machine.ts'
+import type { SlaClock } from './sla.ts'
 
 export const PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const
 export type Priority = (typeof PRIORITIES)[number]
 
-export interface CaseRow extends Clock {
+export interface CaseRow extends SlaClock {
   id: string
   claimId: string
   state: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   assignee: string | null
   priority: Priority
   /** Counts the entries of the history. */
@@ -25,7 +25,7 @@ export interface CaseRow extends Clock {
   claimChangedAt: Date | null
 }
 
-export type EntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
+export type CaseEntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
 
 export interface Change {
   field: string
@@ -34,25 +34,25 @@ export interface Change {
 }
 
 export interface NewEntry {
-  kind: EntryKind
+  kind: CaseEntryKind
   /** null: the service itself. */
   actor: string | null
   keyId: string | null
   from?: CaseState
   to?: CaseState
-  reasonCode?: ReasonCode | null
+  reasonCode?: CaseReasonCode | null
   note?: string | null
   changes?: readonly Change[]
 }
 
 export interface EntryRow {
   seq: number
-  kind: EntryKind
+  kind: CaseEntryKind
   actor: string | null
   keyId: string | null
   from: CaseState | null
   to: CaseState | null
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   note: string | null
   noteErasedAt: Date | null
   changes: Change[] | null
@@ -109,7 +109,7 @@ export async function findOpenCase(tx: Tx, claimId: string): Promise<string | un
   return row?.id
 }
 
-export type NewCase = Pick<CaseRow, 'id' | 'claimId' | 'assignee' | 'priority'> & Clock & { openedAt: Date }
+export type NewCase = Pick<CaseRow, 'id' | 'claimId' | 'assignee' | 'priority'> & SlaClock & { openedAt: Date }
 
 /** @throws unique_violation when the claim has an open case. */
 export async function insertCase(tx: Tx, scope: Scope, row: NewCase, entry: NewEntry): Promise<void> {

@@ -10,7 +10,7 @@ export interface SlaSettings {
   decisionDays: number
 }
 
-export interface Clock {
+export interface SlaClock {
   reviewDueAt: Date
   decisionDueAt: Date
   /** Since when the decision's clock stands still. */
@@ -19,7 +19,7 @@ export interface Clock {
 
 const DAY_MS = 24 * 3_600_000
 
-export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaSettings): Clock {
+export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaSettings): SlaClock {
   return {
     reviewDueAt: addBusinessDays(now, reviewBusinessDays),
     decisionDueAt: addDays(now, decisionDays),
@@ -29,11 +29,11 @@ export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaS
 
 /** What a transition makes of the clock: it pauses, goes on, or starts again when a case is reopened. */
 export function turnClock(
-  clock: Clock,
+  clock: SlaClock,
   { from, to, isReopened }: { from: CaseState; to: CaseState; isReopened: boolean },
   now: Date,
   settings: SlaSettings,
-): Clock {
+): SlaClock {
   if (isReopened) return { ...clock, decisionDueAt: addDays(now, settings.decisionDays), pausedAt: null }
   if (to === 'info_requested') return { ...clock, pausedAt: now }
   if (from !== 'info_requested') return clock
@@ -41,20 +41,20 @@ export function turnClock(
 }
 
 /** Somebody says by when. In a pause that is where it goes on from. */
-export function setDue(clock: Clock, state: CaseState, dueAt: Date, now: Date): Clock {
+export function setDue(clock: SlaClock, state: CaseState, dueAt: Date, now: Date): SlaClock {
   if (state === 'open') return { ...clock, reviewDueAt: dueAt }
   return { ...clock, decisionDueAt: dueAt, pausedAt: clock.pausedAt === null ? null : now }
 }
 
 /** When the decision is due, or would be if the pause ended now. */
-export function shifted({ decisionDueAt, pausedAt }: Clock, now: Date): Date {
+export function shifted({ decisionDueAt, pausedAt }: SlaClock, now: Date): Date {
   if (pausedAt === null) return decisionDueAt
   // Processes' clocks differ: a pause is never negative.
   return new Date(decisionDueAt.getTime() + Math.max(0, now.getTime() - pausedAt.getTime()))
 }
 
 /** What is due next; null once the case is closed. */
-export function dueOf(clock: Clock, state: CaseState, isClosed: boolean, now: Date): Date | null {
+export function dueOf(clock: SlaClock, state: CaseState, isClosed: boolean, now: Date): Date | null {
   if (isClosed) return null
   return state === 'open' ? clock.reviewDueAt : shifted(clock, now)
 }

@@ -3,7 +3,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
-export type Outcome = 'changed' | 'unchanged' | 'failed' | 'skipped'
+export type MarkOutcome = 'changed' | 'unchanged' | 'failed' | 'skipped'
 
 /** Marks attestations for a cause; answers those that it had not marked before. */
 export async function insertMarks(
@@ -34,7 +34,7 @@ export async function settleMarks(
   tx: Tx,
   attestationId: string,
   reevaluationIds: readonly string[],
-  outcome: Outcome,
+  outcome: MarkOutcome,
 ): Promise<void> {
   await tx.query(
     // The way is the attestation's: a planner without statistics takes the re-evaluation's as well, of which all marks may be.
@@ -62,10 +62,10 @@ export async function reopenMarks(tx: Tx, attestationId: string): Promise<void> 
   )
 }
 
-export type Counts = Record<Outcome | 'pending', number>
+export type Counts = Record<MarkOutcome | 'pending', number>
 
 export async function countMarks(tx: Tx, reevaluationId: string): Promise<Counts> {
-  const rows = await tx.query<{ outcome: Outcome | null; count: number }>(
+  const rows = await tx.query<{ outcome: MarkOutcome | null; count: number }>(
     `SELECT outcome, count(*) AS count FROM reevaluation_marks WHERE reevaluation_id = $1 GROUP BY outcome`,
     [reevaluationId],
   )

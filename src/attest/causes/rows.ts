@@ -1,7 +1,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import { deleteRows, type Step } from '#src/platform/retention.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { Counts } from './mark-rows.ts'
 import type { Cause } from './request.ts'
 
@@ -109,7 +109,7 @@ export async function findReevaluations(
 }
 
 /** Old re-evaluations with their marks, which are as many as the attestations that they touched: those go first. */
-export const purgeReevaluations: Step = async (tx, { environment }, { before, limit }) => {
+export const purgeReevaluations: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const old = await tx.query<{ id: string }>(
     `SELECT id FROM reevaluations WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
     [idsBefore('ree', environment, before), before, limit],

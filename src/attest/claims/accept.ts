@@ -32,7 +32,7 @@ export interface Accepted {
 }
 
 /** In the order of the submissions: accepted, or the reasons why not. */
-export type Verdict = { accepted: Accepted } | { errors: FieldError[] }
+export type Acceptance = { accepted: Accepted } | { errors: FieldError[] }
 
 interface Source {
   /** The batch, and the line of its first submission, from 1. */
@@ -59,7 +59,7 @@ export async function acceptSubmissions(
   scope: Scope,
   bodies: readonly BatchLine[],
   source: Source,
-): Promise<Verdict[]> {
+): Promise<Acceptance[]> {
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
   const held = holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
   const verdicts: Verdicts = prepared.map(() => undefined)
@@ -76,7 +76,7 @@ export async function acceptSubmissions(
   return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
 }
 
-type Verdicts = (Verdict | undefined)[]
+type Verdicts = (Acceptance | undefined)[]
 
 // What another transaction commits between a look and an insert shows itself in the insert only. By then our claims are
 // written, so they go back too: a repeat, or a name that was taken, leaves no claim behind and adds nothing to one.
@@ -139,7 +139,7 @@ function refuseWrongMedia(prepared: readonly Prepared[], media: readonly Media[]
   })
 }
 
-function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Verdict | undefined {
+function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Acceptance | undefined {
   const pointer = '/media/media_id'
   if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
   if (found.contentType.startsWith(`${media_type}/`)) return undefined
@@ -219,15 +219,15 @@ async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): 
 }
 
 // A claim that was erased on somebody's demand must not fill again behind their back, as by a phone that was offline.
-function refuseClosed(): Verdict {
+function refuseClosed(): Acceptance {
   return refuse('/claim/reference', 'claim_erased', 'names a claim that was erased: it takes no more captures')
 }
 
-function refuse(pointer: string, code: string, detail: string): Verdict {
+function refuse(pointer: string, code: string, detail: string): Acceptance {
   return { errors: [{ pointer, code, detail }] }
 }
 
-function acceptedOf(prepared: Prepared | undefined): Verdict {
+function acceptedOf(prepared: Prepared | undefined): Acceptance {
   if (prepared === undefined) throw new Error('a verdict without a submission')
   const { id: attestationId, claimId, jobId } = prepared.attestation
   return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(prepared.attestation) } }

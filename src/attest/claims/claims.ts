@@ -1,21 +1,21 @@
 // Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
 
 import { Failure, refusalOf } from '#src/failure.ts'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFerries } from '#src/platform/db/ferries.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
-import { createHaste } from '#src/platform/jobs/haste.ts'
+import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
-import { type Accepted, acceptSubmissions, type Verdict } from './accept.ts'
+import { type Acceptance, type Accepted, acceptSubmissions } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
 import { resubmit } from './resubmit.ts'
 import {
@@ -50,28 +50,28 @@ export interface Submitting {
   key?: IdempotencyKey | undefined
 }
 
-export type Evidence = AttestationRow & { submission: Submission }
+export type ClaimEvidence = AttestationRow & { submission: Submission }
 
 export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
-  const { inCrowd, hasten } = createHaste(dispatchSoon)
+  const { whileCounted, dispatchIfIdle } = createEagerDispatch(dispatchSoon)
 
-  const acceptTogether = createFerries<{ scope: Scope; body: BatchLine }, Verdict>({
+  const acceptBatched = createTransactionBatcher<{ scope: Scope; body: BatchLine }, Acceptance>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
     maxSize: MAX_TOGETHER,
-    run: (depart, { scope }) =>
+    run: (take, { scope }) =>
       retryDeadlocks(() =>
         db.tenant(scope, (tx) =>
           acceptSubmissions(
             tx,
             scope,
-            depart().map(({ body }) => body),
+            take().map(({ body }) => body),
             { priority: 'interactive', now: now() },
           ),
         ),
       ),
   })
 
-  function acceptAlone(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
+  function acceptSingle(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
     const accept = async (tx: Tx) =>
       acceptedOf(...(await acceptSubmissions(tx, scope, [body], { priority: 'interactive', now: now() })))
     return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)))
@@ -79,9 +79,9 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 
   // A trace shows its own transaction, and an Idempotency-Key is kept in the transaction of its effect.
   async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
-    if (key !== undefined || traceparentOf() !== undefined) return acceptAlone(scope, body, key)
-    const verdict = await acceptTogether({ scope, body })
-    return isAboutName(verdict) ? acceptAlone(scope, body) : acceptedOf(verdict)
+    if (key !== undefined || traceparentOf() !== undefined) return acceptSingle(scope, body, key)
+    const verdict = await acceptBatched({ scope, body })
+    return isAboutName(verdict) ? acceptSingle(scope, body) : acceptedOf(verdict)
   }
 
   async function readAttestation(scope: Scope, id: string): Promise<AttestationRow> {
@@ -128,11 +128,11 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request, bytesOf)
-      const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() => accept(caller, body, key))
+      const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // What was evaluated long ago has no job any more that a waiter could see ending.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
-      hasten(jobId)
+      dispatchIfIdle(jobId)
       if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
@@ -158,7 +158,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         return current
       }
       const row = await db.tenant(scope, (tx) => once(tx, key, retry, () => id))
-      hasten(row.jobId)
+      dispatchIfIdle(row.jobId)
       return row
     },
 
@@ -170,11 +170,11 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<{ claim: ListedClaim; attestations: Page<Evidence> }> {
+    ): Promise<{ claim: ListedClaim; attestations: Page<ClaimEvidence> }> {
       checkId(id, 'clm', scope.environment)
       const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
-      const [[claim], rows] = await db.readTenant<[ListedClaim, Evidence]>(scope, [
+      const [[claim], rows] = await db.readTenant<[ListedClaim, ClaimEvidence]>(scope, [
         selectClaim(id),
         selectAttestationsOfClaim(id, { before, limit: query.limit + 1 }),
       ])
@@ -207,13 +207,13 @@ async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
 }
 
 /** @throws {Failure} the refusal. */
-function acceptedOf(verdict?: Verdict): Accepted {
+function acceptedOf(verdict?: Acceptance): Accepted {
   if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
   return verdict.accepted
 }
 
 // Of submissions with one name only the first was tried. What became of it is known by now.
-function isAboutName(verdict: Verdict): boolean {
+function isAboutName(verdict: Acceptance): boolean {
   return 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'conflict')
 }
 

@@ -1,6 +1,6 @@
 // Results that are replaced: the old one is kept, and the new one stands in its place.
 
-import type { Judgement, Standing } from '#src/attest/factors/judge.ts'
+import type { AttestationStanding, Judgement } from '#src/attest/factors/judge.ts'
 import type { AdvisoryCode, FactorCode } from '#src/attest/factors/table.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { NewResult } from './rows.ts'
@@ -78,8 +78,8 @@ export async function replaceResult(
  * How the attestations of a claim stand, each way once: however many they are, their scores and codes are few. The claim's
  * row is locked by the caller.
  */
-export async function findStandings(tx: Tx, claimId: string): Promise<Standing[]> {
-  const rows = await tx.query<Omit<Standing, 'factors' | 'advisoryFactors'> & Codes>(
+export async function findStandings(tx: Tx, claimId: string): Promise<AttestationStanding[]> {
+  const rows = await tx.query<Omit<AttestationStanding, 'factors' | 'advisoryFactors'> & Codes>(
     `SELECT risk_status AS "riskStatus", risk_score AS "riskScore", provenance_status AS "provenanceStatus",
        jsonb_path_query_array(factors, '$[*].code') AS "factorCodes",
        jsonb_path_query_array(advisory_factors, '$[*].code') AS "advisoryCodes"

@@ -1,7 +1,7 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import { deleteRows, type Step } from '#src/platform/retention.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
 import { noteUnreferenced } from '../media/erase-rows.ts'
@@ -276,7 +276,7 @@ export function selectAttestationsOfClaim(claimId: string, page: EvidencePage): 
 }
 
 /** Old attestations. Their media are noted as unreferenced, so that retention looks at them again. */
-export const purgeAttestations: Step = async (tx, { environment }, { before, limit }) => {
+export const purgeAttestations: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const old = await tx.query<{ id: string; mediaId: string }>(
     `SELECT id, media_id AS "mediaId" FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3`,
     [idsBefore('att', environment, before), before, limit],

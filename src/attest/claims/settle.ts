@@ -2,7 +2,7 @@
 // in one transaction, which waits for the disk once.
 
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
-import { createCrowds } from '#src/platform/crowds.ts'
+import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
@@ -11,7 +11,7 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
-import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
+import { type AttestationStanding, aggregate, type ClaimStanding, type Judgement } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
 import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
 import { insertResults, type NewResult } from './rows.ts'
@@ -26,23 +26,23 @@ export interface Judged {
 export type Settle = (judged: Judged) => Promise<void>
 
 export function createSettle({ db, openCase }: { db: Database; openCase: OpenCase | undefined }): Settle {
-  const join = createCrowds<Traced, void>({
+  const addToBatch = createBatcher<Traced, void>({
     keyOf: ({ job: { scope } }) => `${scope.accountId} ${scope.environment}`,
     // Whoever lost his job, or met a deadlock, costs the others nothing but this try.
     isSplitOnFailure: true,
-    async run(crowd) {
-      const scope = crowd[0].job.scope
+    async run(batch) {
+      const scope = batch[0].job.scope
       // Jobs, attestations and claims, each in the order of their ids, as everybody locks them.
-      const sorted = crowd.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
-      await db.tenant(scope, (tx) => settleCrowd(tx, scope, sorted, openCase))
-      return crowd.map(() => undefined)
+      const sorted = batch.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
+      await db.tenant(scope, (tx) => settleBatch(tx, scope, sorted, openCase))
+      return batch.map(() => undefined)
     },
   })
   // The transaction is everybody's: what each of them waits for it, and what becomes of his events, is in his own trace.
   return (judged) =>
     inSpan(
       () => ({ name: 'settle' }),
-      (span) => join({ ...judged, traceparent: traceparentOf(span) }),
+      (span) => addToBatch({ ...judged, traceparent: traceparentOf(span) }),
     )
 }
 
@@ -50,23 +50,23 @@ interface Traced extends Judged {
   traceparent: string | undefined
 }
 
-async function settleCrowd(
+async function settleBatch(
   tx: Tx,
   scope: Scope,
-  crowd: readonly Traced[],
+  batch: readonly Traced[],
   openCase: OpenCase | undefined,
 ): Promise<void> {
   failpoint('attest:settling')
-  const claimIds = [...new Set(crowd.map(({ claimId }) => claimId))].toSorted()
+  const claimIds = [...new Set(batch.map(({ claimId }) => claimId))].toSorted()
   // Sent together; a job that has moved on takes all of it back.
   const [own, written, locked] = await Promise.all([
     settleAll(
       tx,
-      crowd.map(({ job }) => job),
+      batch.map(({ job }) => job),
     ),
     insertResults(
       tx,
-      crowd.map(({ result }) => result),
+      batch.map(({ result }) => result),
     ),
     lockClaims(tx, claimIds),
   ])
@@ -75,7 +75,7 @@ async function settleCrowd(
   const claims = new Map(locked.map((claim) => [claim.id, claim]))
   const standings = new Map<string, ClaimStanding>()
   const events: NewEvent[] = []
-  for (const { claimId, result, traceparent } of crowd) {
+  for (const { claimId, result, traceparent } of batch) {
     if (!written.has(result.id)) continue
     const before = claims.get(claimId)
     if (before === undefined) throw new Error('an attestation that was judged has no claim')
@@ -105,7 +105,7 @@ function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
   return withScreening(standing, claim.advisoryCodes)
 }
 
-function standingsOf(claim: ClaimRow): Standing[] {
+function standingsOf(claim: ClaimRow): AttestationStanding[] {
   const { riskStatus, riskScore, provenanceStatus } = claim
   if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
   return [

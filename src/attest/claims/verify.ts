@@ -8,7 +8,7 @@ import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
@@ -17,9 +17,9 @@ import type { ReadRevocations } from '../hardware/lists.ts'
 import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
-import type { Gathered } from './gather.ts'
+import type { CaptureContext } from './context.ts'
 import { type HardwareContext, takeCounter, takeNonce } from './hardware-facts.ts'
-import { createLook } from './look.ts'
+import { createLoadSubmission } from './load.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
@@ -60,13 +60,13 @@ export function createVerify({
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
-  const look = createLook(db)
+  const look = createLoadSubmission(db)
   const readMedia = createReadMedia({ c2paAnchorsOf, store, inspector, c2pa })
   const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
-  async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<JobOutcome> {
     try {
       return await verify(attestationId, job)
     } catch (error) {
@@ -80,16 +80,16 @@ export function createVerify({
     }
   }
 
-  async function verify(attestationId: string, job: RunningJob): Promise<Outcome> {
+  async function verify(attestationId: string, job: RunningJob): Promise<JobOutcome> {
     const found = await look(job.scope, attestationId)
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted, gathered, policy, screening } = found
+    const { submitted, captureContext, policy, screening } = found
     note({ claim: submitted.claimId })
     if (submitted.status === 'cancelled') return { kind: 'done' }
     const gatherFacts = async () =>
       factsOf(
         submitted,
-        gathered,
+        captureContext,
         { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
         await hardwareContext(job, submitted),
         { policy, screening },
@@ -113,7 +113,7 @@ export function createVerify({
         evaluatedAt,
         resultJws,
         signerId,
-        keyOwnerId: gathered.keyOwnerId,
+        keyOwnerId: captureContext.keyOwnerId,
         facts: encodeFacts(facts),
         policyVersion,
       },
@@ -132,17 +132,17 @@ export function createVerify({
 
   return {
     run,
-    bury: async (tx, _scope, { attestationId }) =>
+    onDead: async (tx, _scope, { attestationId }) =>
       void (await Promise.all([markFailed(tx, { id: attestationId }, FAILURE), failMarks(tx, attestationId)])),
-    buryUnread: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
-    unbury: async (tx, _scope, { attestationId }) =>
+    onUnreadableDead: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
+    onRedrive: async (tx, _scope, { attestationId }) =>
       void (await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, attestationId)])),
   }
 }
 
 async function factsOf(
   submitted: SubmittedRow,
-  gathered: Gathered,
+  captureContext: CaptureContext,
   mediaFacts: MediaFacts & Pick<Facts, 'video'>,
   context: HardwareContext,
   known: Pick<Facts, 'policy' | 'screening'>,
@@ -151,7 +151,7 @@ async function factsOf(
   const { claimLossLat: lat, claimLossLng: lng } = submitted
   const claimLossLocation = lat === null || lng === null ? null : { lat, lng }
   return {
-    ...(await gathered.judgeCapture(context)),
+    ...(await captureContext.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     ...mediaFacts,

@@ -10,14 +10,14 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
+import { type HardwareEvidence, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
 import { findCas } from '../trust/rows.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
-import { replaceVerdict, type Standing, standingOf } from './hardware-rows.ts'
+import { type HardwareStanding, replaceVerdict, standingOf } from './hardware-rows.ts'
 import { type Acting, countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
@@ -39,9 +39,9 @@ export interface RevokeRequest {
 }
 
 /** A row, and what it is at the time of the answer. */
-export type Device = DeviceRow & Standing & { state: DeviceState }
+export type Device = DeviceRow & HardwareStanding & { state: DeviceState }
 
-export interface ListQuery {
+export interface DeviceListQuery {
   limit: number
   cursor?: string | undefined
   include?: 'total_count' | undefined
@@ -106,7 +106,7 @@ export function createDevices({
      * Newest first.
      * @throws {Failure} `invalid_request` at `?cursor`.
      */
-    async list(scope: Scope, query: ListQuery): Promise<Page<Device> & { total_count?: number }> {
+    async list(scope: Scope, query: DeviceListQuery): Promise<Page<Device> & { total_count?: number }> {
       const at = now()
       const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
@@ -172,7 +172,7 @@ export function createDevices({
      * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request` with the
      * reasons.
      */
-    async attest(scope: Acting, id: string, request: EvidenceRequest, key?: IdempotencyKey): Promise<Device> {
+    async attest(scope: Acting, id: string, request: HardwareEvidence, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
       const at = now()
       const revocations = await trust.revocations()
@@ -238,7 +238,7 @@ export function createDevices({
 // Long enough to renew a fleet.
 const SOON_MS = 30 * 24 * 3_600_000
 
-function refusedEvidence(request: EvidenceRequest, reasons: readonly Reason[]): Failure {
+function refusedEvidence(request: HardwareEvidence, reasons: readonly Reason[]): Failure {
   return invalidRequest(reasonsOf(request, reasons))
 }
 

@@ -6,7 +6,7 @@ import { type Certificate, CHAIN_LIMITS, checkChain, parseChain } from '#src/pla
 import { newId, type Scope } from '#src/platform/ids.ts'
 import {
   type EvidenceContext,
-  type EvidenceRequest,
+  type HardwareEvidence,
   judgeEvidence,
   type NewEvidence,
   NO_TRUST,
@@ -18,7 +18,7 @@ export interface EnrollRequest {
   name?: string | undefined
   /** Base64 (RFC 4648 section 4) of DER, leaf first. */
   certificate_chain: string[]
-  attestation?: EvidenceRequest | undefined
+  attestation?: HardwareEvidence | undefined
 }
 
 export type Enrollment =

@@ -4,7 +4,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
 import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
-import type { HardwareTier, Verdict } from '../hardware/verdict.ts'
+import type { EvidenceVerdict, HardwareTier } from '../hardware/verdict.ts'
 import { type Acting, entriesOfWritten } from './history-rows.ts'
 
 export interface HardwareColumns {
@@ -20,7 +20,7 @@ export interface HardwareColumns {
 export const HARDWARE = `hardware_tier AS "provenTier", hardware AS evidence,
   attestation_serials AS "attestationSerials", attest_key AS "attestKey", attest_counter AS "attestCounter"`
 
-export interface Standing {
+export interface HardwareStanding {
   hardwareTier: HardwareTier
   revocation: Revocation
 }
@@ -30,7 +30,7 @@ export function standingOf(
   { provenTier, attestationSerials }: Pick<HardwareColumns, 'provenTier' | 'attestationSerials'>,
   revocations: RevocationSnapshot,
   now: Date,
-): Standing {
+): HardwareStanding {
   const revocation = findRevocation(attestationSerials, revocations, now)
   return { hardwareTier: isStanding(revocation) ? provenTier : 'none', revocation }
 }
@@ -49,7 +49,7 @@ export function tierCondition(tier: HardwareTier, revocations: RevocationSnapsho
 export interface StoredVerdict {
   /** SHA-256 of the device's SubjectPublicKeyInfo. */
   spkiDigest: Buffer
-  verdict: Verdict
+  verdict: EvidenceVerdict
 }
 
 /** Keeps verdicts with devices that have none. What a device has already is for a refresh to replace. */
@@ -81,7 +81,7 @@ export async function replaceVerdict(
   tx: Tx,
   acting: Acting,
   deviceId: string,
-  verdict: Verdict,
+  verdict: EvidenceVerdict,
   at: Date,
 ): Promise<boolean> {
   const values: unknown[] = [deviceId, JSON.stringify(columnsOf(verdict, at))]
@@ -107,7 +107,7 @@ const SET = (source: string) => `hardware_tier = ${source} ->> 'tier', hardware 
   attestation_serials = ARRAY(SELECT jsonb_array_elements_text(${source} -> 'serials')),
   attest_key = decode(${source} ->> 'attestKey', 'base64'), attest_counter = (${source} ->> 'attestCounter')::bigint`
 
-function columnsOf(verdict: Verdict, at: Date) {
+function columnsOf(verdict: EvidenceVerdict, at: Date) {
   return {
     tier: verdict.provenTier,
     evidence: keptOf(verdict, at),

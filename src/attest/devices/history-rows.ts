@@ -11,11 +11,11 @@ export type Acting = Scope & {
 }
 
 export const ENTRY_KINDS = ['enrolled', 'renewed', 'attested', 'revoked'] as const
-export type EntryKind = (typeof ENTRY_KINDS)[number]
+export type DeviceEntryKind = (typeof ENTRY_KINDS)[number]
 
 export interface DeviceEntry {
   id: string
-  kind: EntryKind
+  kind: DeviceEntryKind
   actor: string | null
   keyId: string | null
   reason: string | null

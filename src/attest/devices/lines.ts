@@ -20,7 +20,7 @@ export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 // A hopeless line needs no complete list, and ten thousand of them must fit into one answer.
 const MAX_ERRORS_PER_LINE = 10
 
-export type Line<R> = { line: number } & ({ request: R } | { errors: FieldError[] })
+export type JsonLine<R> = { line: number } & ({ request: R } | { errors: FieldError[] })
 
 export function maxLinesOf({ isAccountBearing }: Caller): number {
   return isAccountBearing ? MAX_IMPORT_LINES : MAX_PUBLIC_IMPORT_LINES
@@ -31,7 +31,7 @@ export async function* readJsonLines<S extends z.ZodType>(
   stream: Readable,
   maxLines: number,
   schema: S,
-): AsyncGenerator<Line<z.output<S>>> {
+): AsyncGenerator<JsonLine<z.output<S>>> {
   for await (const { line, bytes } of readLines(stream, { maxLines, maxLineBytes: LINE_LIMITS.maxBytes })) {
     yield { line, ...readLine(bytes, schema) }
   }

@@ -7,8 +7,8 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
-import { type EvidenceRequest, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
-import { isProven, type Reason, type Verdict } from '../hardware/verdict.ts'
+import { type HardwareEvidence, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
+import { type EvidenceVerdict, isProven, type Reason } from '../hardware/verdict.ts'
 import { consumeChallenges, findConsumers } from './challenge-rows.ts'
 import { replaceVerdict } from './hardware-rows.ts'
 import type { Acting } from './history-rows.ts'
@@ -16,7 +16,7 @@ import { type DeviceRow, findDevicesByIds } from './rows.ts'
 
 export interface RefreshRequest {
   device_id: string
-  attestation: EvidenceRequest
+  attestation: HardwareEvidence
 }
 
 /** A line as far as its shape goes; `line` counts from 1. */
@@ -24,7 +24,7 @@ export type RefreshLine = { line: number } & ({ request: RefreshRequest } | { er
 
 export interface RefreshResult {
   rejected: { line: number; errors: FieldError[] }[]
-  devices: { line: number; deviceId: string; provenTier: Verdict['provenTier'] }[]
+  devices: { line: number; deviceId: string; provenTier: EvidenceVerdict['provenTier'] }[]
 }
 
 export interface RefreshDeps {
@@ -39,8 +39,8 @@ interface Judged {
   line: number
   deviceId: string
   challenge: string
-  request: EvidenceRequest
-  verdict: Verdict
+  request: HardwareEvidence
+  verdict: EvidenceVerdict
 }
 
 /**
@@ -55,7 +55,7 @@ export async function refreshDevices(
 ): Promise<RefreshResult> {
   const at = now()
   const rejected: RefreshResult['rejected'] = []
-  const wanted = new Map<string, { line: number; request: EvidenceRequest }>()
+  const wanted = new Map<string, { line: number; request: HardwareEvidence }>()
   let held = 0
   const refuse = (line: number, ...errors: FieldError[]) => void rejected.push({ line, errors })
 
@@ -88,7 +88,7 @@ export async function refreshDevices(
   }
 
   async function judgeChunk(
-    chunk: readonly [id: string, wish: { line: number; request: EvidenceRequest }][],
+    chunk: readonly [id: string, wish: { line: number; request: HardwareEvidence }][],
     rows: ReadonlyMap<string, DeviceRow>,
     refuseLine: typeof refuse,
   ): Promise<Judged[]> {
@@ -115,7 +115,7 @@ export async function refreshDevices(
 }
 
 /** Why evidence was refused, at its places in the request. */
-export function reasonsOf({ format }: EvidenceRequest, reasons: readonly Reason[], place = ''): FieldError[] {
+export function reasonsOf({ format }: HardwareEvidence, reasons: readonly Reason[], place = ''): FieldError[] {
   const evidence = `${place}${format === 'android-key' ? '/chain' : '/object'}`
   return reasons.map(({ code, detail }) => ({
     pointer: code.startsWith('challenge_') ? `${place}/challenge` : evidence,
@@ -135,7 +135,7 @@ function chunksOf<Item>(items: readonly Item[]): Item[][] {
   )
 }
 
-function sizeOf(request: EvidenceRequest): number {
+function sizeOf(request: HardwareEvidence): number {
   return request.format === 'android-key'
     ? request.chain.reduce((sum, der) => sum + der.length, 0)
     : request.object.length

@@ -12,8 +12,8 @@ import { FACTORS } from '../factors/table.ts'
 import type { CheckOptions } from './check.ts'
 import { checkVideo } from './check-video.ts'
 import { jsonOf } from './digests.ts'
-import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
-import type { Packet, PacketAttestation } from './views.ts'
+import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import type { EvidencePacket, PacketAttestation } from './views.ts'
 
 const RESULT_TYP = 'attest-result+jwt'
 
@@ -25,9 +25,9 @@ interface Context {
 
 export async function checkAttestation(
   one: PacketAttestation,
-  packet: Packet,
+  packet: EvidencePacket,
   { keys, findMedia, openMedia }: Context,
-): Promise<Finding[]> {
+): Promise<CheckFinding[]> {
   return [
     ...(await checkResult(one, packet, keys)),
     ...(await checkEarlier(one, packet, keys)),
@@ -38,7 +38,7 @@ export async function checkAttestation(
   ]
 }
 
-async function checkResult(one: PacketAttestation, { about }: Packet, keys: KeySet): Promise<Finding[]> {
+async function checkResult(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
   const part = partOf(one)
   const { result } = one
   if (result === null) {
@@ -90,7 +90,7 @@ async function checkResult(one: PacketAttestation, { about }: Packet, keys: KeyS
   ]
 }
 
-function checkScore({ attestation_id, result }: PacketAttestation): Finding[] {
+function checkScore({ attestation_id, result }: PacketAttestation): CheckFinding[] {
   if (result === null) return []
   const part = `attestations/${attestation_id}`
   const points: Record<string, number> = FACTORS
@@ -107,8 +107,8 @@ function checkScore({ attestation_id, result }: PacketAttestation): Finding[] {
   ]
 }
 
-async function checkEarlier(one: PacketAttestation, { about }: Packet, keys: KeySet): Promise<Finding[]> {
-  const findings: Finding[] = []
+async function checkEarlier(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
+  const findings: CheckFinding[] = []
   for (const earlier of one.earlier_results) {
     const verdict = await verifyStrictly(earlier.result_jws, keys)
     const payload = verdict.isValid && isRecord(verdict.payload) ? verdict.payload : {}
@@ -128,7 +128,7 @@ async function checkEarlier(one: PacketAttestation, { about }: Packet, keys: Key
   return findings
 }
 
-async function checkBundle(one: PacketAttestation): Promise<Finding[]> {
+async function checkBundle(one: PacketAttestation): Promise<CheckFinding[]> {
   const part = partOf(one)
   const { bundle, signature } = one.submission
   if (one.erased_at !== null)
@@ -158,7 +158,7 @@ async function checkBundle(one: PacketAttestation): Promise<Finding[]> {
   ]
 }
 
-function checkCertificates(one: PacketAttestation, { devices }: Packet): Finding[] {
+function checkCertificates(one: PacketAttestation, { devices }: EvidencePacket): CheckFinding[] {
   const part = partOf(one)
   const { source, chain } = one.certificates
   if (chain.length === 0) return [skipped(part, 'certificates', 'there are none')]
@@ -205,7 +205,7 @@ function isSignedByOne(certificate: Certificate, all: readonly Certificate[], in
   return issuers.some((issuer) => certificate.x509.verify(issuer.publicKey))
 }
 
-function checkMedia({ media, attestation_id }: PacketAttestation, findMedia: CheckOptions['findMedia']): Finding {
+function checkMedia({ media, attestation_id }: PacketAttestation, findMedia: CheckOptions['findMedia']): CheckFinding {
   const part = `attestations/${attestation_id}`
   if (findMedia === undefined) return skipped(part, 'original', 'no originals were given (--media)')
   if (media.is_erased) return skipped(part, 'original', 'it was erased')

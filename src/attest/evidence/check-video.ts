@@ -16,7 +16,7 @@ import { examineVideo } from '../video/examine.ts'
 import type { ReceivedVideo, VideoFacts, VideoManifest } from '../video/facts.ts'
 import { type Pieces, readPieces, sizesOf } from '../video/pieces.ts'
 import { jsonOf } from './digests.ts'
-import { type Finding, finding, isRecord, skipped } from './findings.ts'
+import { type CheckFinding, finding, isRecord, skipped } from './findings.ts'
 import type { PacketAttestation } from './views.ts'
 
 /** The original with this digest, when it was given. */
@@ -51,7 +51,7 @@ const CONTAINER = [
   'timescale',
 ]
 
-export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | undefined): Promise<Finding[]> {
+export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | undefined): Promise<CheckFinding[]> {
   const { result, submission, media } = one
   const { bundle } = submission
   if (submission.media_type !== 'video' || result === null || !isRecord(bundle)) return []
@@ -194,7 +194,7 @@ function factsOf(
 }
 
 // The evidence names the digest that the manifest lists: it must be the one that is listed there.
-function checkDigest(part: string, evidence: Evidence | undefined, manifest: VideoManifest | null): Finding {
+function checkDigest(part: string, evidence: Evidence | undefined, manifest: VideoManifest | null): CheckFinding {
   const problems = isRecord(evidence?.problems) ? evidence.problems : {}
   const first = isRecord(problems.digest) ? problems.digest.first_index : undefined
   if (evidence === undefined || typeof first !== 'number' || first !== evidence.first_bad_index) {

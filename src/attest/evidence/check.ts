@@ -8,9 +8,9 @@ import { checkAttestation } from './check-attestation.ts'
 import { checkClaim } from './check-claim.ts'
 import type { OpenMedia } from './check-video.ts'
 import { digestOf, jsonOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
-import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 import { isPdf, readAttachment, splitSeal } from './pdf-file.ts'
-import { type Packet, type SignedPacket, signedPacketView } from './views.ts'
+import { type EvidencePacket, type SignedPacket, signedPacketView } from './views.ts'
 
 export interface CheckOptions {
   /** Keys that are known to be the service's. Without, the packet's own are taken, and nobody vouches for them. */
@@ -23,17 +23,17 @@ export interface CheckOptions {
   openMedia?: OpenMedia | undefined
 }
 
-export interface Report {
-  findings: Finding[]
+export interface CheckReport {
+  findings: CheckFinding[]
   /** Undefined when it can't be read. */
-  packet: Packet | undefined
+  packet: EvidencePacket | undefined
 }
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxDepth: 64 }
 
 /** Never throws for what is in the file. */
-export async function checkFile(file: Buffer, options: CheckOptions = {}): Promise<Report> {
-  const findings: Finding[] = []
+export async function checkFile(file: Buffer, options: CheckOptions = {}): Promise<CheckReport> {
+  const findings: CheckFinding[] = []
   const isDocument = isPdf(file)
   const bytes = isDocument ? readAttachment(file) : file
   if (bytes === undefined) {
@@ -67,7 +67,7 @@ interface Raw {
   signature: string
 }
 
-function readSigned(bytes: Buffer): { findings: Finding[]; raw?: Raw; signed?: SignedPacket } {
+function readSigned(bytes: Buffer): { findings: CheckFinding[]; raw?: Raw; signed?: SignedPacket } {
   let value: unknown
   try {
     value = parseJson(bytes, LIMITS)
@@ -96,7 +96,7 @@ function rawOf(value: unknown): Raw | undefined {
 }
 
 // A key of the packet's own says nothing: whoever writes a packet writes its keys too.
-function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): Finding {
+function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): CheckFinding {
   if (given === undefined) {
     return {
       part: 'keys',
@@ -118,7 +118,7 @@ function isSameKey(a: PublishedKey, b: PublishedKey): boolean {
   return a.kid === b.kid && a.x === b.x && a.y === b.y && a.env === b.env && a.family === b.family
 }
 
-async function checkSignature(raw: Raw, keys: KeySet): Promise<Finding[]> {
+async function checkSignature(raw: Raw, keys: KeySet): Promise<CheckFinding[]> {
   const verdict = await verifyStrictly(raw.signature, keys)
   if (!verdict.isValid) return [finding('packet', 'signature', false, wordsOf(verdict.reason))]
   const { payload, typ, environment } = verdict
@@ -142,7 +142,7 @@ async function checkSignature(raw: Raw, keys: KeySet): Promise<Finding[]> {
   return [...findings, ...checkParts(raw.packet, isRecord(signed.parts) ? signed.parts : {})]
 }
 
-function checkParts(packet: Record<string, unknown>, signed: Record<string, unknown>): Finding[] {
+function checkParts(packet: Record<string, unknown>, signed: Record<string, unknown>): CheckFinding[] {
   const found = partDigests(packet)
   const names = new Set([...Object.keys(signed), ...Object.keys(found)])
   return [...names].map((name) => {
@@ -160,7 +160,7 @@ function checkParts(packet: Record<string, unknown>, signed: Record<string, unkn
   })
 }
 
-async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Promise<Finding> {
+async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Promise<CheckFinding> {
   const split = splitSeal(file)
   if (split === undefined) {
     return finding('pages', 'seal', false, 'the last line of the file is no seal: it was saved again, or changed')
@@ -173,7 +173,7 @@ async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Pr
   return finding('pages', 'seal', isSame, 'the pages are not the ones that were sealed')
 }
 
-function pagesUnchecked(): Finding[] {
+function pagesUnchecked(): CheckFinding[] {
   return [skipped('pages', 'seal', 'without its packet a document can not be checked')]
 }
 

@@ -7,7 +7,7 @@ import { meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 import { countOf, summarize } from './summary.ts'
 import type { Typeface } from './typeface.ts'
-import type { Packet, SignedPacket } from './views.ts'
+import type { EvidencePacket, SignedPacket } from './views.ts'
 
 export interface Picture {
   jpeg: Buffer
@@ -84,12 +84,12 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
   sheet.paragraph(about.statement, { size: 8.5, colour: '#5c5c5c' })
 }
 
-function placeOf(place: Packet['claim']['loss_location'], erasedAt: string | null): string {
+function placeOf(place: EvidencePacket['claim']['loss_location'], erasedAt: string | null): string {
   if (place !== null) return `${place.lat}, ${place.lng} (latitude, longitude)`
   return erasedAt === null ? 'not said' : 'erased'
 }
 
-function layOutDevices(sheet: Sheet, { devices }: Packet): void {
+function layOutDevices(sheet: Sheet, { devices }: EvidencePacket): void {
   sheet.heading('Devices', 2)
   if (devices.length === 0) sheet.paragraph('None of the devices that are named here is in the register.')
   for (const device of devices) {
@@ -127,7 +127,7 @@ function layOutDevices(sheet: Sheet, { devices }: Packet): void {
   }
 }
 
-function layOutCases(sheet: Sheet, { cases }: Packet): void {
+function layOutCases(sheet: Sheet, { cases }: EvidencePacket): void {
   sheet.heading('What people decided', 2)
   if (cases.length === 0) sheet.paragraph('No case was opened for this claim.')
   for (const one of cases) {
@@ -160,7 +160,7 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
   }
 }
 
-function layOutTimeline(sheet: Sheet, { timeline }: Packet): void {
+function layOutTimeline(sheet: Sheet, { timeline }: EvidencePacket): void {
   sheet.heading('What happened when', 2)
   if (timeline.omitted > 0) sheet.paragraph('Earlier events are left out.')
   sheet.table(

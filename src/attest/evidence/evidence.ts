@@ -31,7 +31,7 @@ import {
 } from './rows.ts'
 import type { ThumbnailRead } from './thumbnails.ts'
 import { MAX_EVENTS } from './timeline.ts'
-import type { Packet, SignedPacket } from './views.ts'
+import type { EvidencePacket, SignedPacket } from './views.ts'
 
 /** Of one packet. */
 export const MAX_ATTESTATIONS = 100
@@ -63,7 +63,7 @@ export interface EvidenceDeps {
   picturesMs?: number
 }
 
-export interface EvidenceRequest {
+export interface PacketRequest {
   limit: number
   cursor?: string | undefined
   requestId: string
@@ -81,7 +81,7 @@ export function createEvidence(deps: EvidenceDeps) {
     },
   })
 
-  async function make(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
+  async function make(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
     checkId(claimId, 'clm', caller.environment)
     note({ claim: claimId })
     const binding = { route: 'GET /v1/claims/:id/evidence', scope: caller, query: { id: claimId } }
@@ -114,7 +114,7 @@ export function createEvidence(deps: EvidenceDeps) {
     return { object: 'evidence_packet', packet, packet_sha256: sha256, signature }
   }
 
-  function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', { requestId }: EvidenceRequest) {
+  function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', { requestId }: PacketRequest) {
     const { packet_id, claim_id, attestations } = packet.about
     log.info(
       {
@@ -137,7 +137,7 @@ export function createEvidence(deps: EvidenceDeps) {
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`; `service_unavailable` when too
      * many are being made.
      */
-    readJson(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
+    readJson(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
       return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         record(caller, signed, 'json', request)
@@ -146,7 +146,7 @@ export function createEvidence(deps: EvidenceDeps) {
     },
 
     /** The same as a document to read, with the packet as its attachment. @throws {Failure} as `readJson`. */
-    readPdf(caller: Caller, claimId: string, request: EvidenceRequest): Promise<Uint8Array> {
+    readPdf(caller: Caller, claimId: string, request: PacketRequest): Promise<Uint8Array> {
       return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         const pdf = await deps.renderPdf({ signed, pictures: await picturesOf(caller, signed.packet) })
@@ -164,7 +164,7 @@ export function createEvidence(deps: EvidenceDeps) {
   }
 
   // One after the other: an account has one picture under way at a time.
-  async function picturesOf(scope: Scope, { attestations }: Packet): Promise<Rendering['pictures']> {
+  async function picturesOf(scope: Scope, { attestations }: EvidencePacket): Promise<Rendering['pictures']> {
     const pictures: Rendering['pictures'] = {}
     const deadline = performance.now() + picturesMs
     for (const { media } of attestations) {
@@ -230,7 +230,7 @@ function fitting(sizes: readonly { bytes: number }[], limit: number): number {
   return Math.min(limit, over === -1 ? sizes.length : Math.max(1, over))
 }
 
-function idsOf({ about }: Packet) {
+function idsOf({ about }: EvidencePacket) {
   return {
     packet_id: about.packet_id,
     claim_id: about.claim_id,

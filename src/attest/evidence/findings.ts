@@ -3,21 +3,21 @@
 import { type KeySet, type RecordVerdict, verifyRecord } from '#src/platform/crypto/signing-keys.ts'
 
 /** unproven: it holds in itself, but nobody vouches for it. skipped: there is nothing to check it with. */
-export type Outcome = 'ok' | 'failed' | 'unproven' | 'skipped'
+export type CheckOutcome = 'ok' | 'failed' | 'unproven' | 'skipped'
 
-export interface Finding {
+export interface CheckFinding {
   /** `file`, `pages`, `packet`, `keys`, a member of the packet, or `attestations/<id>`. */
   part: string
   check: string
-  outcome: Outcome
+  outcome: CheckOutcome
   detail: string
 }
 
-export function finding(part: string, check: string, isOk: boolean, detail = ''): Finding {
+export function finding(part: string, check: string, isOk: boolean, detail = ''): CheckFinding {
   return { part, check, outcome: isOk ? 'ok' : 'failed', detail: isOk ? '' : detail }
 }
 
-export function skipped(part: string, check: string, detail: string): Finding {
+export function skipped(part: string, check: string, detail: string): CheckFinding {
   return { part, check, outcome: 'skipped', detail }
 }
 

@@ -5,9 +5,9 @@
 import { MAX_FIX_ACCURACY_METRES } from '../factors/gps.ts'
 import { dateOf, metresOf } from './document-words.ts'
 import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS } from './sentences.ts'
-import type { Packet, PacketAttestation } from './views.ts'
+import type { EvidencePacket, PacketAttestation } from './views.ts'
 
-type Part = Pick<Packet, 'about' | 'claim' | 'attestations'>
+type Part = Pick<EvidencePacket, 'about' | 'claim' | 'attestations'>
 
 /** What a claim looks like in short, a sentence or two per line. */
 export function summarize(packet: Part): string[] {
@@ -26,7 +26,7 @@ export function summarize(packet: Part): string[] {
 }
 
 /** Of how many photos a finding is. A claim's findings may be those of photos that this packet leaves out. */
-export function countOf({ about, attestations }: Pick<Packet, 'about' | 'attestations'>, code: string): string {
+export function countOf({ about, attestations }: Pick<EvidencePacket, 'about' | 'attestations'>, code: string): string {
   const among = attestations.filter((one) => codesOf(one).has(code)).length
   if (among === 0) return 'not in this packet'
   return `${among} of ${attestations.length}${about.attestations.is_complete ? '' : ' here'}`

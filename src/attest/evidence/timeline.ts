@@ -2,11 +2,11 @@
 
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
-import type { Evidence } from '../claims/claims.ts'
+import type { ClaimEvidence } from '../claims/claims.ts'
 import type { EarlierRow, EventRow } from './rows.ts'
-import type { Packet } from './views.ts'
+import type { EvidencePacket } from './views.ts'
 
-type Moment = Packet['timeline']['moments'][number]
+type Moment = EvidencePacket['timeline']['moments'][number]
 
 export const MAX_EVENTS = 500
 
@@ -22,12 +22,12 @@ export function timelineOf({
   events,
 }: {
   claim: ListedClaim
-  attestations: readonly Evidence[]
+  attestations: readonly ClaimEvidence[]
   earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
   events: readonly EventRow[]
-}): Packet['timeline'] {
+}): EvidencePacket['timeline'] {
   const told = events.slice(0, MAX_EVENTS).filter(({ type }) => !TOLD_ELSEWHERE.has(type))
   const moments: Moment[] = [
     { at: claim.createdAt.toISOString(), kind: 'claim.created', subject: claim.id, detail: {} },
@@ -62,7 +62,7 @@ export function timelineOf({
   return { moments: moments.sort(byTime), omitted: Math.max(0, events.length - MAX_EVENTS) }
 }
 
-function momentsOf(row: Evidence): Moment[] {
+function momentsOf(row: ClaimEvidence): Moment[] {
   const capturedAt = row.submission.bundle?.captured_at
   const evaluated = row.evaluatedAt?.toISOString()
   return [

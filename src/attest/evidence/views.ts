@@ -173,7 +173,7 @@ export const signedPacketView = z
   })
   .meta({ id: 'SignedEvidencePacket' })
 
-export type Packet = z.output<typeof packetView>
-export type PacketAttestation = Packet['attestations'][number]
-export type PacketDevice = Packet['devices'][number]
+export type EvidencePacket = z.output<typeof packetView>
+export type PacketAttestation = EvidencePacket['attestations'][number]
+export type PacketDevice = EvidencePacket['devices'][number]
 export type SignedPacket = z.output<typeof signedPacketView>

@@ -1,6 +1,6 @@
 import type { AssertionCode } from '../hardware/apple.ts'
 import type { Revocation } from '../hardware/revocations.ts'
-import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
+import type { EvidenceReasonCode, HardwareTier, UserGate } from '../hardware/verdict.ts'
 import type { Evidence } from '../media/declared.ts'
 import type { MediaFacts } from '../media/media-facts.ts'
 import type { VideoFacts } from '../video/facts.ts'
@@ -10,7 +10,7 @@ export type { HardwareTier }
 /** What was verified of a device's hardware, as far as a capture of it is judged by that. */
 export interface DeviceHardware {
   /** Why its evidence proved no more than it did; none: it proved the tier. */
-  reasons: readonly ReasonCode[]
+  reasons: readonly EvidenceReasonCode[]
   /** What vendors' lists would name of the evidence. */
   serials?: readonly string[]
   /** By the vendor's list as it was known when this was judged. */
@@ -37,7 +37,7 @@ export interface Position {
 }
 
 /** The signed statement of the capture device, as far as images are judged by it. */
-export interface Bundle {
+export interface BundleFacts {
   capturedAt: Date
   /** SHA-256 of the media's bytes, lower-case hex. */
   sensorHash: string
@@ -54,7 +54,7 @@ export interface Bundle {
 export interface Facts extends MediaFacts {
   /** When the submission was stored: staleness and revocation are measured from it, never from the evaluation. */
   acceptedAt: Date
-  bundle: Bundle | null
+  bundle: BundleFacts | null
   media: { sha256: string; contentType: string; mediaType: 'image' | 'video' }
   /** The insurer's claim number in the submission. Null, or left out: it has none. */
   claimReference?: string | null
@@ -121,4 +121,4 @@ export interface Policy {
 }
 
 /** What a bundle-dependent factor is judged on: without a bundle there is nothing that it could call. */
-export type CapturedFacts = Facts & { bundle: Bundle }
+export type CapturedFacts = Facts & { bundle: BundleFacts }

@@ -53,7 +53,7 @@ export interface Judgement {
 }
 
 /** What a claim takes over from one of its attestations. */
-export interface Standing {
+export interface AttestationStanding {
   provenanceStatus: ProvenanceStatus
   riskStatus: RiskStatus
   riskScore: number
@@ -148,7 +148,7 @@ export function scoreOf(factors: readonly ScoredFactor[]): number {
  * A claim stands as its attestations do: the score is the highest and the risk status that one's, the provenance is the
  * worst, the codes are all of them. Null as long as nothing has been evaluated.
  */
-export function aggregate(standings: readonly Standing[]): ClaimStanding | null {
+export function aggregate(standings: readonly AttestationStanding[]): ClaimStanding | null {
   if (standings.length === 0) return null
   // Not Math.max(...): a claim can have more attestations than a call may have arguments.
   const riskScore = standings.reduce((highest, standing) => Math.max(highest, standing.riskScore), 0)

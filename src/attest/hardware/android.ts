@@ -5,7 +5,15 @@ import { quote } from '#src/platform/sanitize.ts'
 import { type AndroidChain, checkAndroidChain } from './android-chain.ts'
 import { type Authorizations, type KeyDescription, parseKeyDescription } from './key-description.ts'
 import { findRevocation, isStanding, type RevocationSnapshot } from './revocations.ts'
-import { type AndroidFacts, isProven, type Reason, reason, type UserGate, unproven, type Verdict } from './verdict.ts'
+import {
+  type AndroidFacts,
+  type EvidenceVerdict,
+  isProven,
+  type Reason,
+  reason,
+  type UserGate,
+  unproven,
+} from './verdict.ts'
 
 export interface AndroidApp {
   packageName: string
@@ -26,7 +34,7 @@ export interface AndroidInput {
   at: Date
 }
 
-export function verifyKeyAttestation(input: AndroidInput): Verdict {
+export function verifyKeyAttestation(input: AndroidInput): EvidenceVerdict {
   const { rootDigests, at, revocations } = input
   const path = checkAndroidChain({ ders: input.chain, rootDigests, at })
   if (!path.ok) return unproven('android-key', path.reason)
@@ -127,7 +135,10 @@ function isOurApp({ application }: Authorizations, apps: readonly AndroidApp[]):
   )
 }
 
-function tierOf({ attestationSecurityLevel: level }: KeyDescription, reasons: readonly Reason[]): Verdict['tier'] {
+function tierOf(
+  { attestationSecurityLevel: level }: KeyDescription,
+  reasons: readonly Reason[],
+): EvidenceVerdict['tier'] {
   if (reasons.length === 0) return level
   return reasons.every(({ code }) => code === 'software_only') ? 'software' : 'none'
 }

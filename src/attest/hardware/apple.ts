@@ -11,7 +11,7 @@ import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { type AuthenticatorData, readAssertedData, readAttestedData, STRICT_CBOR } from './authenticator-data.ts'
 import { linkProblem } from './chain-link.ts'
 import type { VendorKey } from './roots.ts'
-import { type AppleFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+import { type AppleFacts, type EvidenceVerdict, isProven, type Reason, reason, unproven } from './verdict.ts'
 
 export interface AppleApp {
   /** Team and bundle identifier: `6MURL8TA57.com.example.app`. */
@@ -38,7 +38,7 @@ export function enrollmentHash(spki: Uint8Array, challenge: Uint8Array): Buffer 
   return sha256(Buffer.concat([spki, challenge]))
 }
 
-export function verifyAppAttestation(input: AppleInput): Verdict {
+export function verifyAppAttestation(input: AppleInput): EvidenceVerdict {
   const parsed = parseAttestation(input.object)
   if (typeof parsed === 'string') return unproven(FORMAT, reason('malformed', parsed))
   const { leaf, intermediate, authData, authDataBytes, nonce } = parsed

@@ -7,7 +7,7 @@ import { enrollmentHash, MAX_OBJECT_BYTES, verifyAppAttestation } from './apple.
 import type { ReadRevocations } from './lists.ts'
 import type { RevocationSnapshot } from './revocations.ts'
 import { type ExpectedApps, readVendorRoots, type VendorRoots } from './roots.ts'
-import { type HardwareFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+import { type EvidenceVerdict, type HardwareFacts, isProven, type Reason, reason, unproven } from './verdict.ts'
 
 // A certificate of 16 KiB, the longest that is read; App Attest objects have the same bound.
 const encoded = z.base64().max(Math.ceil(MAX_OBJECT_BYTES / 3) * 4)
@@ -36,7 +36,7 @@ export const evidenceRequest = z
   ])
   .meta({ id: 'HardwareEvidence' })
 
-export type EvidenceRequest = z.infer<typeof evidenceRequest>
+export type HardwareEvidence = z.infer<typeof evidenceRequest>
 
 /** Whose word counts in this deployment. */
 export interface Trust {
@@ -60,7 +60,7 @@ export interface EvidenceContext {
 }
 
 /** Whether the evidence is about this key, and what it says of the hardware. Whose challenge it was is another question. */
-export function judgeEvidence(request: EvidenceRequest, spki: Buffer, context: EvidenceContext): Verdict {
+export function judgeEvidence(request: HardwareEvidence, spki: Buffer, context: EvidenceContext): EvidenceVerdict {
   const { trust, revocations, environment, at } = context
   const challenge = Buffer.from(request.challenge, 'base64url')
   if (request.format === 'android-key') {
@@ -88,7 +88,7 @@ export function judgeEvidence(request: EvidenceRequest, spki: Buffer, context: E
 
 /** What a device keeps of a verdict. Lists of revoked keys are asked again each time, so nothing of theirs stays. */
 export interface KeptEvidence {
-  format: Verdict['format']
+  format: EvidenceVerdict['format']
   /** None: it proved the tier. */
   reasons: Reason[]
   facts: HardwareFacts | null
@@ -99,19 +99,19 @@ export interface KeptEvidence {
 /** Evidence on its way to a device's row. */
 export interface NewEvidence {
   challenge: string
-  verdict: Verdict
+  verdict: EvidenceVerdict
 }
 
 export type ChallengeState = 'fresh' | 'unknown' | 'expired' | 'used'
 
 /** The verdict with what was found of its challenge. */
-export function withChallenge(verdict: Verdict, state: ChallengeState): Verdict {
+export function withChallenge(verdict: EvidenceVerdict, state: ChallengeState): EvidenceVerdict {
   if (state === 'fresh') return verdict
   const problem = reason(`challenge_${state}`, CHALLENGE_DETAILS[state])
   return unproven(verdict.format, problem, ...verdict.reasons.filter((one) => !isProven([one])))
 }
 
-export function keptOf({ format, reasons, facts }: Verdict, at: Date): KeptEvidence {
+export function keptOf({ format, reasons, facts }: EvidenceVerdict, at: Date): KeptEvidence {
   const lasting = reasons.filter(({ code }) => code !== 'revoked' && code !== 'revocation_unknown')
   return { format, reasons: lasting, facts, verifiedAt: at.toISOString() }
 }

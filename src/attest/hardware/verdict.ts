@@ -48,10 +48,10 @@ export const INSUFFICIENT = [
 /** Reasons that a vendor's list gives, today: they come and go without the evidence. */
 export const REVOKED = ['revoked', 'revocation_unknown'] as const
 
-export type ReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
+export type EvidenceReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
 
 export interface Reason {
-  code: ReasonCode
+  code: EvidenceReasonCode
   detail: string
 }
 
@@ -98,7 +98,7 @@ export interface AppleFacts {
 
 export type HardwareFacts = AndroidFacts | AppleFacts
 
-export interface Verdict {
+export interface EvidenceVerdict {
   format: EvidenceFormat
   /** What counts now. */
   tier: HardwareTier
@@ -115,19 +115,19 @@ export interface Verdict {
   attestKey: { spki: Buffer; counter: number } | null
 }
 
-const PROVES_NOTHING: ReadonlySet<ReasonCode> = new Set(UNPROVEN)
+const PROVES_NOTHING: ReadonlySet<EvidenceReasonCode> = new Set(UNPROVEN)
 
 /** Whether the reasons leave it the vendor's word about this very key. */
-export function isProven(reasons: readonly { code: ReasonCode }[]): boolean {
+export function isProven(reasons: readonly { code: EvidenceReasonCode }[]): boolean {
   return !reasons.some(({ code }) => PROVES_NOTHING.has(code))
 }
 
-export function reason(code: ReasonCode, detail: string): Reason {
+export function reason(code: EvidenceReasonCode, detail: string): Reason {
   return { code, detail }
 }
 
 /** A verdict about evidence that proves nothing. */
-export function unproven(format: EvidenceFormat, ...reasons: Reason[]): Verdict {
+export function unproven(format: EvidenceFormat, ...reasons: Reason[]): EvidenceVerdict {
   return {
     format,
     tier: 'none',

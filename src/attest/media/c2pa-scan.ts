@@ -1,7 +1,7 @@
 // Whether a file holds a C2PA manifest at all, so that the reader is only started for those that do. It looks at the headers of
 // the file's parts and at nothing else: a bounded number of small reads, whatever the file declares.
 
-import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
+import { type ByteSource, type Peek, text, u16, u32, windowed } from './byte-source.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
 export interface C2paScan {

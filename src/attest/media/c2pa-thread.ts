@@ -6,7 +6,7 @@ import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
 import { type C2paFacts, type C2paManifest, readStore } from './c2pa-facts.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface C2paRequest {
   path: string
@@ -21,7 +21,7 @@ export interface C2paRequest {
   at: number
 }
 
-export type C2paAnswer = Answer<C2paFacts>
+export type C2paAnswer = ThreadAnswer<C2paFacts>
 
 /** What the thread is started with. */
 export interface C2paThreadData {

@@ -15,11 +15,11 @@ export interface C2paReader {
    * What the manifest of a file says. A refusal is about the file (`timeout`, `crashed`) or about now (`busy`, `closed`,
    * `missing`). Reads no byte of a file that the scan found none in.
    */
-  read(path: string, options: ReadOptions): Promise<Inspection<C2paFacts>>
+  read(path: string, options: C2paReadOptions): Promise<Inspection<C2paFacts>>
   close(): Promise<void>
 }
 
-export interface ReadOptions {
+export interface C2paReadOptions {
   scan: C2paScan
   /** Where XMP says that a manifest is, if it does. */
   manifestReference: string | null

@@ -4,7 +4,7 @@
 import { constants, writeFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export type DecodeRequest =
   | { op: 'thumbnail'; path: string; maxSide: number }
@@ -80,7 +80,7 @@ async function readGreys({ path, side }: { path: string; side: number }): Promis
   return { data, width: info.width, height: info.height }
 }
 
-function answer(message: Answer<DecodedPicture>, then: () => void = () => {}): void {
+function answer(message: ThreadAnswer<DecodedPicture>, then: () => void = () => {}): void {
   process.send?.(message, then)
 }
 

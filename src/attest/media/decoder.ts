@@ -8,7 +8,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DecodedPicture, DecodeRequest } from './decoder-child.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface Decoder {
   /** A small upright picture without metadata (WebP), `maxSide` pixels at its longest side. */
@@ -113,7 +113,7 @@ export function createDecoder({
     child.channel?.unref()
     lane.child = child
     lane.isReady = false
-    child.on('message', (answer) => receive(lane, child, answer as Answer<DecodedPicture>))
+    child.on('message', (answer) => receive(lane, child, answer as ThreadAnswer<DecodedPicture>))
     child.on('error', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
     child.on('exit', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
     watch(lane, START_LIMIT_MS, () => stop(lane, child, START_LIMIT_MS))
@@ -146,7 +146,7 @@ export function createDecoder({
     if (lane.child === undefined) start(lane)
   }
 
-  function receive(lane: Lane, child: ChildProcess, answer: Answer<DecodedPicture>): void {
+  function receive(lane: Lane, child: ChildProcess, answer: ThreadAnswer<DecodedPicture>): void {
     if (lane.child !== child) return
     if (answer.op === 'ready') {
       lane.isReady = true

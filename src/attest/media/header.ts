@@ -4,8 +4,8 @@
 // machine.
 
 import { inflateSync } from 'node:zlib'
+import { type ByteSource, type Peek, text, u16, u32, windowed } from './byte-source.ts'
 import { judgeHeif } from './heif-header.ts'
-import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
 /** Segments of a JPEG before its picture (each up to 64 KiB), chunks of a PNG before it or of a WebP. Photos have tens. */

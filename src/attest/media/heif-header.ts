@@ -1,7 +1,7 @@
 // HEIF and AVIF name the bytes of each of their items (ISO/IEC 14496-12 8.11.3), and their library reads what is named, however
 // often: ten items that name the same ten megabytes thirty times take three gigabytes.
 
-import { type Peek, text, u16, u32 } from './peek.ts'
+import { type Peek, text, u16, u32 } from './byte-source.ts'
 import { SNIFF_BYTES } from './sniff.ts'
 
 /** A picture of 200 megapixels has 800 tiles. */

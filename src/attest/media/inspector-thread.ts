@@ -3,16 +3,14 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
+import { withSource } from './byte-source.ts'
 import { scanForC2pa } from './c2pa-scan.ts'
 import { type FileFacts, readImageFacts } from './exif.ts'
-import { withSource } from './peek.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface ThreadRequest {
   path: string
 }
-
-export type ThreadAnswer = Answer<FileFacts>
 
 parentPort?.on('message', async (request: ThreadRequest) => {
   answer({ op: 'done', inspection: await inspect(request) })
@@ -39,6 +37,6 @@ function isReadable(path: string): Promise<boolean> {
   )
 }
 
-function answer(message: ThreadAnswer): void {
+function answer(message: ThreadAnswer<FileFacts>): void {
   parentPort?.postMessage(message)
 }

@@ -10,9 +10,9 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import type { Decoder } from './decoder.ts'
 import { parseContentDigest } from './digest-header.ts'
+import { type Dimensions, judgeDimensions, readDimensions } from './dimensions.ts'
 import type { Inspector } from './inspector.ts'
 import { findMedia, insertMedia, type Media } from './rows.ts'
-import { judgeSides, readSides, type Sides } from './sides.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
 import type { InspectionCode } from './threads.ts'
 import { createThumbnails } from './thumbnails.ts'
@@ -69,7 +69,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       throw new Failure('payload_too_large', `${type} may have ${maxBytes} bytes.`)
     }
     const expected = contentDigest === undefined ? undefined : parseContentDigest(contentDigest)
-    let sides: Sides | undefined
+    let sides: Dimensions | undefined
     const { sha256, size } = await store.put(scope, stream, {
       maxBytes,
       ownsChunks,
@@ -109,7 +109,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
   // For what the head doesn't decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and what looks damaged. An image
   // whose sides can't be told is refused.
-  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Sides> {
+  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
     const inspection = await inspector.inspect(path)
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
@@ -187,13 +187,13 @@ function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   return true
 }
 
-function sidesOfHead(type: MediaType, head: Uint8Array): Sides | undefined {
-  const sides = readSides(type, head)
+function sidesOfHead(type: MediaType, head: Uint8Array): Dimensions | undefined {
+  const sides = readDimensions(type, head)
   return sides === undefined ? undefined : acceptSides(sides)
 }
 
-function acceptSides(sides: Sides): Sides {
-  const refusal = judgeSides(sides)
+function acceptSides(sides: Dimensions): Dimensions {
+  const refusal = judgeDimensions(sides)
   if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
   return sides
 }

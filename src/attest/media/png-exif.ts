@@ -3,7 +3,7 @@
 // whole file and reads the few bytes that it must; what is compressed is inflated up to a bound and no further.
 
 import { inflateSync } from 'node:zlib'
-import { type ByteSource, text, u32, windowed } from './peek.ts'
+import { type ByteSource, text, u32, windowed } from './byte-source.ts'
 
 /** The block, or why one that is there can't be read; undefined when there is none. */
 export type PngExif = { block: Buffer } | { fault: string } | undefined

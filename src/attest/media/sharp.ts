@@ -2,8 +2,8 @@
 // stranger's file gets to five of them. The settings are the whole process's, worker threads included.
 
 import sharp, { type Sharp } from 'sharp'
+import { withSource } from './byte-source.ts'
 import { judgeHeader } from './header.ts'
-import { withSource } from './peek.ts'
 
 // A cache of operations on media that is seen once costs memory and can mix up a path whose content was replaced.
 sharp.cache(false)

@@ -11,7 +11,7 @@ export type Inspection<V> = { ok: true; value: V } | { ok: false; code: Inspecti
 export type InspectionCode = 'unreadable' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
 /** What a thread says: `ready` once, then `done` once for each request. `isSpent` asks for another thread for the next one. */
-export type Answer<V> = { op: 'ready' } | { op: 'done'; inspection: Inspection<V>; isSpent?: boolean }
+export type ThreadAnswer<V> = { op: 'ready' } | { op: 'done'; inspection: Inspection<V>; isSpent?: boolean }
 
 export interface ThreadsOptions<Request> {
   /** The thread's file. */
@@ -109,7 +109,7 @@ export function createThreads<Request>({
     worker.unref()
     lane.worker = worker
     lane.isReady = false
-    worker.on('message', (answer: Answer<unknown>) => receive(lane, worker, answer))
+    worker.on('message', (answer: ThreadAnswer<unknown>) => receive(lane, worker, answer))
     worker.on('messageerror', () => drop(lane, worker, 'crashed', 'The inspection gave no readable answer.'))
     worker.on('error', (error) => drop(lane, worker, 'crashed', crashDetail(error)))
     worker.on('exit', () => drop(lane, worker, 'crashed', 'The inspection ended without an answer.'))
@@ -152,7 +152,7 @@ export function createThreads<Request>({
     return seated.size < all && own.length < each
   }
 
-  function receive(lane: Lane<Request>, worker: Worker, answer: Answer<unknown>): void {
+  function receive(lane: Lane<Request>, worker: Worker, answer: ThreadAnswer<unknown>): void {
     if (lane.worker !== worker) return
     if (answer.op === 'ready') {
       lane.isReady = true

@@ -1,6 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Policy } from '../factors/facts.ts'
 import { DEFAULT_POLICY, type PolicyBody, toPolicy } from './policy.ts'
 
@@ -58,7 +58,7 @@ export async function insertPolicy(tx: Tx, scope: Scope, row: Omit<PolicyRow, 'c
   return inserted
 }
 
-export const purgePolicies: Step = async (tx, _scope, { before, limit }) => {
+export const purgePolicies: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM risk_policies WHERE version = ANY(ARRAY(
        SELECT version FROM risk_policies WHERE created_at < $1 ORDER BY version LIMIT $2)) RETURNING 1`,

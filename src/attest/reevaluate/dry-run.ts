@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { CLAIM, type ClaimRow } from '#src/attest/claims/claim-rows.ts'
 import { differs, sameCodes } from '#src/attest/claims/settle.ts'
 import type { Policy } from '#src/attest/factors/facts.ts'
-import { aggregate, type ClaimStanding, type Standing } from '#src/attest/factors/judge.ts'
+import { type AttestationStanding, aggregate, type ClaimStanding } from '#src/attest/factors/judge.ts'
 import { ADVISORIES, type AdvisoryCode } from '#src/attest/factors/table.ts'
 import { type PolicyBody, toPolicy } from '#src/attest/policy/policy.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -105,7 +105,7 @@ function changeOf({ claim, results }: Looked, policy: Required<Policy>): ClaimCh
   if (results.length > MAX_RESULTS_OF_CLAIM) return 'unknown'
   const { riskStatus, riskScore, provenanceStatus, factorCodes, advisoryCodes } = claim
   if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return undefined
-  const standings: Standing[] = []
+  const standings: AttestationStanding[] = []
   for (const result of results) {
     // What is erased stays as it was judged.
     const standing = result.isErased ? result : judgeBy(result, policy)

@@ -12,7 +12,7 @@ import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
 
-export interface ListQuery {
+export interface ReevaluationListQuery {
   limit: number
   cursor?: string | undefined
   created_gte?: string | undefined
@@ -36,7 +36,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: ListQuery): Promise<Page<Reevaluation>> {
+    async list(scope: Scope, query: ReevaluationListQuery): Promise<Page<Reevaluation>> {
       const binding = { route: 'GET /v1/account/reevaluations', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
       const filter = {

@@ -4,15 +4,15 @@
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { noteChange } from '#src/attest/cases/change-note.ts'
 import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
+import { loadSubmissions } from '#src/attest/claims/load.ts'
 import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
 import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
-import { lookAt } from '../claims/look.ts'
 import { recordOf } from '../claims/record.ts'
 import type { SubmittedRow } from '../claims/rows.ts'
 import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
@@ -33,7 +33,7 @@ export interface RejudgeDeps {
 }
 
 /** `gatherFacts` reads everything anew, the media too: for results whose facts were not kept, or are those of other rules. */
-export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<Outcome>
+export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<JobOutcome>
 
 // Two jobs of one attestation may overtake each other: the one that comes late looks again.
 const MAX_TRIES = 3
@@ -96,11 +96,11 @@ async function look(tx: Tx, attestationId: string): Promise<Found | undefined> {
   // First: what is read after it is at least as new as the causes, which were committed before their marks.
   const causes = await findPending(tx, attestationId)
   if (causes.length === 0) return undefined
-  const [result, looks] = await Promise.all([findResult(tx, attestationId), lookAt(tx, [attestationId])])
+  const [result, looks] = await Promise.all([findResult(tx, attestationId), loadSubmissions(tx, [attestationId])])
   const found = looks.get(attestationId)
   if (result === undefined || found === undefined) return undefined
-  const { submitted, gathered, policy, screening } = found
-  return { causes, result, submitted, known: { device: gathered.device, policy, screening } }
+  const { submitted, captureContext, policy, screening } = found
+  return { causes, result, submitted, known: { device: captureContext.device, policy, screening } }
 }
 
 /** Undefined: there is nothing left to judge by. */
@@ -113,8 +113,8 @@ async function factsOf(
   // Other rules may have asked for other facts.
   if (facts !== null && rulesVersion === RULES_VERSION) return refresh(decodeFacts(facts), known)
   if (!isMediaStored) return undefined
-  const gathered = { ...(await gatherFacts()), policy: known.policy }
-  return facts === null ? gathered : refresh({ ...gathered, device: decodeFacts(facts).device }, known)
+  const captureContext = { ...(await gatherFacts()), policy: known.policy }
+  return facts === null ? captureContext : refresh({ ...captureContext, device: decodeFacts(facts).device }, known)
 }
 
 /** What of two judgements a caller could tell apart; the rules' version alone makes no other verdict. */

@@ -16,7 +16,7 @@ export interface Source {
 }
 
 /** In the order of the lines: the screening, or the reasons why there is none. */
-export type Verdict = { screening: NewScreening } | { errors: FieldError[] }
+export type ScreeningAcceptance = { screening: NewScreening } | { errors: FieldError[] }
 
 /** What can be said of a line without looking anything up. */
 export function checkLine(line: Partial<ScreenLine>, { environment }: Scope, pointers = POINTERS): FieldError[] {
@@ -43,11 +43,11 @@ export async function acceptScreenings(
   lines: readonly ScreenLine[],
   { batch, priority, now }: Source,
   pointers = POINTERS,
-): Promise<Verdict[]> {
+): Promise<ScreeningAcceptance[]> {
   const claims = await holdClaims(tx, [...new Set(lines.flatMap((line) => line.claim_id ?? []))])
   const held = await holdMedia(tx, [...new Set(lines.map((line) => line.media_id))])
   const media = new Map(held.map((one) => [one.id, one]))
-  const verdicts = lines.map((line, index): Verdict => {
+  const verdicts = lines.map((line, index): ScreeningAcceptance => {
     const errors: FieldError[] = []
     const found = media.get(line.media_id)
     if (found === undefined) {

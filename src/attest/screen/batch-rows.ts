@@ -3,7 +3,7 @@ import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ScreeningStatus } from './rows.ts'
 
-export interface BatchRow {
+export interface ScreeningBatchRow {
   id: string
   accepted: number
   rejected: Rejection[]
@@ -32,8 +32,8 @@ export async function setRejected(
   ])
 }
 
-export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
-  const [row] = await tx.query<Omit<BatchRow, 'counts'>>(
+export async function findBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
+  const [row] = await tx.query<Omit<ScreeningBatchRow, 'counts'>>(
     'SELECT id, accepted, rejected, created_at AS "createdAt" FROM screening_batches WHERE id = $1',
     [id],
   )

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
-import { createReport, parseLine, type Report } from '#src/platform/http/bulk.ts'
+import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
@@ -13,7 +13,7 @@ import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { type BatchRow, findBatch, insertBatch, setRejected } from './batch-rows.ts'
+import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -44,7 +44,12 @@ export interface ScreeningUpload {
 export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
   const takeTurn = createTurns(ACCEPTING_AT_ONCE)
 
-  async function accept(tx: Tx, scope: Scope, lines: readonly Line[], intake: Report): Promise<BatchRow> {
+  async function accept(
+    tx: Tx,
+    scope: Scope,
+    lines: readonly Line[],
+    intake: RejectionReport,
+  ): Promise<ScreeningBatchRow> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -71,7 +76,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
      * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
      * accepted (member `rejected` says why); and whatever the stream fails with. Nothing is stored then.
      */
-    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<BatchRow> {
+    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<ScreeningBatchRow> {
       const intake = createReport()
       const lines: Line[] = []
       const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
@@ -102,7 +107,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    async get(scope: Scope, id: string): Promise<BatchRow> {
+    async get(scope: Scope, id: string): Promise<ScreeningBatchRow> {
       checkId(id, 'bat', scope.environment)
       return db.tenant(scope, (tx) => getBatch(tx, id))
     },
@@ -111,7 +116,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 
 export type ScreeningBatches = ReturnType<typeof createScreeningBatches>
 
-async function getBatch(tx: Tx, id: string): Promise<BatchRow> {
+async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
   const row = await findBatch(tx, id)
   if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
   return row
@@ -125,7 +130,7 @@ function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine 
 }
 
 // A batch without a line would be nothing to ask for, and 202 a promise about nothing.
-function nothingAccepted(report: Report): Failure {
+function nothingAccepted(report: RejectionReport): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })

@@ -5,7 +5,7 @@ import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import type { BatchRow } from './batch-rows.ts'
+import type { ScreeningBatchRow } from './batch-rows.ts'
 import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsRequest } from './requests.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
@@ -176,7 +176,7 @@ export function screenRoutes(
   ]
 }
 
-function accepted(row: BatchRow) {
+function accepted(row: ScreeningBatchRow) {
   return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
 }
 

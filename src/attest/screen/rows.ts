@@ -1,7 +1,7 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Step } from '#src/platform/retention.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Observation } from '../factors/judge.ts'
 import type { AdvisoryFactor } from '../factors/table.ts'
 import type { ModelScore } from './detectors/detector.ts'
@@ -235,5 +235,5 @@ export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<Sc
   return SCREENING_CODES.filter((code) => found.has(code))
 }
 
-export const purgeSettings: Step = async (tx, _scope, { before }) =>
+export const purgeSettings: PurgeStep = async (tx, _scope, { before }) =>
   (await tx.query('DELETE FROM screening_settings WHERE updated_at < $1 RETURNING 1', [before])).length

@@ -6,7 +6,7 @@ import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Observation } from '../factors/judge.ts'
@@ -81,7 +81,7 @@ export function createScreen({
     if (detector !== undefined) metrics.circuit.set({ detector: detector.name }, next.openUntil === undefined ? 0 : 1)
   }
 
-  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<JobOutcome> {
     const found = await db.tenant(job.scope, (tx) => read(tx, screeningId))
     if (found === undefined) return { kind: 'dead', error: 'the screening is gone' }
     const { row, media, known, thresholds } = found
@@ -171,7 +171,7 @@ export function createScreen({
     }
   }
 
-  async function answer(about: About, detection: Detection, call: Call): Promise<Outcome> {
+  async function answer(about: About, detection: Detection, call: Call): Promise<JobOutcome> {
     if (detection.kind === 'scored') {
       const { genai, deepfake, models } = detection
       const ended = { ...call, vendorId: detection.vendorId }
@@ -195,7 +195,7 @@ export function createScreen({
   }
 
   /** Waiting is nobody's failure and counts as no attempt, but it has an end. */
-  async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<Outcome> {
+  async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<JobOutcome> {
     const waitedMs = now().getTime() - about.row.createdAt.getTime()
     if (waitedMs > MAX_WAIT_MS) return conclude(about, { status: 'unavailable', reason })
     // A crowd that waits for the same moment would come back as a crowd.
@@ -214,7 +214,7 @@ export function createScreen({
     return Buffer.concat(chunks)
   }
 
-  async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<Outcome> {
+  async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<JobOutcome> {
     const { job, row, thresholds } = about
     const observations = await about.readObservations()
     const isScored = end.status === 'scored'
@@ -266,9 +266,9 @@ export function createScreen({
 
   return {
     run,
-    bury: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
-    buryUnread: (tx, _scope, jobId) => giveUp(tx, { jobId }),
-    unbury: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
+    onDead: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
+    onUnreadableDead: (tx, _scope, jobId) => giveUp(tx, { jobId }),
+    onRedrive: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
   }
 }
 

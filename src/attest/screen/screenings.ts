@@ -7,7 +7,7 @@ import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { createHaste } from '#src/platform/jobs/haste.ts'
+import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
@@ -35,7 +35,7 @@ interface Asking {
 const POINTERS = { media: '/media/media_id', claim: '/claim_id' }
 
 export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager, now }: ScreeningsDeps) {
-  const { inCrowd, hasten } = createHaste(dispatchSoon)
+  const { whileCounted, dispatchIfIdle } = createEagerDispatch(dispatchSoon)
 
   /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
@@ -70,11 +70,11 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
         return verdict.screening
       }
-      const { id, jobId } = await inCrowd(() =>
+      const { id, jobId } = await whileCounted(() =>
         retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (made) => made.id))),
       )
       note({ screening: id })
-      hasten(jobId)
+      dispatchIfIdle(jobId)
       return awaitScreening(scope, id, waitSeconds, signal)
     },
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
-import type { BatchRow } from './batch-rows.ts'
+import type { ScreeningBatchRow } from './batch-rows.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
 import type { ScreeningSettings } from './settings.ts'
 import { needsReview } from './thresholds.ts'
@@ -89,7 +89,7 @@ export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.
   return { thresholds, updated_at: updatedAt?.toISOString() ?? null }
 }
 
-export function toBatchView(row: BatchRow): z.input<typeof screeningBatchView> {
+export function toBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejected, counts, createdAt } = row
   return { batch_id: id, accepted, rejected, counts, created_at: createdAt.toISOString() }
 }

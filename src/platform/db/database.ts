@@ -4,14 +4,14 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
-import { createFerries } from './ferries.ts'
-import { createPackets, type Packets, type Statement } from './packet.ts'
+import { createPipelines, type Pipelines, type Statement } from './pipeline.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
-export type { Statement } from './packet.ts'
+export type { Statement } from './pipeline.ts'
 
 export { APP_ROLE, SYSTEM_ROLE } from './settings.ts'
 
@@ -85,7 +85,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 // Of readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last of them.
 const MAX_READERS = 32
 // One is answered here while Postgres works on the other. More of them would carry fewer each, at the price of a transaction.
-const MAX_READS_UNDER_WAY = 2
+const MAX_READS_RUNNING = 2
 
 export function createDatabase({
   url,
@@ -141,7 +141,7 @@ export function createDatabase({
       () => ({ name: `transaction ${door}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
       work,
     )
-  const packets = createPackets(types)
+  const packets = createPipelines(types)
 
   async function transact<R>(
     connect: Connect,
@@ -151,7 +151,7 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      holdPacket(client)
+      corkWrites(client)
       // Sent, not waited for: the first statement travels right behind it. Should it fail, whatever follows runs as the
       // login role, which may do nothing, and the failure surfaces before the commit.
       const begun = packets.ask(client, [begin, settings])
@@ -179,7 +179,7 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      holdPacket(client)
+      corkWrites(client)
       const wanted = [settings, ...statements()]
       if (packets.areKnown(client, wanted)) return (await packets.ask(client, wanted)).slice(1)
       const [begun, answered, ended] = await Promise.allSettled([
@@ -198,14 +198,14 @@ export function createDatabase({
     }
   }
 
-  const readShared = createFerries<{ scope: Scope; statements: readonly Statement[] }, unknown[][]>({
+  const readShared = createTransactionBatcher<{ scope: Scope; statements: readonly Statement[] }, unknown[][]>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
     maxSize: MAX_READERS,
-    maxUnderWay: MAX_READS_UNDER_WAY,
-    async run(depart, { scope }) {
+    maxRunning: MAX_READS_RUNNING,
+    async run(take, { scope }) {
       const sizes: number[] = []
       const answers = await read(connectTenant(scope.accountId), tenantSettings(scope, { isReading: true }), () =>
-        depart().flatMap(({ statements }) => {
+        take().flatMap(({ statements }) => {
           sizes.push(statements.length)
           return statements
         }),
@@ -258,22 +258,22 @@ function toError(reason: unknown): Error {
 }
 
 // What is sent until the end of this turn leaves together: each write is a system call here and a wake-up there.
-function holdPacket(client: pg.PoolClient): void {
+function corkWrites(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
 }
 
-function transaction(client: pg.PoolClient, packets: Packets): Tx {
+function transaction(client: pg.PoolClient, packets: Pipelines): Tx {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      holdPacket(client)
+      corkWrites(client)
       const [rows = []] = await packets.ask(client, [{ text, values }])
       return rows as Row[]
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
-      holdPacket(client)
+      corkWrites(client)
       const result = await client.query(text, [...values])
       return result.rows as Row[]
     },

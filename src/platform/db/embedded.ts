@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
 import { type Guard, guardKeeper } from './guard.ts'
 import { hold, whileLocked } from './holders.ts'
-import { folderApart, type Place, settlePlace } from './place.ts'
+import { folderApart, type InstallLayout, settlePlace } from './place.ts'
 import { isKept, type Launch, launch, OWNER, restore, runningPort, stop, url } from './server.ts'
 
 export interface EmbeddedPostgres {
@@ -79,7 +79,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-async function initialize(place: Place): Promise<string> {
+async function initialize(place: InstallLayout): Promise<string> {
   const passwordFile = join(dirname(place.directory), 'postgres-password')
   const unfinished = join(dirname(place.directory), 'initdb-password')
   if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8')
@@ -105,7 +105,7 @@ async function initialize(place: Place): Promise<string> {
   return password
 }
 
-function runToEnd(place: Place, command: string, args: string[]): Promise<void> {
+function runToEnd(place: InstallLayout, command: string, args: string[]): Promise<void> {
   return new Promise((done, fail) => {
     const child = spawn(command, args, { ...place.identity, cwd: place.directory, stdio: ['ignore', 'ignore', 'pipe'] })
     let complaint = ''

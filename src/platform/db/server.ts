@@ -18,10 +18,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { isAlive, isRunning } from './holders.ts'
 import { type Keeping, spawnKeeper } from './keeper.ts'
-import type { Place } from './place.ts'
+import type { InstallLayout } from './place.ts'
 
 export interface Launch {
-  place: Place
+  place: InstallLayout
   password: string
   isDurable: boolean
   holders: string
@@ -41,7 +41,7 @@ const TRANSIENT_REFUSAL_MS = 30_000
 const MAX_LOG_BYTES = 20_000_000
 
 /** The port of the live server, waiting while it still recovers; undefined when a dead one left its file behind. */
-export async function runningPort(place: Place, password: string): Promise<number | undefined> {
+export async function runningPort(place: InstallLayout, password: string): Promise<number | undefined> {
   const pidFile = join(place.directory, 'postmaster.pid')
   while (existsSync(pidFile)) {
     const [pidLine, , , portLine] = readFileSync(pidFile, 'utf8').split('\n')
@@ -80,7 +80,7 @@ function keepRunning(launching: Launch, port: number): void {
   }
 }
 
-function startKeeper(keeping: Keeping, place: Place, log: number): ChildProcess {
+function startKeeper(keeping: Keeping, place: InstallLayout, log: number): ChildProcess {
   const keeper = spawnKeeper(keeping, log)
   writeFileSync(keeperFile(place), String(keeper.pid))
   return keeper
@@ -166,7 +166,7 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
   return false
 }
 
-export async function stop(place: Place): Promise<void> {
+export async function stop(place: InstallLayout): Promise<void> {
   const pidFile = join(place.directory, 'postmaster.pid')
   const pid = postmasterPid(place)
   // SIGINT is Postgres's fast shutdown: roll back what is open, write a checkpoint, end. SIGQUIT after that loses nothing
@@ -186,20 +186,20 @@ export async function stop(place: Place): Promise<void> {
   rmSync(keeperFile(place), { force: true })
 }
 
-function postmasterPid(place: Place): number {
+function postmasterPid(place: InstallLayout): number {
   return Number(readText(join(place.directory, 'postmaster.pid'))?.split('\n')[0])
 }
 
-function logFile(place: Place): string {
+function logFile(place: InstallLayout): string {
   return join(dirname(place.directory), 'postgres.log')
 }
 
 /** Whether its keeper runs. */
-export function isKept(place: Place): boolean {
+export function isKept(place: InstallLayout): boolean {
   return isRunning(Number(readText(keeperFile(place))))
 }
 
-function keeperFile(place: Place): string {
+function keeperFile(place: InstallLayout): string {
   return join(dirname(place.directory), 'keeper')
 }
 

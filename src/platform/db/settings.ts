@@ -1,7 +1,7 @@
 // What each transaction says of itself: its role, its scope, and how long it waits for locks.
 
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Statement } from './packet.ts'
+import type { Statement } from './pipeline.ts'
 
 export const APP_ROLE = 'countersign_app'
 export const SYSTEM_ROLE = 'countersign_system'

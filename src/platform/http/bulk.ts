@@ -31,12 +31,12 @@ export interface Rejection {
   errors: FieldError[]
 }
 
-export interface Report {
+export interface RejectionReport {
   add(line: number, errors: readonly FieldError[]): void
   /** By line. */
   rejections(): Rejection[]
   /** The same so far, to go on from in a transaction that may have to start over. */
-  copy(): Report
+  copy(): RejectionReport
 }
 
 // Kept on the batch and sent with each look at it: what a hostile batch makes us say must stay small.
@@ -44,7 +44,7 @@ const MAX_FINDINGS_PER_LINE = 10
 const MAX_REPORT_CHARACTERS = 2 * 1024 * 1024
 
 /** Every rejected line is in it; a report that grows too large tells only the first code of further lines. */
-export function createReport(start: readonly Rejection[] = [], startSize = 0): Report {
+export function createReport(start: readonly Rejection[] = [], startSize = 0): RejectionReport {
   const rejections = [...start]
   let size = startSize
   return {

@@ -20,14 +20,14 @@ export interface NewJob<Q extends QueueName> {
   traceparent?: string | undefined
 }
 
-export interface Claim {
+export interface Lease {
   id: string
   scope: Scope
   payload: unknown
   fence: number
   /** From 1. */
   attempt: number
-  /** No attempts are left: this delivery may only bury the job. */
+  /** No attempts are left: this delivery may only onDead the job. */
   isSpent: boolean
 }
 
@@ -89,7 +89,7 @@ export async function claimAll(
   db: Database,
   queue: QueueName,
   tickets: readonly Ticket[],
-): Promise<(Claim | undefined)[]> {
+): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
   const rows = await db.system(
     `claim ${queue}`,
@@ -139,7 +139,7 @@ type Terminal = 'succeeded' | 'dead'
  */
 export async function settle(
   tx: Tx,
-  job: Pick<Claim, 'id' | 'fence'>,
+  job: Pick<Lease, 'id' | 'fence'>,
   state: Terminal = 'succeeded',
   error: string | null = null,
 ): Promise<void> {
@@ -152,7 +152,7 @@ export async function settle(
 }
 
 /** Ends jobs well; answers for each, in order, whether it was still the caller's. Effects of the others must not stay. */
-export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence'>[]): Promise<boolean[]> {
+export async function settleAll(tx: Tx, jobs: readonly Pick<Lease, 'id' | 'fence'>[]): Promise<boolean[]> {
   const sorted = inLockOrder(jobs)
   const rows = await tx.query<{ id: string; fence: number }>(
     // A list behind a SELECT is not counted, so that one plan serves for all. Seen as it is, it gets a plan of its own each
@@ -174,7 +174,7 @@ function inLockOrder<Job extends { id: string }>(jobs: readonly Job[]): Job[] {
 /** Puts a running job back for later. `isCounted: false` gives its attempt back (nobody is to blame: a circuit is open). */
 export async function putBack(
   db: Database,
-  job: Pick<Claim, 'id' | 'fence'>,
+  job: Pick<Lease, 'id' | 'fence'>,
   { delayMs, error, isCounted }: { delayMs: number; error: string; isCounted: boolean },
 ): Promise<void> {
   await db.system('put back', (tx) =>
@@ -194,7 +194,7 @@ export async function putBack(
 export async function renew(
   db: Database,
   worker: { id: string; queue: QueueName; concurrency: number; isLeaving: boolean },
-  jobs: readonly Pick<Claim, 'id' | 'fence'>[],
+  jobs: readonly Pick<Lease, 'id' | 'fence'>[],
 ): Promise<Set<string>> {
   return db.system(
     `renew ${worker.queue}`,

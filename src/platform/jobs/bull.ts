@@ -21,7 +21,7 @@ export interface Ticket {
 }
 
 /** What travels as one job of the engine's, and costs as much as one. */
-export interface Packet {
+export interface JobBatch {
   tickets: readonly [Ticket, ...Ticket[]]
   /** From 1; the lowest goes first. */
   priority: number
@@ -29,10 +29,10 @@ export interface Packet {
 
 export interface Producer {
   /** Stores what it can; answers with the ids of the tickets that the engine really took, and why it did not take the others. */
-  add(packets: readonly Packet[]): Promise<{ stored: Set<string>; error?: unknown }>
+  add(packets: readonly JobBatch[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
-  /** Packets that a worker could take now: none of a queue that is paused in the engine. Throws when it does not answer. */
+  /** Pipelines that a worker could take now: none of a queue that is paused in the engine. Throws when it does not answer. */
   waiting(): Promise<number>
   close(): Promise<void>
 }
@@ -56,7 +56,7 @@ export interface Engine {
 export type InspectedQueue = Queue
 
 interface ConsumeOptions {
-  /** Packets at once. */
+  /** Pipelines at once. */
   concurrency: number
   process(tickets: readonly Ticket[]): Promise<void>
   onError(error: Error): void
@@ -244,7 +244,7 @@ interface BullQueue {
 
 function producerOf(bull: BullQueue, queue: QueueName): Producer {
   // Each dispatch has a number of its own: an id that the engine has seen before would be ignored silently.
-  const jobId = ({ tickets: [{ id, dispatches }] }: Packet) => `${queue}-${id}-${dispatches}`
+  const jobId = ({ tickets: [{ id, dispatches }] }: JobBatch) => `${queue}-${id}-${dispatches}`
   bull.on('error', () => {})
 
   return {

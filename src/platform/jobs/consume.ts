@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
-import { note, type Subject, within } from '#src/platform/context.ts'
-import { createCrowds } from '#src/platform/crowds.ts'
+import { createBatcher } from '#src/platform/batching.ts'
+import { type LogSubject, note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -13,9 +13,9 @@ import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import {
-  type Claim,
   claimAll,
   deregister,
+  type Lease,
   putBack,
   RENEW_EVERY_MS,
   renew,
@@ -41,7 +41,7 @@ export interface RunningJob {
   settle(tx: Tx): Promise<void>
 }
 
-export type Outcome =
+export type JobOutcome =
   /** The handler's transaction has ended the job. */
   | { kind: 'settled' }
   /** There was nothing to write besides the job's end, which is left to the worker: cheaper than a transaction of its own. */
@@ -53,13 +53,13 @@ export type Outcome =
 
 export interface Work<Q extends QueueName> {
   /** Safe to run twice: reads its row again and does nothing when that is settled. */
-  run(payload: Payload<Q>, job: RunningJob): Promise<Outcome>
+  run(payload: Payload<Q>, job: RunningJob): Promise<JobOutcome>
   /** Tells the job's subject that nobody will try again, in the transaction that ends the job. */
-  bury(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
+  onDead(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
   /** The same for a payload that can't be read: the subject is found by its job. */
-  buryUnread?(tx: Tx, scope: Scope, jobId: string): Promise<void>
-  /** Takes `bury` back, in the transaction that queues the dead job again. */
-  unbury(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
+  onUnreadableDead?(tx: Tx, scope: Scope, jobId: string): Promise<void>
+  /** Takes `onDead` back, in the transaction that queues the dead job again. */
+  onRedrive(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
 }
 
 export interface Worker {
@@ -94,9 +94,9 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const { queue, work, db, engine, log, metrics, stuckAfterMs = 60_000, now = () => performance.now() } = deps
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
   const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
-  const running = new Map<string, { claim: Claim; controller: AbortController; renewedAt: number }>()
-  const claim = createCrowds<Ticket, Claim | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
-  const finish = createCrowds<Claim, boolean>({
+  const running = new Map<string, { claim: Lease; controller: AbortController; renewedAt: number }>()
+  const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
+  const finish = createBatcher<Lease, boolean>({
     run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
   })
   const inTurn = createTurns(concurrency)
@@ -141,7 +141,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     })
   }
 
-  async function process(ticket: Ticket, claimed: Claim): Promise<void> {
+  async function process(ticket: Ticket, claimed: Lease): Promise<void> {
     const startedAt = now()
     const controller = new AbortController()
     running.get(claimed.id)?.controller.abort()
@@ -159,7 +159,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   }
 
   // Everything that the job does is said and recorded in its name.
-  function runAs({ traceparent }: Ticket, claimed: Claim, run: () => Promise<string>): Promise<string> {
+  function runAs({ traceparent }: Ticket, claimed: Lease, run: () => Promise<string>): Promise<string> {
     const subject = { queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt }
     const describe = () => ({
       name: `run ${queue}`,
@@ -177,7 +177,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     )
   }
 
-  async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
+  async function runClaimed(claimed: Lease, signal: AbortSignal): Promise<string> {
     const payload = QUEUES[queue].payload.safeParse(claimed.payload)
     if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined, signal)
     const known = payload.data as Payload<Q>
@@ -216,20 +216,20 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   }
 
   async function end(
-    claimed: Claim,
+    claimed: Lease,
     error: string,
     payload: Payload<Q> | undefined,
     signal: AbortSignal,
   ): Promise<string> {
     log.error({ error }, 'the job is dead')
     try {
-      const bury = async (tx: Tx) => {
+      const onDead = async (tx: Tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
-        if (payload === undefined) await work.buryUnread?.(tx, claimed.scope, claimed.id)
-        else await work.bury(tx, claimed.scope, payload, error)
+        if (payload === undefined) await work.onUnreadableDead?.(tx, claimed.scope, claimed.id)
+        else await work.onDead(tx, claimed.scope, payload, error)
       }
       // Also while the subject is locked: left to its lease, the job would run once more.
-      await retryWhileAway(() => db.tenant(claimed.scope, bury), signal)
+      await retryWhileAway(() => db.tenant(claimed.scope, onDead), signal)
     } catch (reason) {
       if (reason !== STALE_JOB) throw reason
       return 'stale'
@@ -290,11 +290,11 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 }
 
 // attestationId names an attestation: payloads carry ids only.
-function subjectOf(payload: Readonly<Record<string, string>>): Subject {
+function subjectOf(payload: Readonly<Record<string, string>>): LogSubject {
   return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
 }
 
-async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcome | 'stale'> {
+async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<JobOutcome | 'stale'> {
   try {
     return await run()
   } catch (error) {

@@ -7,11 +7,11 @@ import { Registry } from 'prom-client'
 import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import type { Engine, Packet, Producer, Ticket } from './bull.ts'
+import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
+import { type Lane, shareFairly } from './fair-share.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
-import type { Round } from './pace.ts'
-import { type Lane, shareFairly } from './share.ts'
+import type { Round } from './poll-interval.ts'
 
 export interface Dispatcher {
   /** Moves as much as the window has room for. */
@@ -145,7 +145,7 @@ function inPackets(chosen: readonly Chosen[], workers: number, most: number): Ch
 }
 
 // A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
-function packetOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): Packet[] {
+function packetOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): JobBatch[] {
   const [first, ...rest] = jobs
   if (first === undefined) return []
   return [{ tickets: [ticketOf(first), ...rest.map(ticketOf)], priority: Math.min(1 + first.ahead, 2_000_000) }]

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Dispatcher } from './dispatch.ts'
-import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './pace.ts'
+import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './poll-interval.ts'
 
 export interface Loop {
   /** Ends after the round that runs. */

@@ -48,7 +48,7 @@ export async function redrive<Q extends QueueName>(db: Database, job: JobSummary
   const scope = { accountId: job.accountId, environment: job.environment }
   return db.tenant(scope, async (tx) => {
     if (!(await revive(tx, job.id))) return false
-    await work.unbury(tx, scope, payload.data as Payload<Q>)
+    await work.onRedrive(tx, scope, payload.data as Payload<Q>)
     return true
   })
 }

@@ -28,7 +28,7 @@ const MAX_WOKEN_A_TURN = 20
 
 const RETRY_AFTER_SECONDS = 1
 // Of a crowd that can't wait, every second of it would be hundreds of reads per second.
-const RETRY_AFTER_CROWD_SECONDS = 5
+const RETRY_AFTER_FULL_SECONDS = 5
 
 interface Awaited {
   wakers: Set<(ended: boolean) => void>
@@ -103,7 +103,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
 
   return {
     hasRoom: () => count < MAX_WAITERS,
-    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_CROWD_SECONDS),
+    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
       if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
       return new Promise((resolve) => {

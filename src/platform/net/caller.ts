@@ -17,13 +17,13 @@ export interface Destination {
 
 export type CallerRequest = Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'maxResponseBytes'>
 
-export interface Caller {
+export interface Connector {
   call(to: Destination, request: CallerRequest, deadline: Deadline): Promise<Untimed>
   close(): Promise<void>
 }
 
 export type Untimed = DistributiveOmit<OutboundAnswer, 'durationMs'>
-export type Problem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
+export type CallProblem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 
 interface CallerOptions {
@@ -41,7 +41,7 @@ const MAX_POOLS = 256
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 
-export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
+export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
   const pools = new Map<string, Pool>()
   const connectErrors = new WeakSet<Error>()
 
@@ -97,7 +97,7 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
 }
 
 /** What an ended deadline makes of the call. */
-export function interruption(deadline: Pick<Deadline, 'ended'>): Problem | undefined {
+export function interruption(deadline: Pick<Deadline, 'ended'>): CallProblem | undefined {
   const code = deadline.ended()
   return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
 }
@@ -120,7 +120,7 @@ const POOL = {
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
 
-function judgeConnectError(error: unknown, { protocol }: Target): Problem {
+function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
@@ -131,7 +131,7 @@ function judgeConnectError(error: unknown, { protocol }: Target): Problem {
   return { code: 'tls_failed', detail: isOurs ? error.message : code }
 }
 
-function judgeError(error: unknown): Problem {
+function judgeError(error: unknown): CallProblem {
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
     return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }

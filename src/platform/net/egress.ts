@@ -3,7 +3,7 @@
 // an answer never waits for a thread. Threads start at the first call.
 
 import { Worker } from 'node:worker_threads'
-import { type Caller, interruption, type Untimed } from './caller.ts'
+import { type Connector, interruption, type Untimed } from './caller.ts'
 import type { EgressData, FromThread, ToThread } from './egress-thread.ts'
 
 export interface EgressOptions {
@@ -38,7 +38,7 @@ export function createEgress({
   threads = 2,
   thread = new URL('./egress-thread.ts', import.meta.url),
   stuckMs = STUCK_MS,
-}: EgressOptions = {}): Caller {
+}: EgressOptions = {}): Connector {
   const lanes = Array.from({ length: threads }, (): Lane => ({ worker: undefined, calls: new Map(), heardAt: 0 }))
   const ending = new Set<Promise<unknown>>()
   let isClosed = false

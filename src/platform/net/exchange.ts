@@ -4,7 +4,7 @@
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
 
-export type Exchange =
+export type HttpExchange =
   | { received: Received }
   | {
       error: Error
@@ -31,7 +31,7 @@ export function exchange(
   request: Dispatcher.DispatchOptions,
   maxBytes: number,
   deadline: Deadline,
-): Promise<Exchange> {
+): Promise<HttpExchange> {
   return new Promise((done) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -41,7 +41,7 @@ export function exchange(
     let isOver = false
     let stopWaiting = () => {}
 
-    const end = (how: Exchange) => {
+    const end = (how: HttpExchange) => {
       if (isOver) return
       isOver = true
       stopWaiting()

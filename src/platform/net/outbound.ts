@@ -9,7 +9,7 @@ import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
-import { CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Problem, type Untimed } from './caller.ts'
+import { type CallProblem, CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Untimed } from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createEgress } from './egress.ts'
 import { createLookup, type Lookup } from './lookup.ts'
@@ -135,7 +135,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     return answer
   }
 
-  async function resolve(target: Target, deadline: Deadline): Promise<{ addresses: string[] } | Problem> {
+  async function resolve(target: Target, deadline: Deadline): Promise<{ addresses: string[] } | CallProblem> {
     if (target.isAddress) return { addresses: [target.hostname] }
     try {
       return { addresses: [...new Set(await deadline.race(lookup(target.hostname)))] }

@@ -11,7 +11,7 @@ const MAX_HEAD = 256 * 1024
 export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boolean) {
   let head = Buffer.alloc(0)
   let size = 0
-  let lookAt = FIRST_LOOK
+  let loadSubmissions = FIRST_LOOK
   let isDone = false
 
   function append(chunk: Uint8Array): void {
@@ -28,14 +28,14 @@ export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boole
   function look(isWhole: boolean): void {
     isDone = onHead(head.subarray(0, size), isWhole) || isWhole || size >= MAX_HEAD
     if (isDone) head = Buffer.alloc(0)
-    while (lookAt <= size) lookAt *= 4
+    while (loadSubmissions <= size) loadSubmissions *= 4
   }
 
   return {
     add(chunk: Uint8Array): void {
       if (isDone) return
       append(chunk)
-      if (size >= Math.min(lookAt, MAX_HEAD)) look(false)
+      if (size >= Math.min(loadSubmissions, MAX_HEAD)) look(false)
     },
     end(): void {
       if (!isDone) look(true)

@@ -314,9 +314,9 @@ describe('crashes and takeovers', () => {
 
   it('is failed when its job is buried, and pending again when that is taken back', async () => {
     const { deliveryId, scope } = await makeDelivery()
-    await fixture.db.tenant(scope, (tx) => fixture.deliver.bury(tx, scope, { deliveryId }, 'no attempts are left'))
+    await fixture.db.tenant(scope, (tx) => fixture.deliver.onDead(tx, scope, { deliveryId }, 'no attempts are left'))
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'failed' })
-    await fixture.db.tenant(scope, (tx) => fixture.deliver.unbury(tx, scope, { deliveryId }))
+    await fixture.db.tenant(scope, (tx) => fixture.deliver.onRedrive(tx, scope, { deliveryId }))
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'pending' })
     expect(await fixture.runOnce(deliveryId)).toEqual({ kind: 'settled' })
   })

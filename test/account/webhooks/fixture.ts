@@ -9,7 +9,7 @@ import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createTestDatabase, makeAccount } from '../../support/database.ts'
 
@@ -57,7 +57,7 @@ export async function createFixture() {
   async function runOnce(
     deliveryId: string,
     { work = deliver, signal, isDue = true }: RunOptions = {},
-  ): Promise<Outcome | 'stale'> {
+  ): Promise<JobOutcome | 'stale'> {
     const jobId = await jobOf(deliveryId)
     // The dispatcher's part, and time's.
     const [ticket] = await test.owner<{ dispatches: number }>(

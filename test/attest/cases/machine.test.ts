@@ -3,26 +3,26 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   allowedFrom,
+  type CaseReasonCode,
   type CaseState,
+  type CaseSubject,
   fraudActorAfter,
   isTerminal,
   judgeTransition,
   REASON_CODES,
-  type ReasonCode,
   type Role,
   type Ruling,
   STATES,
-  type Subject,
   TERMINAL_STATES,
   type Wish,
 } from '#src/attest/cases/machine.ts'
 
-type Cell = [CaseState, CaseState, ReasonCode | null, string]
+type Cell = [CaseState, CaseState, CaseReasonCode | null, string]
 interface Guard {
   name: string
   from: CaseState
   to: CaseState
-  reason_code: ReasonCode | null
+  reason_code: CaseReasonCode | null
   note: string | null
   assignee: string | null
   actor: string
@@ -102,14 +102,14 @@ const claims = fc.record({
 interface Step {
   wish: Wish
   claim: { provenanceStatus: string | null; riskStatus: string; factorCodes: readonly string[] }
-  before: Subject
+  before: CaseSubject
   ruling: Ruling
-  after: Subject
+  after: CaseSubject
 }
 
 /** What comes of wishes, one after the other, as cases.ts applies them. */
 function play(said: readonly [Wish, Step['claim']][]): Step[] {
-  let subject: Subject = { state: 'open', assignee: 'a@example.com', fraudActor: null }
+  let subject: CaseSubject = { state: 'open', assignee: 'a@example.com', fraudActor: null }
   return said.map(([wish, claim]) => {
     const before = subject
     const ruling = judgeTransition(before, wish, { claim, isFourEyes: true })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CaseState } from '#src/attest/cases/machine.ts'
-import { addBusinessDays, type Clock, dueOf, setDue, shifted, startClock, turnClock } from '#src/attest/cases/sla.ts'
+import { addBusinessDays, dueOf, type SlaClock, setDue, shifted, startClock, turnClock } from '#src/attest/cases/sla.ts'
 
 const SETTINGS = { reviewBusinessDays: 2, decisionDays: 30 }
 const DAY = 24 * 3_600_000
@@ -117,7 +117,7 @@ describe('whatever the pauses', () => {
   })
 })
 
-function turn(clock: Clock, from: CaseState, to: CaseState, now: Date): Clock {
+function turn(clock: SlaClock, from: CaseState, to: CaseState, now: Date): SlaClock {
   const isReopened = from === 'denied'
   return turnClock(clock, { from, to, isReopened }, now, SETTINGS)
 }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptSubmissions, type Verdict } from '#src/attest/claims/accept.ts'
+import { type Acceptance, acceptSubmissions } from '#src/attest/claims/accept.ts'
 import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
@@ -40,7 +40,7 @@ const accept = (bodies: BatchLine[], { committing = async () => {} }: { committi
     await committing()
     return verdicts
   })
-const idOf = (verdict: Verdict | undefined) =>
+const idOf = (verdict: Acceptance | undefined) =>
   verdict !== undefined && 'accepted' in verdict ? verdict.accepted.attestationId : undefined
 const counts = async () => ({
   attestations: await service.count('attestations'),

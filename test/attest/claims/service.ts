@@ -31,7 +31,7 @@ import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
 import { createEngine } from '#src/platform/jobs/bull.ts'
-import { type Outcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
+import { type JobOutcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
 import { createDispatcher } from '#src/platform/jobs/dispatch.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
@@ -77,9 +77,9 @@ export interface Service {
   /** Takes a job over, as the delivery to a worker does. */
   take(jobId: string): Promise<RunningJob>
   /** Takes the attestation's job and runs it. */
-  run(attestationId: string, work?: Work<'attest'>): Promise<Outcome>
+  run(attestationId: string, work?: Work<'attest'>): Promise<JobOutcome>
   /** What a worker does with a job that it holds. */
-  runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<Outcome>
+  runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<JobOutcome>
   /** Submits, evaluates and answers the attestation. */
   judge(caller: Caller, body: unknown): Promise<TestAnswer['json']>
   jobOf(attestationId: string): Promise<string>
@@ -203,14 +203,14 @@ export async function startService({
     return { id, scope, fence, attempt, isLastAttempt: false, signal, settle: (tx) => settle(tx, claimed) }
   }
 
-  async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<Outcome> {
+  async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<JobOutcome> {
     const outcome = await work.run({ attestationId }, job)
     // The worker's part.
     if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
     return outcome
   }
 
-  async function run(attestationId: string, work = verify): Promise<Outcome> {
+  async function run(attestationId: string, work = verify): Promise<JobOutcome> {
     return runJob(attestationId, await take(await jobOf(attestationId)), work)
   }
 

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkFile, type Report } from '#src/attest/evidence/check.ts'
+import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
 import type { PacketAttestation, SignedPacket } from '#src/attest/evidence/views.ts'
 import type { VideoManifest } from '#src/attest/video/facts.ts'
 import { inlineMedia } from '../../../capture-kit/device.ts'
@@ -222,18 +222,18 @@ function changed(packet: SignedPacket, edit: (manifest: VideoManifest, one: Pack
   return copy
 }
 
-function check(packet: SignedPacket, original?: Buffer): Promise<Report> {
+function check(packet: SignedPacket, original?: Buffer): Promise<CheckReport> {
   return checkFile(Buffer.from(JSON.stringify(packet)), {
     keys: evidence.keys,
     ...(original && { openMedia: () => Readable.from([original]) }),
   })
 }
 
-function outcomesOf({ findings }: Report): Record<string, string> {
+function outcomesOf({ findings }: CheckReport): Record<string, string> {
   return Object.fromEntries(findings.map(({ check: name, outcome }) => [name, outcome]))
 }
 
-function failed({ findings }: Report): string[] {
+function failed({ findings }: CheckReport): string[] {
   return findings
     .filter(({ check: name, outcome }) => outcome === 'failed' && name.startsWith('video'))
     .map(({ check: name }) => name)

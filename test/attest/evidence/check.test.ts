@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkFile, type Report } from '#src/attest/evidence/check.ts'
+import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
 import { partDigests } from '#src/attest/evidence/digests.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value))
-const failedParts = ({ findings }: Report) =>
+const failedParts = ({ findings }: CheckReport) =>
   new Set(findings.filter((one) => one.outcome === 'failed').map((one) => one.part))
 
 /** A copy, changed. */

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeMissingPicture, meaningOf } from '#src/attest/evidence/sentences.ts'
 import { countOf, describeResult, summarize } from '#src/attest/evidence/summary.ts'
-import type { Packet, PacketAttestation } from '#src/attest/evidence/views.ts'
+import type { EvidencePacket, PacketAttestation } from '#src/attest/evidence/views.ts'
 
 type Result = NonNullable<PacketAttestation['result']>
 type Codes = { provenance?: string; factors?: string[]; advisory?: string[]; observed?: string[]; later?: string[] }
@@ -32,7 +32,11 @@ function photo(
 const waiting = () => ({ result: null, found_later: [], distance: null }) as unknown as PacketAttestation
 
 /** A claim as its photos make it; `total` counts those that the packet leaves out. */
-function packetOf(attestations: PacketAttestation[], more: Partial<Packet['claim']> = {}, total = attestations.length) {
+function packetOf(
+  attestations: PacketAttestation[],
+  more: Partial<EvidencePacket['claim']> = {},
+  total = attestations.length,
+) {
   const results = attestations.flatMap(({ result }) => (result === null ? [] : [result]))
   const rank = ['verified', 'attested_unverified', 'unattested', 'broken']
   const claim = {
@@ -46,9 +50,9 @@ function packetOf(attestations: PacketAttestation[], more: Partial<Packet['claim
     ...more,
   }
   const about = { attestations: { total, included: attestations.length, is_complete: total === attestations.length } }
-  return { about, claim, attestations } as unknown as Packet
+  return { about, claim, attestations } as unknown as EvidencePacket
 }
-const textOf = (packet: Packet) => summarize(packet).join('\n')
+const textOf = (packet: EvidencePacket) => summarize(packet).join('\n')
 
 describe('the summary of a packet', () => {
   it('says of how many photos each sentence is true', () => {

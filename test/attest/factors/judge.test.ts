@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { haversineMetres } from '#src/attest/factors/geofence.ts'
-import { aggregate, judge, type Standing, scoreOf } from '#src/attest/factors/judge.ts'
+import { type AttestationStanding, aggregate, judge, scoreOf } from '#src/attest/factors/judge.ts'
 import { withScreening } from '#src/attest/factors/screening.ts'
 import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } from '#src/attest/factors/table.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -113,7 +113,7 @@ test.each([
 })
 
 describe('a claim', () => {
-  const standing = (change: Partial<Standing>): Standing => ({
+  const standing = (change: Partial<AttestationStanding>): AttestationStanding => ({
     provenanceStatus: 'verified',
     riskStatus: 'passed',
     riskScore: 0,
@@ -174,7 +174,7 @@ describe('a claim', () => {
   })
 
   test('may have more attestations than a call may have arguments', () => {
-    expect(aggregate(new Array<Standing>(200_000).fill(standing({ riskScore: 30 })))?.riskScore).toBe(30)
+    expect(aggregate(new Array<AttestationStanding>(200_000).fill(standing({ riskScore: 30 })))?.riskScore).toBe(30)
   })
 
   test('judged under two thresholds takes the status of the highest score, and of equal ones the worse', () => {

@@ -5,6 +5,7 @@ import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
+import { withSource } from '#src/attest/media/byte-source.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { readImageFacts } from '#src/attest/media/exif.ts'
 import {
@@ -15,7 +16,6 @@ import {
   MAX_PARTS,
 } from '#src/attest/media/header.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
-import { withSource } from '#src/attest/media/peek.ts'
 import { avifWith, directories, jpegWith, pngWith, segment, webpWith } from './headers.ts'
 
 const MB = 1_000_000

@@ -2,9 +2,9 @@
 
 import { pbkdf2Sync } from 'node:crypto'
 import type { DecodedPicture, DecodeRequest } from '#src/attest/media/decoder-child.ts'
-import type { Answer } from '#src/attest/media/threads.ts'
+import type { ThreadAnswer } from '#src/attest/media/threads.ts'
 
-const answer = (message: Answer<DecodedPicture>): void => void process.send?.(message)
+const answer = (message: ThreadAnswer<DecodedPicture>): void => void process.send?.(message)
 
 process.on('message', ({ path }: DecodeRequest) => {
   // Native work on this very thread: neither a message nor a signal that can be handled interrupts it.

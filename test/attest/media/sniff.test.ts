@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { judgeDimensions, MAX_PIXELS, MAX_SIDE, readDimensions } from '#src/attest/media/dimensions.ts'
 import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS } from '#src/attest/media/sharp.ts'
-import { judgeSides, MAX_PIXELS, MAX_SIDE, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 
 interface Case {
@@ -20,7 +20,7 @@ const cases = JSON.parse(readFileSync(new URL('../../../vectors/media/sniff.json
 
 const look = (head: Uint8Array) => {
   const type = sniffType(head)
-  return { type, sides: type === undefined ? undefined : readSides(type, head) }
+  return { type, sides: type === undefined ? undefined : readDimensions(type, head) }
 }
 
 describe('sniffing', () => {
@@ -47,7 +47,7 @@ describe('sniffing', () => {
             for (const [at, value] of changes) changed[at] = value
             const { type } = look(changed)
             if (type !== undefined)
-              for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readSides(any, changed)
+              for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, changed)
           },
         ),
         { numRuns: 50, seed: 1 },
@@ -107,7 +107,7 @@ describe('limits of a side', () => {
       [50_000, 50_000, false],
       [4_294_967_295, 4_294_967_295, false],
     ] as const) {
-      expect(judgeSides({ width, height }) === undefined).toBe(isFine)
+      expect(judgeDimensions({ width, height }) === undefined).toBe(isFine)
     }
     expect(16_000 * 16_000).toBe(MAX_PIXELS)
   })

@@ -295,11 +295,11 @@ describe('judging again', () => {
     const reevaluation = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'dead' })
     await on.walk()
     const { db } = on.service.test
-    await db.tenant(caller, (tx) => on.work.bury(tx, caller, { attestationId: id }, 'x'))
+    await db.tenant(caller, (tx) => on.work.onDead(tx, caller, { attestationId: id }, 'x'))
     await on.walk()
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 1, pending: 0 })
     expect(await seen(id)).toEqual(before)
-    await db.tenant(caller, (tx) => on.work.unbury(tx, caller, { attestationId: id }))
+    await db.tenant(caller, (tx) => on.work.onRedrive(tx, caller, { attestationId: id }))
     await on.drain(caller)
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 0, unchanged: 1 })
   })

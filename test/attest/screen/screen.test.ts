@@ -285,14 +285,14 @@ describe('the screen queue', () => {
     const id = await submit()
     const outcome = await service.run(id, work, { isLastAttempt: true })
     expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no good genai_score' })
-    await service.test.db.tenant(caller, (tx) => work.bury(tx, caller, { screeningId: id }, 'spent'))
+    await service.test.db.tenant(caller, (tx) => work.onDead(tx, caller, { screeningId: id }, 'spent'))
     expect(await service.find(caller, id)).toMatchObject({
       status: 'unavailable',
       reason: 'detector_failed',
       genai_score: null,
       observations: said,
     })
-    await service.test.db.tenant(caller, (tx) => work.unbury(tx, caller, { screeningId: id }))
+    await service.test.db.tenant(caller, (tx) => work.onRedrive(tx, caller, { screeningId: id }))
     service.server.answer = HIGH
     expect(await service.run(id, work)).toEqual({ kind: 'settled' })
     expect(await service.find(caller, id)).toMatchObject({ status: 'scored', reason: null, observations: said })

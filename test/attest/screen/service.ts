@@ -28,7 +28,7 @@ import { createFindEffect, createKeepStatus } from '#src/platform/http/idempoten
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { createWaiters } from '#src/platform/jobs/waiters.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
@@ -62,7 +62,7 @@ export interface ScreenService {
   makeImage(scope: Scope, format?: 'png' | 'tiff'): Promise<Media>
   makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
   take(screeningId: unknown, more?: Partial<RunningJob>): Promise<RunningJob>
-  run(screeningId: unknown, work?: Work<'screen'>, more?: Partial<RunningJob>): Promise<Outcome>
+  run(screeningId: unknown, work?: Work<'screen'>, more?: Partial<RunningJob>): Promise<JobOutcome>
   events(scope: Scope): Promise<Record<string, unknown>[]>
   calls(scope: Scope): Promise<{ outcome: string | null; vendor_id: string | null }[]>
   close(): Promise<void>

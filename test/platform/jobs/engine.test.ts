@@ -6,7 +6,7 @@ import { QUEUE_NAMES, QUEUES } from '#src/catalogue/queues.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
-import { type Outcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
+import { type JobOutcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
@@ -61,19 +61,19 @@ describe.each(engines)('the job engine on %s', (kind) => {
       return (await states(ids)).every((job) => job.state === state)
     })
   const start = (
-    run: (job: RunningJob) => Promise<Outcome>,
+    run: (job: RunningJob) => Promise<JobOutcome>,
     options: Partial<Work<'attest'>> & { concurrency?: number; db?: typeof database.db } = {},
   ) =>
     startWorker({
       queue: 'attest',
-      work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}), unbury: async () => {} },
+      work: { run: (_, job) => run(job), onDead: options.onDead ?? (async () => {}), onRedrive: async () => {} },
       db: options.db ?? database.db,
       engine,
       log,
       metrics: createJobMetrics(new Registry()),
       concurrency: options.concurrency ?? 4,
     })
-  const settleNow = async (job: RunningJob): Promise<Outcome> => {
+  const settleNow = async (job: RunningJob): Promise<JobOutcome> => {
     await database.db.tenant(job.scope, job.settle)
     return { kind: 'settled' }
   }
@@ -186,7 +186,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
         return failure === undefined ? database.db.system(reason, ...rest) : Promise.reject(failure)
       },
     }
-    const run = async (job: RunningJob): Promise<Outcome> =>
+    const run = async (job: RunningJob): Promise<JobOutcome> =>
       job.attempt === 1 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)
     const worker = await start(run, { db })
     const ids = await addJobs(1)
@@ -212,7 +212,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
   it('buries a job whose payload is poison at once, and one without attempts left with its subject told', async () => {
     const buried: string[] = []
     const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
-      bury: async (_, __, payload) => {
+      onDead: async (_, __, payload) => {
         buried.push(payload.attestationId)
       },
     })

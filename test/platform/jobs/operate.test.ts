@@ -72,8 +72,8 @@ describe('operating queues', () => {
     const told: string[] = []
     const work = {
       run: async () => ({ kind: 'settled' as const }),
-      bury: async () => {},
-      unbury: async (_tx: unknown, _scope: Scope, payload: { attestationId: string }) =>
+      onDead: async () => {},
+      onRedrive: async (_tx: unknown, _scope: Scope, payload: { attestationId: string }) =>
         void told.push(payload.attestationId),
     }
     const tries = await Promise.all([redrive(database.db, job, work), redrive(database.db, job, work)])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextPauseMs, PAUSE_CROWDED_MS, PAUSE_IDLE_MS, PAUSE_MS, type Round } from '#src/platform/jobs/pace.ts'
+import { nextPauseMs, PAUSE_BUSY_MS, PAUSE_IDLE_MS, PAUSE_MS, type Round } from '#src/platform/jobs/poll-interval.ts'
 
 /** Pauses of a dispatcher whose every round finds the same. */
 function pauses(round: Round, times: number, from = PAUSE_MS): number[] {
@@ -17,7 +17,7 @@ describe('the pause of a dispatcher', () => {
         let pauseMs = PAUSE_MS
         for (const one of rounds) {
           pauseMs = nextPauseMs(pauseMs, one)
-          expect(pauseMs).toBeGreaterThanOrEqual(PAUSE_CROWDED_MS)
+          expect(pauseMs).toBeGreaterThanOrEqual(PAUSE_BUSY_MS)
           expect(pauseMs).toBeLessThanOrEqual(PAUSE_IDLE_MS)
         }
       }),

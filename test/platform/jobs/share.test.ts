@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { shareFairly } from '#src/platform/jobs/share.ts'
+import { shareFairly } from '#src/platform/jobs/fair-share.ts'
 
 const lanes = fc.uniqueArray(fc.record({ lane: fc.string({ minLength: 1 }), inFlight: fc.nat(50) }), {
   selector: (lane) => lane.lane,

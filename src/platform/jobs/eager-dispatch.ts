@@ -2,17 +2,17 @@
 // which looks every 25 ms while jobs come, moves hundreds with one.
 const CROWD = 4
 
-export interface Haste {
+export interface EagerDispatch {
   /** Counts until a job is with the engine, so that neither of the two alone makes a crowd. */
-  inCrowd<R>(work: () => Promise<R>): Promise<R>
+  whileCounted<R>(work: () => Promise<R>): Promise<R>
   /** Hands a job on at once, unless there is a crowd. */
-  hasten(jobId: string): void
+  dispatchIfIdle(jobId: string): void
 }
 
 /** @param dispatchSoon Failing is no failure: the dispatcher finds the job. */
-export function createHaste(dispatchSoon: (jobId: string) => Promise<void>): Haste {
+export function createEagerDispatch(dispatchSoon: (jobId: string) => Promise<void>): EagerDispatch {
   let underWay = 0
-  const inCrowd: Haste['inCrowd'] = async (work) => {
+  const whileCounted: EagerDispatch['whileCounted'] = async (work) => {
     underWay += 1
     try {
       return await work()
@@ -21,9 +21,9 @@ export function createHaste(dispatchSoon: (jobId: string) => Promise<void>): Has
     }
   }
   return {
-    inCrowd,
-    hasten(jobId) {
-      if (underWay < CROWD) void inCrowd(() => dispatchSoon(jobId))
+    whileCounted,
+    dispatchIfIdle(jobId) {
+      if (underWay < CROWD) void whileCounted(() => dispatchSoon(jobId))
     },
   }
 }

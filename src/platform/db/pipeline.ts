@@ -10,7 +10,7 @@ export interface Statement {
   values: readonly unknown[]
 }
 
-export interface Packets {
+export interface Pipelines {
   /** Runs statements one after the other and answers the rows of each. After the first that fails none is run. */
   ask(client: pg.PoolClient, statements: readonly Statement[]): Promise<Row[][]>
   /**
@@ -33,7 +33,7 @@ interface Wire {
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
 
 /** @param types How values of each type are read. */
-export function createPackets(types: pg.CustomTypesConfig): Packets {
+export function createPipelines(types: pg.CustomTypesConfig): Pipelines {
   // By the names of the statements. One whose columns change under a connection fails there for good ("cached plan must not
   // change result type"), so this is never wrong.
   const known = new WeakMap<pg.PoolClient, Map<string, Columns>>()

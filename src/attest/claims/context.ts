@@ -1,13 +1,13 @@
 // The facts about who signed a capture, and with what: rows first, in the transaction; certificates and signatures after it,
 // because no CPU work belongs between BEGIN and COMMIT.
 
+import { type CaptureSession, findSessionsOf } from '#src/attest/captures/rows.ts'
+import { type DeviceRow, findDeviceBySpki, findDevicesByIds } from '#src/attest/devices/rows.ts'
+import type { Facts } from '#src/attest/factors/facts.ts'
+import { findCas } from '#src/attest/trust/rows.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { type CaptureSession, findSessionsOf } from '../captures/rows.ts'
-import { type DeviceRow, findDeviceBySpki, findDevicesByIds } from '../devices/rows.ts'
-import type { Facts } from '../factors/facts.ts'
-import { findCas } from '../trust/rows.ts'
 import { canonicalBundle } from './canonical-bundle.ts'
 import { type HardwareContext, hardwareFacts } from './hardware-facts.ts'
 import type { SubmittedRow } from './rows.ts'
@@ -15,7 +15,7 @@ import type { Bundle, Submission } from './submission.ts'
 
 type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
 
-export interface Gathered {
+export interface CaptureContext {
   /** The device whose key signed, whatever the bundle says. */
   keyOwnerId: string | null
   /** What the registry says of the device, without its hardware. */
@@ -25,7 +25,7 @@ export interface Gathered {
 }
 
 /** For each submission, in order. */
-export async function gather(tx: Tx, submitted: readonly SubmittedRow[]): Promise<Gathered[]> {
+export async function loadContext(tx: Tx, submitted: readonly SubmittedRow[]): Promise<CaptureContext[]> {
   const named = submitted.flatMap(({ submission: { bundle } }) => bundle?.device_id ?? [])
   const nonces = submitted.flatMap(({ submission: { bundle } }) => bundle?.session_nonce ?? [])
   // Asked together: the connection sends one after the other without waiting for answers.
@@ -49,7 +49,7 @@ interface Known {
   anchors: readonly Certificate[]
 }
 
-async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<Gathered> {
+async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<CaptureContext> {
   const { bundle } = submission
   if (bundle === undefined) {
     return {

@@ -12,7 +12,7 @@ export interface Round {
 // Of a window that workers keep emptying half is refilled at a time. Less often they run dry, more often is work for nothing.
 const HALF = 0.5
 const FLOWING = 0.2
-export const PAUSE_CROWDED_MS = 2
+export const PAUSE_BUSY_MS = 2
 const PAUSE_FLOWING_MS = 8
 /** A trickle, and workers that are slow. */
 export const PAUSE_MS = 25
@@ -26,10 +26,10 @@ export function nextPauseMs(pauseMs: number, { count, free, window }: Round): nu
     const taken = free / window
     if (taken <= 0) return Math.min(PAUSE_IDLE_MS, pauseMs * 1.5)
     const next = taken >= HALF ? Math.min(PAUSE_FLOWING_MS, pauseMs / 2) : taken < FLOWING ? pauseMs * 1.5 : pauseMs
-    return Math.min(PAUSE_MS, Math.max(PAUSE_CROWDED_MS, next))
+    return Math.min(PAUSE_MS, Math.max(PAUSE_BUSY_MS, next))
   }
   const share = window === 0 ? 0 : count / window
-  if (share >= HALF) return PAUSE_CROWDED_MS
+  if (share >= HALF) return PAUSE_BUSY_MS
   if (share >= FLOWING) return PAUSE_FLOWING_MS
   if (count > 0) return PAUSE_MS
   return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * 1.5))

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { createFerries } from '#src/platform/db/ferries.ts'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 
 /** Connections that are given out one by one, by hand. */
 function makePier() {
@@ -23,7 +23,7 @@ const refusal = (code: string) => {
 describe('whoever waits for a connection', () => {
   it('travels with the others of its key, in order, and not with those who come later', async () => {
     const { connect, free, crossings } = makePier()
-    const board = createFerries<string, string>({
+    const board = createTransactionBatcher<string, string>({
       keyOf: (item) => item.charAt(0),
       async run(depart) {
         await connect()
@@ -43,7 +43,7 @@ describe('whoever waits for a connection', () => {
 
   it('goes with the next one when there is no room', async () => {
     const { connect, free, crossings } = makePier()
-    const board = createFerries<number, number>({
+    const board = createTransactionBatcher<number, number>({
       maxSize: 2,
       async run(depart) {
         await connect()
@@ -59,8 +59,8 @@ describe('whoever waits for a connection', () => {
 
   it('waits for one that is under way, when no more may be, and takes along who comes meanwhile', async () => {
     const { connect, free, crossings } = makePier()
-    const board = createFerries<number, number>({
-      maxUnderWay: 1,
+    const board = createTransactionBatcher<number, number>({
+      maxRunning: 1,
       maxSize: 2,
       async run(depart) {
         await connect()
@@ -79,7 +79,7 @@ describe('whoever waits for a connection', () => {
 
   it('is tried alone when Postgres refused them together', async () => {
     const crossings: number[][] = []
-    const board = createFerries<number, number>({
+    const board = createTransactionBatcher<number, number>({
       async run(depart) {
         await Promise.resolve()
         const aboard = depart()
@@ -102,7 +102,7 @@ describe('whoever waits for a connection', () => {
     ['a defect of ours', () => new TypeError('x is not a function')],
   ])('is never tried twice after %s', async (_what, make) => {
     let crossings = 0
-    const board = createFerries<number, number>({
+    const board = createTransactionBatcher<number, number>({
       async run(depart) {
         await Promise.resolve()
         crossings += 1
@@ -117,7 +117,7 @@ describe('whoever waits for a connection', () => {
 
   it('is told when there are more or fewer results than items, and nothing is done again', async () => {
     let crossings = 0
-    const board = createFerries<number, number>({
+    const board = createTransactionBatcher<number, number>({
       async run(depart) {
         await Promise.resolve()
         crossings += 1
@@ -131,7 +131,7 @@ describe('whoever waits for a connection', () => {
 
   it('does not join those who failed at once', async () => {
     let isBroken = true
-    const board = createFerries<number, number>({
+    const board = createTransactionBatcher<number, number>({
       run(depart) {
         if (isBroken) throw new Error('no pool')
         return Promise.resolve(depart())

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createCrowds } from '#src/platform/crowds.ts'
+import { createBatcher } from '#src/platform/batching.ts'
 
 describe('a crowd', () => {
   it('runs together what came together, one run at a time, and answers each its own', async () => {
     const runs: number[][] = []
     let running = 0
-    const join = createCrowds<number, string>({
+    const join = createBatcher<number, string>({
       async run(items) {
         running += 1
         expect(running).toBe(1)
@@ -32,7 +32,7 @@ describe('a crowd', () => {
     const held = new Promise<void>((done) => {
       release = done
     })
-    const join = createCrowds<string, string>({
+    const join = createBatcher<string, string>({
       keyOf: (item) => item.slice(0, 1),
       async run(items) {
         runs.push([...items])
@@ -52,13 +52,13 @@ describe('a crowd', () => {
       if (items.includes(2)) throw new Error('two')
       return items
     }
-    const together = createCrowds({ run })
+    const together = createBatcher({ run })
     expect((await Promise.allSettled([1, 2, 3].map(together))).map(({ status }) => status)).toEqual([
       'rejected',
       'rejected',
       'rejected',
     ])
-    const split = createCrowds({ run, isSplitOnFailure: true })
+    const split = createBatcher({ run, isSplitOnFailure: true })
     expect((await Promise.allSettled([1, 2, 3].map(split))).map(({ status }) => status)).toEqual([
       'fulfilled',
       'rejected',
@@ -69,7 +69,7 @@ describe('a crowd', () => {
 
   it('is not tried alone after a lock timeout: each would wait for the same lock', async () => {
     let runs = 0
-    const split = createCrowds<number, number>({
+    const split = createBatcher<number, number>({
       isSplitOnFailure: true,
       async run() {
         runs += 1
@@ -82,7 +82,7 @@ describe('a crowd', () => {
   })
 
   it('does not take a run that forgot somebody for an answer', async () => {
-    const join = createCrowds<number, number>({ run: async () => [] })
+    const join = createBatcher<number, number>({ run: async () => [] })
     await expect(join(1)).rejects.toThrow('0 results')
   })
 })

@@ -3,7 +3,7 @@
 
 import type { MediaType } from './sniff.ts'
 
-export interface Sides {
+export interface Dimensions {
   width: number
   height: number
 }
@@ -13,7 +13,7 @@ export const MAX_SIDE = 30_000
 export const MAX_PIXELS = 256_000_000
 
 /** Why these sides are refused, or `undefined`. */
-export function judgeSides({ width, height }: Sides): string | undefined {
+export function judgeDimensions({ width, height }: Dimensions): string | undefined {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return `The image is ${width} x ${height}; a side may have ${MAX_SIDE} pixels.`
   if (width * height > MAX_PIXELS) return `The image is ${width} x ${height}; it may have ${MAX_PIXELS} pixels in all.`
@@ -21,13 +21,13 @@ export function judgeSides({ width, height }: Sides): string | undefined {
 }
 
 /** `undefined` when the sides are not in the head (or it makes no sense: the image library will say so). */
-export function readSides(type: MediaType, head: Uint8Array): Sides | undefined {
+export function readDimensions(type: MediaType, head: Uint8Array): Dimensions | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   const sides = READERS[type]?.(view)
   return sides !== undefined && sides.width > 0 && sides.height > 0 ? sides : undefined
 }
 
-const READERS: Partial<Record<MediaType, (view: DataView) => Sides | undefined>> = {
+const READERS: Partial<Record<MediaType, (view: DataView) => Dimensions | undefined>> = {
   'image/png': readPng,
   'image/jpeg': readJpeg,
   'image/webp': readWebp,
@@ -37,12 +37,12 @@ const READERS: Partial<Record<MediaType, (view: DataView) => Sides | undefined>>
 }
 
 // PNG (third edition) 11.2.1: IHDR comes first.
-function readPng(view: DataView): Sides | undefined {
+function readPng(view: DataView): Dimensions | undefined {
   return view.byteLength < 24 ? undefined : { width: view.getUint32(16), height: view.getUint32(20) }
 }
 
 // ITU-T T.81 B.1.1.4, B.2.2: walk the marker segments to the frame header.
-function readJpeg(view: DataView): Sides | undefined {
+function readJpeg(view: DataView): Dimensions | undefined {
   let at = 2
   while (at + 9 <= view.byteLength) {
     if (view.getUint8(at) !== 0xff) return undefined
@@ -65,7 +65,7 @@ const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 // RFC 9649 sections 2.5 to 2.7.
-function readWebp(view: DataView): Sides | undefined {
+function readWebp(view: DataView): Dimensions | undefined {
   if (view.byteLength < 30) return undefined
   const u24 = (at: number): number => view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
   switch (tag(view, 12)) {
@@ -84,13 +84,13 @@ function readWebp(view: DataView): Sides | undefined {
 }
 
 // TIFF 6.0 section 2: the first directory may be anywhere; tags 256 and 257 are the sides, as SHORT (3) or LONG (4).
-function readTiff(view: DataView): Sides | undefined {
+function readTiff(view: DataView): Dimensions | undefined {
   if (view.byteLength < 10) return undefined
   const isLittle = view.getUint8(0) === 0x49
   const directory = view.getUint32(4, isLittle)
   if (directory + 2 > view.byteLength) return undefined
   const count = view.getUint16(directory, isLittle)
-  const sides: Sides = { width: 0, height: 0 }
+  const sides: Dimensions = { width: 0, height: 0 }
   for (let i = 0; i < count; i += 1) {
     const at = directory + 2 + i * 12
     if (at + 12 > view.byteLength) return undefined
@@ -105,13 +105,13 @@ function readTiff(view: DataView): Sides | undefined {
 }
 
 // ISO/IEC 23008-12 6.5.3: meta / iprp / ipco / ispe. A grid declares its tiles too; the largest is the picture.
-function readBoxes(view: DataView): Sides | undefined {
+function readBoxes(view: DataView): Dimensions | undefined {
   const meta = findBox(view, { from: 0, to: view.byteLength }, 'meta')
   // meta is a full box: four bytes of version and flags before its children.
   const properties = meta && findBox(view, { from: meta.from + 4, to: meta.to }, 'iprp')
   const container = properties && findBox(view, properties, 'ipco')
   if (container === undefined) return undefined
-  let largest: Sides | undefined
+  let largest: Dimensions | undefined
   for (const box of boxes(view, container)) {
     if (box.type !== 'ispe' || box.to - box.from < 12) continue
     const sides = { width: view.getUint32(box.from + 4), height: view.getUint32(box.from + 8) }
