@@ -64,9 +64,14 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /.well-known/jwks.json': () => get('/.well-known/jwks.json'),
     'GET /v1/jwks': () => get('/v1/jwks'),
     'GET /v1/openapi.json': () => get('/v1/openapi.json'),
+    'GET /': () => get('/'),
     'GET /docs': () => get('/docs'),
+    'GET /docs/:name': () => get('/docs/integrate'),
+    'GET /docs/api-reference': () => get('/docs/api-reference'),
+    'GET /docs/decisions': () => get('/docs/decisions'),
+    'GET /docs/decisions/:name': () => get('/docs/decisions/0001-durable-backlog'),
     'GET /docs/errors': () => get('/docs/errors'),
-    'GET /docs/integrate': () => get('/docs/integrate'),
+    'GET /docs/search.json': () => get('/docs/search.json'),
     'GET /docs/assets/:name': () => get(`/docs/assets/${data.assetName}`),
 
     'POST /v1/media': () => {

@@ -9,7 +9,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   accounts: 'SELECT',
   api_keys: 'INSERT SELECT UPDATE',
-  assertion_counters: 'INSERT SELECT',
+  assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
   attestations: 'DELETE INSERT SELECT UPDATE',
   batches: 'DELETE INSERT SELECT UPDATE',
@@ -26,7 +26,7 @@ const TENANT_GRANTS: Record<string, string> = {
   duplicate_findings: 'DELETE INSERT SELECT',
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
-  idempotency_keys: 'INSERT SELECT',
+  idempotency_keys: 'INSERT SELECT UPDATE(status)',
   jobs: 'INSERT SELECT UPDATE',
   media: 'DELETE INSERT SELECT UPDATE',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
