@@ -175,7 +175,10 @@ describe('the layers', () => {
 
   it('exports no type name twice: one name has one meaning', () => {
     const declared = walk('src').flatMap((file) =>
-      [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({ name, file })),
+      [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({
+        name,
+        file,
+      })),
     )
     const byName = [...Map.groupBy(declared, ({ name }) => name).values()].filter(({ length }) => length > 1)
     expect(byName.map((same) => same.map(({ name, file }) => `${name} in ${file}`))).toEqual([])
