@@ -122,9 +122,8 @@ export function createServices({ config, log, registry = new Registry(), worksWi
   })
   const decoder = lazy(() => {
     const made = createDecoder({
-      // Whose request it began for is in the line; an idle one's end is no news.
-      onEnded: (ended) =>
-        log[ended.reason === 'idle' ? 'debug' : 'warn'](ended, 'a process that decodes pictures ended'),
+      // A picture over the limits is its sender's affair, and the line names the request. Only a crash needs an operator.
+      onEnded: (ended) => log[DECODER_ENDS[ended.reason]](ended, 'a process that decodes pictures ended'),
     })
     stack.defer(() => made.close())
     return made
@@ -277,6 +276,8 @@ export function createServices({ config, log, registry = new Registry(), worksWi
     close: () => stack.disposeAsync(),
   }
 }
+
+const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const
 
 export type Services = ReturnType<typeof createServices>
 
