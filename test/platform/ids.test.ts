@@ -38,7 +38,7 @@ describe('ids', () => {
 
   it('are refused by the word that callers use, and not by their prefix', () => {
     for (const [type, word] of Object.entries(SCOPED_TYPES) as [ScopedType, string][]) {
-      expect(() => checkId('nothing', type, 'sandbox')).toThrow(`No such ${word}:`)
+      expect(() => checkId('nothing', type, 'sandbox')).toThrow(`There is no such ${word}:`)
       expect(word).not.toContain(type === 'med' ? '_' : `${type} `)
       expect(word).not.toBe(type)
     }

@@ -14,6 +14,8 @@ export interface MediaSettings {
   C2PA_TRUST_ANCHORS?: string | undefined
 }
 
+// A picture over the limits is its sender's affair, and the line names the request. Only a crash needs an operator.
+const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const
 const UNREFERENCED_DAYS = 7
 // As long as media without a reference. A database restored from a backup lacks the rows of what came after it: for these
 // days its operator can still bring them back.
@@ -23,8 +25,7 @@ const STRAY_DAYS = 7
 export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
   const inspector = createInspector()
   const decoder = createDecoder({
-    onEnded: (ended) =>
-      p.log[ended.reason === 'idle' ? 'debug' : 'warn'](ended, 'a process that decodes pictures ended'),
+    onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'a process that decodes pictures ended'),
   })
   const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
   p.onClose(() => inspector.close())

@@ -217,7 +217,7 @@ const ATTEST: Record<string, Note> = {
       'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted again, as of now. ' +
       'Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
-    problems: ['invalid_state_transition'],
+    problems: ['invalid_state_transition', 'conflict'],
   },
 }
 
