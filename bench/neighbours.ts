@@ -21,8 +21,8 @@ import { createSteady, type Observed, type Receiver, type Steady, seenOf, startR
 import { type Process, processorMs, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
-/** Of one phase, calm or attacked. Three of each make a scenario of half a minute. */
-const PHASE_SECONDS = 3.5
+/** Of one phase, calm or attacked. Three of each make a scenario of 40 seconds. */
+const PHASE_SECONDS = 6
 const QUICK_PHASE_SECONDS = 1.5
 /** The attack runs for so long before anything counts. */
 const LEAD_MS = 1_000

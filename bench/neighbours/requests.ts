@@ -6,12 +6,13 @@ import { renamed } from '../captures.ts'
 import { ADJUSTER, type HonestData, POLICY } from './data.ts'
 import type { Ask, Routine } from './steady.ts'
 
-// Of each route. All together some 130 a second, of which the service needs a small part of a core.
-const OFTEN = 2
+// Requests per second of each route. All together about 35, a tenth of a core: at 130 the figures were about the honest
+// tenant's own queue.
+const OFTEN = 0.5
 // What takes tens of milliseconds of processor time, or serves once.
-const SELDOM = 0.7
+const SELDOM = 0.2
 // A document takes a thread of its own, and half a second of a processor.
-const HARDLY = 0.25
+const HARDLY = 0.1
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const NDJSON = { 'content-type': 'application/x-ndjson' }
