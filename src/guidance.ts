@@ -1,5 +1,5 @@
-// What callers are told about an error: one entry per row of the failure table. The page /docs/errors and the examples of
-// the OpenAPI document are made from it.
+// What callers are told about an error: one entry per row of the failure table. The page /docs/errors and the examples
+// of the OpenAPI document are made from it.
 
 import type { FailureCode, FieldError } from './failure.ts'
 
@@ -40,8 +40,9 @@ export const GUIDANCE = {
   invalid_request: {
     happened: 'A value, a parameter or a header of the request is wrong, missing or unknown.',
     remedy:
-      '`errors` names every finding at once: `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a parameter ' +
-      'of the query, or the name of a header. Fix all of them; unknown names are findings too, and the first lists the known ones.',
+      '`errors` names every finding at once: `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a ' +
+      'parameter of the query, or the name of a header. Fix all of them; unknown names are findings too, and the ' +
+      'first lists the known ones.',
     repeat: NO,
     example: {
       detail: 'The request has 2 findings; see errors.',
@@ -51,7 +52,8 @@ export const GUIDANCE = {
           pointer: '/bundel',
           code: 'unknown_field',
           detail:
-            'is not known here: known members are external_id, claim, media_type, bundle, assertion, certificate_chain, signature, media',
+            'is not known here: known members are external_id, claim, media_type, bundle, assertion, ' +
+            'certificate_chain, signature, media',
         },
       ],
     },
@@ -88,7 +90,8 @@ export const GUIDANCE = {
   insufficient_scope: {
     happened: 'The API key is valid, but lacks the scope of this route.',
     remedy:
-      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows which. `detail` names the scopes that the key has.',
+      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows ' +
+      'which. `detail` names the scopes that the key has.',
     repeat: NO,
     example: {
       detail: 'This API key lacks the scope "admin"; it has attest, verify.',
@@ -141,8 +144,9 @@ export const GUIDANCE = {
   conflict: {
     happened: 'The request contradicts the present state: the detail says how.',
     remedy:
-      'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that was ' +
-      'revoked, a list that is full. Read the present state, then choose another name, or do not send the request.',
+      'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that ' +
+      'was revoked, a list that is full. Read the present state, then choose another name, or do not send the ' +
+      'request.',
     repeat: NO,
     example: {
       detail: '/external_id: names a submission with other content',
@@ -196,7 +200,8 @@ export const GUIDANCE = {
     repeat: 'Not with this key.',
     example: {
       detail:
-        'This Idempotency-Key belongs to another request to this address: another path or another body. Choose a new key.',
+        'This Idempotency-Key belongs to another request to this address: another path or another body. Choose a ' +
+        'new key.',
     },
   },
   internal_error: {

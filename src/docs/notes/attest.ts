@@ -170,33 +170,34 @@ const streamedCapture = {
 const ATTEST: Record<string, Note> = {
   'POST /v1/claims/attest/sessions': {
     description:
-      'A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken from 5 ' +
-      'minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 days later. ' +
-      'Fetch a few while there is a network.',
+      'A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken ' +
+      'from 5 minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 ' +
+      'days later. Fetch a few while there is a network.',
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     answers: { 200: { example: { sessions: [issued] } } },
     problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
-      'For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` has the ' +
-      'indices that have arrived, as runs. The nonce is not shown again.',
+      'For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` ' +
+      'has the indices that have arrived, as runs. The nonce is not shown again.',
     answers: { 200: { example: streamed } },
   },
   'PUT /v1/claims/attest/sessions/:id/chunks/:index': {
     description:
-      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are the same ' +
-      'chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer refused. After the ' +
-      'session is submitted (`media: {"session_id": ...}`), no more are accepted. Unsubmitted chunks are deleted after 7 days.',
+      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are ' +
+      'the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer ' +
+      'refused. After the session is submitted (`media: {"session_id": ...}`), no more are accepted. Unsubmitted ' +
+      'chunks are deleted after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
     problems: ['conflict'],
   },
   'POST /v1/claims/attest': {
     description:
-      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). A ' +
-      'fault of the capture is not an error: a bad signature or a used nonce is a factor of a result with status 200. The ' +
-      'same `external_id` with the same content is the same attestation, without a time limit.',
+      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). ' +
+      'A fault of the capture is not an error: a bad signature or a used nonce is a factor of a result with status ' +
+      '200. The same `external_id` with the same content is the same attestation, without a time limit.',
     headers: { Prefer: PREFER },
     examples: { 'A photo that was uploaded before': capture, 'A video that was streamed': streamedCapture },
     answers: {
@@ -214,8 +215,8 @@ const ATTEST: Record<string, Note> = {
   },
   'POST /v1/attestations/:id/retry': {
     description:
-      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted again, as of now. ' +
-      'Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
+      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted ' +
+      'again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
     problems: ['invalid_state_transition', 'conflict'],
   },
@@ -225,8 +226,8 @@ const line = { ...capture, external_id: 'app-7/0002' }
 const BATCHES: Record<string, Note> = {
   'POST /v1/claims/batches': {
     description:
-      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in all, ' +
-      '20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.',
+      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in ' +
+      'all, 20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.',
     bodies: {
       'application/x-ndjson': {
         schema: batchLine,
@@ -249,8 +250,9 @@ const BATCHES: Record<string, Note> = {
   },
   'GET /v1/claims/batches/:id/results': {
     description:
-      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume after it. ' +
-      'The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the download is not whole.',
+      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume ' +
+      'after it. The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the ' +
+      'download is not whole.',
     answers: {
       200: {
         stream: {
@@ -269,8 +271,9 @@ const BATCHES: Record<string, Note> = {
   },
   'POST /v1/claims/batches/:id/cancel': {
     description:
-      'Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was cancelled before its ' +
-      'evaluation counts as never submitted: its `external_id` and its session nonce are free, and it may be submitted or tried again.',
+      'Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was ' +
+      'cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are ' +
+      'free, and it may be submitted or tried again.',
     answers: {
       200: {
         example: {

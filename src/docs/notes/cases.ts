@@ -61,8 +61,8 @@ const entry = {
 export const CASE_NOTES: Record<string, Note> = {
   'POST /v1/cases': {
     description:
-      'A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open case at most: ' +
-      'a second is 409 with `case_id`.',
+      'A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open ' +
+      'case at most: a second is 409 with `case_id`.',
     examples: {
       'For a claim in review': {
         claim_id: IDS.claim,
@@ -76,9 +76,9 @@ export const CASE_NOTES: Record<string, Note> = {
   },
   'GET /v1/cases': {
     description:
-      'A case must match all filters. `overdue=true`: cases whose due date has passed. `due_before`: cases due before a time; a paused case ' +
-      'counts with its date if the pause ended now. `claim_changed=true`: closed cases whose claim has a different standing ' +
-      'since then.',
+      'A case must match all filters. `overdue=true`: cases whose due date has passed. `due_before`: cases due ' +
+      'before a time; a paused case counts with its date if the pause ended now. `claim_changed=true`: closed ' +
+      'cases whose claim has a different standing since then.',
     answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },
@@ -92,9 +92,10 @@ export const CASE_NOTES: Record<string, Note> = {
   },
   'POST /v1/cases/:id/transitions': {
     description:
-      'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` with the ' +
-      '`allowed` states. Send the `version` that you read: if the case was changed meanwhile it is 409 too. A denial for ' +
-      '`suspected_fraud` takes two: the first is answered 202 and changes no state, the second, by another `actor`, denies.',
+      'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` ' +
+      'with the `allowed` states. Send the `version` that you read: if the case was changed meanwhile it is 409 ' +
+      'too. A denial for `suspected_fraud` takes two: the first is answered 202 and changes no state, the second, ' +
+      'by another `actor`, denies.',
     examples: {
       'Take a case': {
         to: 'in_review',

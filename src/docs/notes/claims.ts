@@ -54,14 +54,15 @@ export const CLAIM_NOTES: Record<string, Note> = {
   },
   'GET /v1/claims/:id/duplicates': {
     description:
-      'Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
-      'less. The search runs after the evaluation: `pending` says that it has not run yet.',
+      'Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in ' +
+      'six bits or less. The search runs after the evaluation: `pending` says that it has not run yet.',
     answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
   },
   'DELETE /v1/claims/:id': {
     description:
-      'Immediate and permanent: media, thumbnails and positions are deleted, hashes, factors and `result_jws` stay. Later captures ' +
-      'with the same reference are 409. A 503 says that not all bytes are deleted yet: send it again.',
+      'Immediate and permanent: media, thumbnails and positions are deleted, hashes, factors and `result_jws` ' +
+      'stay. Later captures with the same reference are 409. A 503 says that not all bytes are deleted yet: send ' +
+      'it again.',
     answers: { 200: { example: { ...claim, loss_location: null, erased_at: '2026-11-28T09:00:00.000Z' } } },
   },
 }

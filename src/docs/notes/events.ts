@@ -84,8 +84,8 @@ const HEADERS = {
 }
 
 const DESCRIPTION =
-  'Verify the signature over the raw body before you parse it. The same event may come twice (with the same `event_id`) and ' +
-  'events may come in another order than they happened in. Events hold ids and judgements, and ' +
+  'Verify the signature over the raw body before you parse it. The same event may come twice (with the same ' +
+  '`event_id`) and events may come in another order than they happened in. Events hold ids and judgements, and ' +
   'nothing personal: the `actor` of a case is the key that was used.'
 
 const ANSWERS = {

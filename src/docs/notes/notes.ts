@@ -1,5 +1,5 @@
-// The prose of the OpenAPI document. It validates nothing, so it is here and not with the routes; test/house/openapi.test.ts
-// compares its names with the route table and its examples with the schemas.
+// The prose of the OpenAPI document. It validates nothing, so it is here and not with the routes;
+// test/house/openapi.test.ts compares its names with the route table and its examples with the schemas.
 
 import type { Notes } from '#src/platform/http/openapi.ts'
 import { ATTEST_NOTES } from './attest.ts'

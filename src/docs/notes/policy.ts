@@ -50,7 +50,8 @@ export const POLICY_NOTES: Record<string, Note> = {
     description:
       'Makes a new version, which counts for every result from now on; the same policy again makes none. With ' +
       '`If-Match` only the version that was read is replaced, any other is 412. Results that the new policy judges ' +
-      'differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a dry run first.',
+      'differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a ' +
+      'dry run first.',
     headers: { 'If-Match': 'The ETag of the version to replace; without it the current one is replaced.' },
     examples: { 'A fence of 500 m, and a fix required': policy },
     answers: { 200: { example: current } },
@@ -62,9 +63,10 @@ export const POLICY_NOTES: Record<string, Note> = {
   },
   'POST /v1/account/risk-policy/dry-run': {
     description:
-      'Judges stored facts by the policy that is sent, and lists each claim that would change with its standing before and ' +
-      'after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may have fewer changes ' +
-      'than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and `would_change`.',
+      'Judges stored facts by the policy that is sent, and lists each claim that would change with its standing ' +
+      'before and after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may ' +
+      'have fewer changes than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and ' +
+      '`would_change`.',
     examples: { 'This month': { policy, created_gte: '2026-11-01T00:00:00Z', limit: 100 } },
     answers: {
       200: {
@@ -91,8 +93,8 @@ export const POLICY_NOTES: Record<string, Note> = {
   },
   'GET /v1/account/reevaluations': {
     description:
-      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late screening. ' +
-      'They are kept for a month; the results that they replaced stay.',
+      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late ' +
+      'screening. They are kept for a month; the results that they replaced stay.',
     answers: { 200: { example: { ...list, data: [reevaluation] } } },
   },
   'GET /v1/account/reevaluations/:id': {
@@ -101,8 +103,8 @@ export const POLICY_NOTES: Record<string, Note> = {
   },
   'GET /v1/attestations/:id/results': {
     description:
-      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the others ' +
-      'are in their `result_jws`.',
+      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the ' +
+      'others are in their `result_jws`.',
     answers: {
       200: {
         example: {

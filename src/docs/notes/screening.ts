@@ -89,10 +89,11 @@ const LATER = { Location: 'Where the scores will be.', 'Retry-After': 'Seconds.'
 export const SCREENING_NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
-      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`. Images ' +
-      'only; a video is `unsupported`. Without a detector the answer is `unavailable`, and never an invented score. Scores ' +
-      'are advisory: they never count toward a risk score. The same bytes are scored once per detector, each time with the ' +
-      'thresholds of the moment. An address as media is refused: upload the bytes.',
+      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and ' +
+      '`Location`. Images only; a video is `unsupported`. Without a detector the answer is `unavailable`, and ' +
+      'never an invented score. Scores are advisory: they never count toward a risk score. The same bytes are ' +
+      'scored once per detector, each time with the thresholds of the moment. An address as media is refused: ' +
+      'upload the bytes.',
     headers: { Prefer: PREFER },
     examples: {
       uploaded: { claim_id: IDS.claim, media: { media_id: IDS.media } },
@@ -139,7 +140,8 @@ export const SCREENING_NOTES: Record<string, Note> = {
   },
   'GET /v1/account/screening': {
     description:
-      'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory factor.',
+      'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
+      'factor.',
     answers: { 200: { description: 'The thresholds.', example: { thresholds, updated_at: null } } },
   },
   'PUT /v1/account/screening': {

@@ -52,8 +52,8 @@ const keys = {
 export const ENDPOINT_NOTES: Record<string, Note> = {
   'POST /v1/webhook-endpoints': {
     description:
-      'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are names ' +
-      'of events, or `["*"]` for all. Keep `signing_secret`: it can not be read again.',
+      'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are ' +
+      'names of events, or `["*"]` for all. Keep `signing_secret`: it can not be read again.',
     examples: {
       'All events': { url: endpoint.url, event_types: ['*'] },
       'Changes of claims': { url: endpoint.url, event_types: endpoint.event_types },
