@@ -1,5 +1,5 @@
-// What every page has around its text: the bar with the search, the list of guides, and what is on the page. Addresses are
-// relative to the page, so that it works under any name and path by which somebody reaches it.
+// The frame of every page: the bar with the search, the list of guides, and the page's contents. Addresses are relative
+// to the page, so that it works under any host name and path.
 
 import type { Assets } from './assets.ts'
 import { type Group, rootOf } from './guides.ts'

@@ -43,7 +43,7 @@ const challengesView = z
   .meta({ id: 'Challenges' })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
-  // Before the registry's own: a word of theirs must not pass for an id.
+  // Before the registry's own routes: their path segments must not be taken for ids.
   return [...deviceLifeRoutes(devices), ...registryRoutes(devices), ...evidenceRoutes(devices, challenges)]
 }
 
@@ -55,7 +55,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         path: '/v1/admin/devices/challenges',
         operationId: 'createChallenges',
         tag: 'Devices',
-        summary: 'Issue challenges that hardware evidence must answer: each once, within a day',
+        summary: 'Issue challenges for hardware evidence: each is valid once, for a day',
         scope: 'admin',
         body: z.strictObject({ count: z.number().int().min(1).max(MAX_CHALLENGES) }),
         view: challengesView,
@@ -71,7 +71,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         operationId: 'attestDevice',
         params: idParams('dev'),
         tag: 'Devices',
-        summary: 'Replace what is known of a device’s hardware by newer evidence',
+        summary: 'Replace the hardware evidence of a device by newer evidence',
         scope: 'admin',
         body: evidenceRequest,
         view: deviceView,
@@ -150,7 +150,7 @@ function registryRoutes(devices: Devices): Route[] {
         operationId: 'revokeDevice',
         params: idParams('dev'),
         tag: 'Devices',
-        summary: 'Revoke a device for good',
+        summary: 'Revoke a device permanently',
         scope: 'admin',
         body: z.strictObject({
           reason: z.string().min(1).max(500),
@@ -158,7 +158,7 @@ function registryRoutes(devices: Devices): Route[] {
           effective_at: z.iso
             .datetime({ offset: true })
             .optional()
-            .describe('Since when its captures are not to be trusted. Now when absent; may lie in the past.'),
+            .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),
         }),
         view: deviceView,
         status: [200],
@@ -187,5 +187,5 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
   }
   const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
-  return parsed.value as EnrollRequest // What the schema has just said.
+  return parsed.value as EnrollRequest // The schema has just checked it.
 }

@@ -12,7 +12,7 @@ export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
         operationId: 'eraseClaim',
         params: idParams('clm'),
         tag: 'Claims',
-        summary: 'Erase the media and positions of a claim for good; hashes and signed results stay',
+        summary: 'Erase the media and positions of a claim permanently; hashes and signed results stay',
         scope: 'admin',
         view: claimView,
         status: [200],

@@ -19,7 +19,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         method: 'GET',
         path: PATH,
         operationId: 'getRiskPolicy',
-        summary: 'The risk policy that counts, with its version as ETag',
+        summary: 'The current risk policy, with its version as ETag',
         view: policyView,
         status: [200],
       },
@@ -31,7 +31,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         method: 'PUT',
         path: PATH,
         operationId: 'replaceRiskPolicy',
-        summary: 'Replace the risk policy, and have what it judges otherwise judged again',
+        summary: 'Replace the risk policy, and re-evaluate the results that it judges differently',
         body: policyBody,
         view: policyView,
         status: [200],
@@ -50,7 +50,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         method: 'GET',
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
-        summary: 'All versions of the risk policy, newest first, with who made them',
+        summary: 'All versions of the risk policy, newest first, with the key that made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(policyView),
         status: [200],
@@ -63,7 +63,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
   ]
 }
 
-// RFC 9110 13.1.1: one tag or several, compared strongly; `*` is whatever there is, and there always is one.
+// RFC 9110 13.1.1: one tag or several, compared strongly; `*` is any version, and there always is one.
 function parseIfMatch(header: string | undefined): number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   const tags = header.split(',').map((tag) => /^"([0-9]{1,9})"$/.exec(tag.trim())?.[1])

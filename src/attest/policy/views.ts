@@ -3,7 +3,7 @@ import type { CurrentPolicy } from './risk-policy.ts'
 
 export const policyView = z
   .object({
-    version: z.number().int().describe('0: the defaults, which nobody set.'),
+    version: z.number().int().describe('0: the defaults, before a policy is set.'),
     require_attestation: z.boolean(),
     require_biometric: z.boolean(),
     require_gps: z.boolean(),

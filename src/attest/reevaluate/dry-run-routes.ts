@@ -12,7 +12,13 @@ const dryRunRequest = z.strictObject({
   policy: policyBody,
   created_gte: time.describe('Claims created at or after.'),
   created_lt: time.describe('Claims created before.'),
-  limit: z.number().int().min(1).max(MAX_CHANGES).default(100).describe('How many changed claims to answer at most.'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_CHANGES)
+    .default(100)
+    .describe('Maximum number of changed claims in the answer.'),
   cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
 })
 
@@ -39,7 +45,7 @@ const dryRunView = z
     ),
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
-    looked: z.number().int().describe('Claims that this page has looked at.'),
+    looked: z.number().int().describe('Claims that this page has examined.'),
     would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
     unknown: z
       .number()
@@ -104,7 +110,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
         status: [200],
       },
       async ({ caller, body }) => toDryRunView(await reevaluations.dryRun(caller, body)),
-      // Nothing is ever made that a replay could show.
+      // A dry run creates nothing that a replay could show.
       async ({ caller, body }) => toDryRunView(await reevaluations.dryRun(caller, body)),
     ),
   ]
