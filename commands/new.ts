@@ -47,6 +47,7 @@ function writeFeature(root: string, path: string): Written {
       `test/house/layers.test.ts: the layer of ${product}/${name}`,
       `migrations/: the table ${name}, if it has one of its own`,
       `src/catalogue/: new events, id prefixes and queues, if it has any`,
+      `src/docs/notes/: the prose and an example of each route`,
       `test/house/routes.test.ts: each route with its scope`,
       `docs/: what integrators and operators must know`,
     ],
@@ -113,6 +114,7 @@ export function ${name}Routes(${name}: ${type}): Route[] {
       {
         method: 'GET',
         path: '/v1/${name}',
+        operationId: 'count${type}',
         tag: 'Service',
         summary: 'How many there are',
         scope: 'admin',
