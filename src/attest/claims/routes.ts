@@ -14,7 +14,10 @@ import { attestationView, claimView, evidenceView, toAttestationView, toClaimVie
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES]).meta({ id: 'AnyFactorCode' })
 
 export function claimRoutes(claims: Claims): Route[] {
-  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  /**
+   * @param applied the preferences of the Prefer header that were applied. @param status of a replay: the first
+   * answer's.
+   */
   function answer(row: AttestationRow, applied?: string, status?: number) {
     const isQueued = row.status === 'queued'
     const location = `/v1/attestations/${row.id}`
@@ -145,7 +148,7 @@ export function claimRoutes(claims: Claims): Route[] {
   ]
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id matches nothing; without this check the caller would not learn of the typing error.
 function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, type, environment)

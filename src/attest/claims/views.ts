@@ -20,7 +20,7 @@ export const attestationStatusView = z
   .enum(['queued', 'evaluated', 'failed', 'cancelled'])
   .meta({ id: 'AttestationStatus' })
 
-/** An attestation; the result's members are there from the moment it is evaluated. */
+/** An attestation; it has the result's members once it is evaluated. */
 export const attestationView = z
   .object({
     attestation_id: z.string(),
@@ -122,7 +122,7 @@ export function toClaimView(row: ListedClaim): ClaimView {
   }
 }
 
-/** An attestation with what was submitted, for whoever must defend the result. */
+/** An attestation with its submission, for those who must defend the result. */
 export const evidenceView = attestationView
   .extend({
     submission: z

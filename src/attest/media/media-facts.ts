@@ -73,7 +73,7 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
 }
 
 /** Too many files wait for their parser: it is no failure of this one's job, which comes again later. */
-export const MEDIA_BUSY = Symbol('too many files wait to be read')
+export const MEDIA_BUSY = Symbol('too many files are waiting to be read')
 
 function notNow(what: string, code: InspectionCode): Error | typeof MEDIA_BUSY {
   return code === 'busy' ? MEDIA_BUSY : new Error(`${what} can't be read now: ${code}`)

@@ -104,7 +104,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
         status: [200],
       },
       async ({ caller, body }) => toDryRunView(await reevaluations.dryRun(caller, body)),
-      // Nothing is ever made that a replay could show.
+      // Not idempotent: a dry run creates nothing that a replay could return.
       async ({ caller, body }) => toDryRunView(await reevaluations.dryRun(caller, body)),
     ),
   ]

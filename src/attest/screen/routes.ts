@@ -32,7 +32,10 @@ export function screenRoutes(
   batches: ScreeningBatches,
   settings: ScreeningSettingsStore,
 ): Route[] {
-  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  /**
+   * @param applied the preferences of the Prefer header that were applied. @param status of a replay: the first
+   * answer's.
+   */
   function answer(row: ScreeningRow, applied?: string, status?: number) {
     const isQueued = row.status === 'queued'
     const location = `/v1/media/screenings/${row.id}`
@@ -180,7 +183,7 @@ function accepted(row: ScreeningBatchRow) {
   return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id matches nothing; without this check the caller would not learn of the typing error.
 function checkFilter(name: string, id: string | undefined, type: 'clm' | 'med' | 'bat', { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, type, environment)
