@@ -1,5 +1,5 @@
-// The words of the judgement as answers carry them. Codes are listed for readers and client generators and not guarded: while
-// two versions of the service run side by side, the older one shows results that the newer one has judged.
+// The schemas of results in responses. Codes are documented for readers and client generators but not enforced: while
+// two versions of the service run at once, the older one shows results of the newer one.
 
 import { z } from 'zod'
 import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'

@@ -30,7 +30,7 @@ const streamView = z
   })
   .meta({ id: 'CaptureSession' })
 
-// What is no index has no chunk.
+// A malformed index names no chunk.
 const chunkParams = z.object({
   id: idParam('cap'),
   index: z

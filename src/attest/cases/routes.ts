@@ -10,7 +10,7 @@ import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
 import type { CaseFilter } from './rows.ts'
 import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, toEntryView } from './views.ts'
 
-// Lower case: two spellings of one address are one pair of eyes.
+// Lower case: two spellings of one address must not count as two persons.
 const person = z.email().max(254).toLowerCase()
 const note = z
   .string()
@@ -156,7 +156,7 @@ export function caseRoutes(cases: Cases): Route[] {
         summary: 'Move a case on',
         body: transitionRequest,
         view: caseView,
-        // 202: the first of two adjusters has said it, and the case stays where it is.
+        // 202: the first of two adjusters has decided, and the case keeps its state.
         status: [200, 202],
       },
       async ({ caller, params, body, idempotencyKey }) => {
@@ -205,7 +205,7 @@ export function caseRoutes(cases: Cases): Route[] {
   ]
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id matches nothing; without this check the caller would not learn of the typing error.
 function checkClaimFilter(id: string | undefined, { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, 'clm', environment)

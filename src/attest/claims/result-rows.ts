@@ -51,7 +51,7 @@ export async function replaceResult(
      UPDATE attestations SET evaluated_at = $4, risk_status = $5, risk_score = $6, provenance_status = $7,
        hardware_tier = $8, rules_version = $9, factors = $10, advisory_factors = $11, observations = $12,
        result_jws = $13, facts = $14, policy_version = $15
-     -- By the id itself: joined with the old one, a planner without statistics reads all of the account's.
+     -- By the id itself: joined with old, a planner without statistics scans all rows of the account.
      WHERE id = $1 AND EXISTS (SELECT FROM old) RETURNING 1`,
     [
       id,

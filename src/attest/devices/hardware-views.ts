@@ -35,7 +35,7 @@ const appleView = z
   })
   .meta({ id: 'AppleHardware' })
 
-/** What the server verified of a device's hardware, and why it counts for less where it does. */
+/** What the server verified of a device's hardware, and why it counts for less, if it does. */
 export const hardwareView = z
   .object({
     format: z.enum(['android-key', 'apple-appattest']),

@@ -1,4 +1,4 @@
-// What happens to devices after they were enrolled.
+// Routes for the time after a device's enrollment.
 
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
@@ -128,7 +128,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
           })),
         }
       },
-      // A repeat does it again and finds it done: it never comes here.
+      // Never called: a repeated request runs again, and finds its lines already applied.
       async () => ({ object: 'device_refresh' as const, accepted: 0, rejected: [], devices: [] }),
     ),
   ]

@@ -19,7 +19,7 @@ const JSON_TYPE = 'application/json'
 
 const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
 
-// The raw body does not pass the check that JSON bodies pass for U+0000, which Postgres can't store.
+// The check of JSON bodies for U+0000, which Postgres can't store, does not cover the raw body.
 const name = z
   .string()
   .min(1)
@@ -43,7 +43,7 @@ const challengesView = z
   .meta({ id: 'Challenges' })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
-  // Before the registry's own: a word of theirs must not pass for an id.
+  // First in the list, so that their fixed path segments are not matched as ids.
   return [...deviceLifeRoutes(devices), ...registryRoutes(devices), ...evidenceRoutes(devices, challenges)]
 }
 
@@ -187,5 +187,5 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
   }
   const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
-  return parsed.value as EnrollRequest // What the schema has just said.
+  return parsed.value as EnrollRequest // The schema has just checked this type.
 }

@@ -42,7 +42,7 @@ export async function takeList(
        digest = CASE WHEN known.url = excluded.url THEN known.digest END,
        changed_at = CASE WHEN known.url = excluded.url THEN known.changed_at END,
        fetched_at = CASE WHEN known.url = excluded.url THEN known.fetched_at END,
-       -- Until the new one is there no evidence counts: what is judged meanwhile is judged again by it.
+       -- Until the new list is fetched no evidence counts; evaluations until then are re-evaluated with it.
        applied_digest = CASE WHEN known.url = excluded.url THEN known.applied_digest END,
        applied_serials = CASE WHEN known.url = excluded.url THEN known.applied_serials END
      WHERE known.url <> excluded.url

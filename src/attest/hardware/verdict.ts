@@ -111,7 +111,7 @@ export interface EvidenceVerdict {
   provenTier: HardwareTier
   /** Empty: verified. */
   reasons: Reason[]
-  /** Null where evidence proves nothing: nobody vouches for its content then. */
+  /** Null where evidence proves nothing: its content is then unproven. */
   facts: HardwareFacts | null
   /** Serial numbers of the chain, as revocation lists name them. */
   serials: string[]

@@ -137,7 +137,7 @@ export function createThreads<Request>({
   }
 
   function takeOut(lane: Lane<Request>, worker: Worker, task: Task<Request>): void {
-    forget(lane, worker)
+    endThread(lane, worker)
     lane.task = undefined
     if (isSeatLeft(task)) {
       seated.add(task)
@@ -163,18 +163,18 @@ export function createThreads<Request>({
       else send(lane, lane.task)
       return
     }
-    if (answer.isSpent === true) forget(lane, worker)
+    if (answer.isSpent === true) endThread(lane, worker)
     finish(lane, answer.inspection)
   }
 
   /** Ends a thread that can't be trusted any more. Its request is answered; waiting requests get a new thread. */
   function drop(lane: Lane<Request>, worker: Worker, code: InspectionCode, detail: string): void {
     if (lane.worker !== worker) return
-    forget(lane, worker)
+    endThread(lane, worker)
     finish(lane, { ok: false, code, detail })
   }
 
-  function forget(lane: Lane<Request>, worker: Worker): void {
+  function endThread(lane: Lane<Request>, worker: Worker): void {
     clearTimeout(lane.timer)
     lane.worker = undefined
     lane.isReady = false
@@ -190,7 +190,7 @@ export function createThreads<Request>({
     task?.settle(inspection)
     advance(lane)
     if (lane.isAside && lane.task === undefined && worker !== undefined) {
-      watch(lane, IDLE_MS, () => forget(lane, worker))
+      watch(lane, IDLE_MS, () => endThread(lane, worker))
       lane.timer?.unref()
     }
   }

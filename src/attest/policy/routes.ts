@@ -63,7 +63,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
   ]
 }
 
-// RFC 9110 13.1.1: one tag or several, compared strongly; `*` is whatever there is, and there always is one.
+// RFC 9110 13.1.1: one tag or several, compared strongly; `*` matches any version, and there always is one.
 function parseIfMatch(header: string | undefined): number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   const tags = header.split(',').map((tag) => /^"([0-9]{1,9})"$/.exec(tag.trim())?.[1])

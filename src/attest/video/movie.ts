@@ -60,7 +60,7 @@ export function createMovie(): Movie {
   let video: VideoTrack | undefined
   let hasVideo = false
 
-  // Programs differ in which of two boxes they believe.
+  // A duplicate box is refused: programs differ in which of the two they believe.
   function once(type: string, offset: number): Finding | undefined {
     if (track.seen.has(type)) return { reason: 'second_box', offset }
     track.seen.add(type)
