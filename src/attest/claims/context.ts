@@ -39,7 +39,7 @@ export async function loadContext(tx: Tx, submitted: readonly SubmittedRow[]): P
     sessions: new Map(sessions.map((session) => [session.nonce, session])),
     anchors: certificatesOf(roots.map(({ certificate }) => certificate)),
   }
-  return Promise.all(submitted.map((one) => gatherOne(tx, one, known)))
+  return Promise.all(submitted.map((one) => loadOne(tx, one, known)))
 }
 
 /** Rows that submissions loaded together may share. */
@@ -49,7 +49,7 @@ interface Known {
   anchors: readonly Certificate[]
 }
 
-async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<CaptureContext> {
+async function loadOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<CaptureContext> {
   const { bundle } = submission
   if (bundle === undefined) {
     return {

@@ -23,8 +23,8 @@ export interface Walked {
 export interface HeaderReader {
   /** How many bytes to read at this position first. */
   wanted(offset: number): number
-  /** @param look the requested bytes; `offset` is their position in the file. */
-  read(look: Buffer, offset: number): Step
+  /** @param window the requested bytes; `offset` is their position in the file. */
+  read(window: Buffer, offset: number): Step
   /** At the end of the file, `rest` being fewer bytes than requested: what is missing from a whole file. */
   finish(rest: Buffer, offset: number): Finding | undefined
   /** What the whole file says about its video. */
@@ -52,7 +52,7 @@ export const MAX_LOOK_BYTES = 4_096
 /** @param cuts where chunks end, in bytes from the start, in order. */
 export function createWalker(contentType: string, cuts: readonly number[] = []): Walker {
   const reader = contentType === 'video/webm' ? createElementReader(cuts) : createBoxReader()
-  const look = Buffer.alloc(MAX_LOOK_BYTES)
+  const window = Buffer.alloc(MAX_LOOK_BYTES)
   let offset = 0
   let had = 0
   let wanted = reader.wanted(0)
@@ -61,7 +61,7 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
   let verdict: ContainerFacts | undefined
 
   function advance(): void {
-    const step = reader.read(look.subarray(0, had), offset)
+    const step = reader.read(window.subarray(0, had), offset)
     if ('reason' in step) {
       verdict = factsOf(step)
     } else if ('more' in step) {
@@ -85,7 +85,7 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
         skip -= passed
         at += passed
         const taken = Math.min(wanted - had, bytes.byteLength - at)
-        look.set(bytes.subarray(at, at + taken), had)
+        window.set(bytes.subarray(at, at + taken), had)
         had += taken
         at += taken
         if (had === wanted && skip === 0) advance()
@@ -94,7 +94,7 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
     end() {
       if (verdict === undefined) {
         const isCut = skip > 0 && skip !== Number.POSITIVE_INFINITY
-        const finding = isCut ? { reason: 'truncated', offset } : reader.finish(look.subarray(0, had), offset)
+        const finding = isCut ? { reason: 'truncated', offset } : reader.finish(window.subarray(0, had), offset)
         if (finding === undefined) {
           return { container: { state: 'sane', reason: null, offset: null }, footage: reader.footage() }
         }
