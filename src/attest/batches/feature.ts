@@ -5,7 +5,6 @@ import { batchRoutes } from './routes.ts'
 
 export type BatchesFeature = ReturnType<typeof batchesFeature>
 
-/** Thousands of captures in one request. */
 export function batchesFeature(p: Platform) {
   const batches = createBatches(p)
   return defineFeature(

@@ -1,4 +1,4 @@
-// One line of a batch, checked by itself before any row is touched.
+// Checks one line of a batch without reading rows.
 
 import type { FieldError } from '#src/failure.ts'
 import { parseLine } from '#src/platform/http/bulk.ts'
@@ -7,11 +7,11 @@ import { type BatchLine, batchLine, checkSubmission } from '../claims/submission
 
 export const MAX_LINE_BYTES = 64 * 1024
 
-// A line needs fewer than 100. The schema makes a finding of each value that is wrong: a line of 32,000 would take 0.3 s.
+// A line needs fewer than 100. The schema reports each wrong value: a line of 32,000 values would take 0.3 s.
 const MAX_VALUES = 500
 const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 32, maxValues: MAX_VALUES }
 
-/** @param bytes Undefined for a line that was longer than may be kept. */
+/** @param bytes undefined for a line that exceeded the size limit. */
 export function judgeLine(
   bytes: Buffer | undefined,
   environment: Environment,

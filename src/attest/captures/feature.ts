@@ -9,11 +9,11 @@ import { createStreams, releaseStreams } from './streams.ts'
 
 export type CapturesFeature = ReturnType<typeof capturesFeature>
 
-// A capture may arrive 30 days after its nonce expired, and one more is for clocks that disagree.
+// A capture may arrive 30 days after its nonce expired; one more day tolerates clock differences.
 const SESSION_DAYS = 31
 const UNCLAIMED_CHUNK_DAYS = 7
 
-/** Capture sessions with their nonces, and videos that are streamed chunk by chunk. */
+/** Capture sessions with their nonces, and videos streamed chunk by chunk. */
 export function capturesFeature(p: Platform, { eraser }: Pick<MediaFeature, 'eraser'>) {
   const captures = createCaptures(p)
   const streams = createStreams(p)
@@ -32,7 +32,7 @@ export function capturesFeature(p: Platform, { eraser }: Pick<MediaFeature, 'era
             table: 'capture_sessions',
             idType: 'cap',
             age: 'expires_at',
-            // Without its nonce, a capture that waits for its evaluation would count as a replay.
+            // Without its session, a capture that waits for its evaluation would count as a replay.
             unless: [
               `SELECT FROM attestations WHERE attestations.id = capture_sessions.consumed_by
                  AND attestations.status IN ('queued', 'failed')`,

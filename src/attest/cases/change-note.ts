@@ -11,8 +11,8 @@ export interface ClaimBefore {
 }
 
 /**
- * Tells a claim's case, the open one or the last that was closed, that the claim stands otherwise now. It stays in its state:
- * to reopen is an adjuster's decision. The claim's row is locked by the caller.
+ * Records in a claim's case, the open one or the last closed one, that the claim's standing has changed. The case keeps
+ * its state: to reopen is an adjuster's decision. The caller holds the lock on the claim's row.
  */
 export async function noteChange(tx: Tx, scope: Scope, before: ClaimBefore, after: ClaimStanding): Promise<void> {
   const changes = [

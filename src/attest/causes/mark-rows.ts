@@ -1,11 +1,11 @@
-// The marks of what is to be judged again: one per attestation and cause.
+// Marks of attestations to re-evaluate: one per attestation and cause.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export type MarkOutcome = 'changed' | 'unchanged' | 'failed' | 'skipped'
 
-/** Marks attestations for a cause; answers those that it had not marked before. */
+/** Marks attestations for a cause; returns those that it had not marked before. */
 export async function insertMarks(
   tx: Tx,
   scope: Scope,
@@ -21,7 +21,7 @@ export async function insertMarks(
   return rows.map(({ id }) => id)
 }
 
-/** The causes for which the attestation has not been judged again yet. */
+/** The causes for which the attestation is not re-evaluated yet. */
 export async function findPending(tx: Tx, attestationId: string): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `SELECT reevaluation_id AS id FROM reevaluation_marks WHERE attestation_id = $1 AND outcome IS NULL ORDER BY 1`,
@@ -37,7 +37,7 @@ export async function settleMarks(
   outcome: MarkOutcome,
 ): Promise<void> {
   await tx.query(
-    // The way is the attestation's: a planner without statistics takes the re-evaluation's as well, of which all marks may be.
+    // By the attestation's index: a planner without statistics also uses the re-evaluation's, which may hold all marks.
     `UPDATE reevaluation_marks SET outcome = $3
      WHERE attestation_id = $1 AND reevaluation_id || '' = ANY($2) AND outcome IS NULL`,
     [attestationId, reevaluationIds, outcome],
@@ -50,7 +50,7 @@ export async function failMarks(tx: Tx, attestationId: string): Promise<void> {
   ])
 }
 
-/** What failed is tried again, so its re-evaluations have not ended. */
+/** A failed attestation is retried, so its re-evaluations have not ended. */
 export async function reopenMarks(tx: Tx, attestationId: string): Promise<void> {
   await tx.query(
     `WITH reopened AS (

@@ -1,27 +1,27 @@
-// Something became known after attestations were judged: a row says what, in the transaction that makes it known. Clock finds
-// the attestations that it touches, and the attest queue judges them again.
+// When something becomes known after an evaluation, a row records it in the same transaction. The clock process finds
+// the attestations that it affects, and the attest queue re-evaluates them.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 
-/** Attestations that one cause may name one by one. */
+/** How many attestations one cause may list. */
 export const MAX_NAMED = 1_000
 
 export type Cause =
-  /** Touches what was accepted at or after `effectiveAt` (ISO 8601) of what the device signed. */
+  /** Affects what the device signed and we accepted at or after `effectiveAt` (ISO 8601). */
   | { cause: 'device_revoked'; deviceId: string; effectiveAt: string }
-  /** Touches every attestation that the policy judges otherwise. */
+  /** Affects every attestation whose result the policy changes. */
   | { cause: 'policy_changed'; version: number }
-  /** Touches what shows these bytes. `key` makes two requests one. */
+  /** Affects attestations of these bytes. Requests with the same `key` are one. */
   | { cause: 'screening'; mediaSha256: string; key: string }
-  /** Touches what was signed by devices whose evidence names one of the serials; null: by any device with evidence. */
+  /** Affects captures signed by devices whose evidence names one of the serials; null: by any device with evidence. */
   | { cause: 'revocation_list'; serials: readonly string[] | null; key: string }
-  /** Touches the attestations named. */
+  /** Affects the listed attestations. */
   | { cause: 'requested'; attestationIds: readonly string[]; key: string }
 
 /**
- * Has the attestations that a cause touches judged again, some time after the caller's transaction commits. Answers the
- * re-evaluation's id; undefined when the same cause was there before.
+ * Requests a re-evaluation of the attestations that a cause affects; it runs after the caller's transaction commits.
+ * Returns its id; undefined when the same cause was requested before.
  */
 export async function requestReevaluation(tx: Tx, scope: Scope, cause: Cause): Promise<string | undefined> {
   const { cause: name, ...subject } = cause

@@ -12,10 +12,10 @@ export interface ReevaluationRow {
   cause: CauseName
   /** The members of its `Cause`. */
   subject: Record<string, unknown>
-  /** Attestations that the walk has looked at. */
+  /** Attestations that the walk has examined. */
   looked: number
   cursor: string | null
-  /** As they were at the end. */
+  /** The counts at its end. */
   counts: Counts | null
   createdAt: Date
   seenAt: Date | null
@@ -27,8 +27,8 @@ const REEVALUATION = `id, cause, subject, looked, cursor, counts, created_at AS 
   walked_at AS "walkedAt", finished_at AS "finishedAt"`
 
 /**
- * Those that have not ended, oldest first: some that are still walked, and some whose jobs run. However many wait for their
- * jobs, they keep no new one from being walked. Through the system door.
+ * Open re-evaluations, oldest first: some that are still walked, and some whose jobs run. Two limits, so that those
+ * that wait for their jobs never keep a new one from being walked. Through the system role.
  */
 export async function findOpen(tx: Tx, limit: number): Promise<{ id: string; scope: Scope }[]> {
   const rows = await tx.query<{ id: string; accountId: string; environment: Environment }>(
@@ -42,7 +42,7 @@ export async function findOpen(tx: Tx, limit: number): Promise<{ id: string; sco
   return rows.map(({ id, ...scope }) => ({ id, scope }))
 }
 
-/** Undefined when it has ended, or another clock is at it. */
+/** Undefined when it has ended, or another clock holds it. */
 export async function lockOpen(tx: Tx, id: string): Promise<ReevaluationRow | undefined> {
   const [row] = await tx.query<ReevaluationRow>(
     `SELECT ${REEVALUATION} FROM reevaluations WHERE id = $1 AND finished_at IS NULL FOR UPDATE SKIP LOCKED`,
@@ -56,8 +56,8 @@ export async function markSeen(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Whether everything that ran when the cause was first seen, and `graceSeconds` after that, has ended: it may have read what
- * was before the cause.
+ * Whether every job has ended that was running when the cause was first seen, or started within `graceSeconds` after
+ * it: such a job may have read the state before the cause.
  */
 export async function isSettled(tx: Tx, scope: Scope, id: string, graceSeconds: number): Promise<boolean> {
   const [row] = await tx.query<{ isSettled: boolean }>(
@@ -108,7 +108,7 @@ export async function findReevaluations(
   )
 }
 
-/** Old re-evaluations with their marks, which are as many as the attestations that they touched: those go first. */
+/** Deletes old re-evaluations. Their marks, as many as the affected attestations, are deleted first. */
 export const purgeReevaluations: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const old = await tx.query<{ id: string }>(
     `SELECT id FROM reevaluations WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,

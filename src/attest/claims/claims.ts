@@ -1,4 +1,4 @@
-// Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
+// Claims as the API sees them: submit, find, list. The evaluation is in verify.ts and in the factors.
 
 import { Failure, refusalOf } from '#src/failure.ts'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
@@ -27,16 +27,16 @@ import {
 } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
 
-// Submissions that share a transaction. The longest, with the manifest of a video, has 2.5 MB.
+// Submissions that share a transaction. The longest, with a video manifest, has 2.5 MB.
 const MAX_TOGETHER = 16
 
 export interface ClaimsDeps {
   db: Database
-  /** Stores inline media as an upload would. */
+  /** Stores inline media as an upload does. */
   storeInline: StoreInline
-  /** Puts chunks that were streamed together. */
+  /** Assembles streamed chunks. */
   streams: Pick<Streams, 'assemble'>
-  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  /** Hands one job to the engine at once when there is room. A failure is harmless: the dispatcher finds the job. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
   pager: Pager
@@ -77,7 +77,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)))
   }
 
-  // A trace shows its own transaction, and an Idempotency-Key is kept in the transaction of its effect.
+  // A traced request needs its own transaction, and an Idempotency-Key is stored in the transaction of its effect.
   async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
     if (key !== undefined || traceparentOf() !== undefined) return acceptSingle(scope, body, key)
     const verdict = await acceptBatched({ scope, body })
@@ -130,7 +130,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const body = await withStoredMedia(caller, request, bytesOf)
       const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
-      // What was evaluated long ago has no job any more that a waiter could see ending.
+      // An attestation that was evaluated long ago has no job left to wait for.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchIfIdle(jobId)
       if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
@@ -141,9 +141,9 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     retryAfterSeconds: waiters.retryAfterSeconds,
 
     /**
-     * Starts a failed evaluation over, or submits a cancelled capture again.
-     * @throws {Failure} `invalid_state_transition` unless it failed or was cancelled; `conflict` when a cancelled capture was
-     * submitted again meanwhile, or its claim was erased.
+     * Restarts a failed evaluation, or submits a cancelled capture again.
+     * @throws {Failure} `invalid_state_transition` unless it failed or was cancelled; `conflict` when a cancelled
+     * capture was submitted again meanwhile, or its claim was erased.
      */
     async retry(scope: Scope, id: string, key?: IdempotencyKey): Promise<AttestationRow> {
       checkId(id, 'att', scope.environment)
@@ -152,7 +152,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         const isCancelled = found.status === 'cancelled'
         const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
         if (isQueued && !isCancelled) await markQueued(tx, id)
-        // Read again: of two that try at once the second finds what the first has made of it.
+        // Read again: of two concurrent retries the second sees the effect of the first.
         const current = await getAttestation(tx, id)
         if (!isQueued) throw notRetryable(current)
         return current
@@ -163,7 +163,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     },
 
     /**
-     * A claim, and its attestations with what was submitted, newest first.
+     * A claim and its attestations with their submissions, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
      */
     async get(
@@ -212,7 +212,7 @@ function acceptedOf(verdict?: Acceptance): Accepted {
   return verdict.accepted
 }
 
-// Of submissions with one name only the first was tried. What became of it is known by now.
+// Of submissions that share an external id, a batch tries only the first. Its result is known by now.
 function isAboutName(verdict: Acceptance): boolean {
   return 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'conflict')
 }
@@ -224,7 +224,7 @@ function refuseUnknown(id: string): never {
 function notRetryable({ status, erasedAt }: AttestationRow): Failure {
   const state = erasedAt === null ? status : 'erased'
   return new Failure('invalid_state_transition', {
-    detail: `Only an attestation that failed or was cancelled can be tried again; this one is ${state}.`,
+    detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
     members: { allowed: ['failed', 'cancelled'] },
   })
 }

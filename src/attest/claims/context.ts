@@ -1,5 +1,5 @@
-// The facts about who signed a capture, and with what: rows first, in the transaction; certificates and signatures after it,
-// because no CPU work belongs between BEGIN and COMMIT.
+// The facts about who signed a capture, and with what. Rows are read in the transaction; certificates and signatures
+// are checked after it, because no CPU work belongs between BEGIN and COMMIT.
 
 import { type CaptureSession, findSessionsOf } from '#src/attest/captures/rows.ts'
 import { type DeviceRow, findDeviceBySpki, findDevicesByIds } from '#src/attest/devices/rows.ts'
@@ -16,19 +16,19 @@ import type { Bundle, Submission } from './submission.ts'
 type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
 
 export interface CaptureContext {
-  /** The device whose key signed, whatever the bundle says. */
+  /** The device whose key signed, whatever device the bundle names. */
   keyOwnerId: string | null
-  /** What the registry says of the device, without its hardware. */
+  /** What the registry says of the device, without its hardware facts. */
   device: Facts['device']
-  /** Verifies and checks; touches no rows but through its context. */
+  /** Verifies certificates and signatures; reads and writes rows only through its context. */
   judgeCapture(context: HardwareContext): Promise<CaptureFacts>
 }
 
-/** For each submission, in order. */
+/** One context per submission, in order. */
 export async function loadContext(tx: Tx, submitted: readonly SubmittedRow[]): Promise<CaptureContext[]> {
   const named = submitted.flatMap(({ submission: { bundle } }) => bundle?.device_id ?? [])
   const nonces = submitted.flatMap(({ submission: { bundle } }) => bundle?.session_nonce ?? [])
-  // Asked together: the connection sends one after the other without waiting for answers.
+  // Sent together: the connection pipelines the queries.
   const [devices, roots, sessions] = await Promise.all([
     named.length === 0 ? [] : findDevicesByIds(tx, [...new Set(named)]),
     findCas(tx, 'root_cas'),
@@ -39,17 +39,17 @@ export async function loadContext(tx: Tx, submitted: readonly SubmittedRow[]): P
     sessions: new Map(sessions.map((session) => [session.nonce, session])),
     anchors: certificatesOf(roots.map(({ certificate }) => certificate)),
   }
-  return Promise.all(submitted.map((one) => gatherOne(tx, one, known)))
+  return Promise.all(submitted.map((one) => loadOne(tx, one, known)))
 }
 
-/** What submissions that are looked at together may have in common. */
+/** Rows that submissions loaded together may share. */
 interface Known {
   devices: ReadonlyMap<string, DeviceRow>
   sessions: ReadonlyMap<string, CaptureSession>
   anchors: readonly Certificate[]
 }
 
-async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<CaptureContext> {
+async function loadOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, known: Known): Promise<CaptureContext> {
   const { bundle } = submission
   if (bundle === undefined) {
     return {
@@ -80,20 +80,20 @@ async function gatherOne(tx: Tx, { id, submission, acceptedAt }: SubmittedRow, k
 }
 
 interface Devices {
-  /** The one that the bundle names. */
+  /** The device that the bundle names. */
   named: DeviceRow | undefined
-  /** The one whose key is in the certificate that came along; without a certificate it is the named one. */
+  /** The device whose key the submitted certificate holds; without a certificate, the named device. */
   signing: DeviceRow | undefined
 }
 
 function sentChain({ certificate_chain: encoded }: Submission): Certificate[] {
   const chain = parseChain((encoded ?? []).map((der) => Buffer.from(der, 'base64')))
-  // Accept refused what can't be read. Limits that were tightened since leave a chain that proves nothing.
+  // Accept refused unreadable chains. A chain beyond limits that were tightened since proves nothing.
   return chain.ok ? chain.certificates : []
 }
 
-// What a bundle says of its device is a claim, the key that signs is a fact: a revoked phone must not pass for an unknown
-// one by naming another. An honest capture takes one look.
+// The device id in a bundle is a claim; the key that signs is a fact. A revoked phone must not pass for an unknown one
+// by naming another device. An honest capture takes one query.
 async function findSigning(tx: Tx, named: DeviceRow | undefined, leaf: Certificate | undefined): Promise<Devices> {
   if (leaf === undefined || named?.spkiDigest.equals(leaf.spkiDigest)) return { named, signing: named }
   return { named, signing: await findDeviceBySpki(tx, leaf.spkiDigest) }
@@ -190,18 +190,18 @@ async function withHardware(
   return { ...device, hardware: await hardwareFacts(signing, submission, attestationId, context) }
 }
 
-// A key that is not the device's own says nothing about the device.
+// A key that does not belong to the device says nothing about the device.
 function whyUnknown(bundle: Bundle, leaf: Certificate | undefined, named: DeviceRow | undefined): string {
   if (bundle.device_id === undefined) return leaf === undefined ? 'no_device' : 'unknown_key'
   return named === undefined ? 'unknown_id' : 'key_differs'
 }
 
-// A phone lost today must not condemn what was accepted before, however late a worker gets to it.
+// A phone lost today must not condemn captures accepted before, however late a worker evaluates them.
 function wasRevoked({ revokedAt, revokeEffectiveAt }: DeviceRow, acceptedAt: Date): boolean {
   return [revokedAt, revokeEffectiveAt].some((since) => since !== null && acceptedAt >= since)
 }
 
-// Two captures came with one nonce, and the one that had it was cancelled.
+// Two captures were sent with one nonce, and the capture that had consumed it was cancelled.
 async function ownSession(
   session: CaptureSession | undefined,
   { useNonce }: HardwareContext,

@@ -18,7 +18,7 @@ type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> &
   Pick<HardwareFeature, 'revocations'> &
   Pick<TrustFeature, 'c2paAnchorsOf'>
 
-/** Attestations of captures, and the claims that they belong to. */
+/** Attestations of captures, and their claims. */
 export function claimsFeature(p: Platform, { media, streams, ...below }: Below) {
   const claims = createClaims({
     ...p,
@@ -31,7 +31,7 @@ export function claimsFeature(p: Platform, { media, streams, ...below }: Below) 
       name: 'claims',
       routes: claimRoutes(claims),
       work: { attest: () => createVerify({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },
-      // Only where keys are published: other accounts keep their claims until they delete them.
+      // Only where keys are published; other accounts keep their claims until they delete them.
       retention: [
         rowRule(p.db, 'attestations', null, purgeAttestations),
         rowRule(

@@ -1,5 +1,5 @@
-// What the rows say of submissions that are to be judged. Those of one account that come together are looked at together:
-// two round trips for all of them.
+// Loads the rows that an evaluation needs. Submissions of one account that arrive together are loaded together, in two
+// round trips.
 
 import type { Facts } from '#src/attest/factors/facts.ts'
 import { currentPolicy } from '#src/attest/policy/rows.ts'
@@ -18,7 +18,7 @@ export interface LoadedSubmission {
   screening: NonNullable<Facts['screening']>
 }
 
-/** Looks at one submission; undefined when it is gone. */
+/** Loads one submission; undefined when it is gone. */
 export function createLoadSubmission(
   db: Pick<Database, 'tenant'>,
 ): (scope: Scope, id: string) => Promise<LoadedSubmission | undefined> {
@@ -38,7 +38,7 @@ export function createLoadSubmission(
     )
 }
 
-/** The same for several, in the caller's transaction, by their ids. */
+/** Loads several in the caller's transaction, by id. */
 export async function loadSubmissions(tx: Tx, ids: readonly string[]): Promise<Map<string, LoadedSubmission>> {
   const submitted = await findSubmitted(tx, ids)
   if (submitted.length === 0) return new Map()

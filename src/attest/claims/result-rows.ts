@@ -1,14 +1,14 @@
-// Results that are replaced: the old one is kept, and the new one stands in its place.
+// Replacing results: the old result is kept, and the new one becomes current.
 
 import type { AttestationStanding, Judgement } from '#src/attest/factors/judge.ts'
 import type { AdvisoryCode, FactorCode } from '#src/attest/factors/table.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { NewResult } from './rows.ts'
 
-/** A result as it stands, with what it was judged on. */
+/** The current result, with the facts it was evaluated on. */
 export interface StandingResult extends Judgement {
   evaluatedAt: Date
-  /** As `encodeFacts` wrote it, parsed; null where it was not kept, or is erased. */
+  /** As `encodeFacts` wrote it, parsed; null where it was not kept or is erased. */
   facts: unknown
   isErased: boolean
   isMediaStored: boolean
@@ -29,8 +29,8 @@ export async function findResult(tx: Tx, id: string): Promise<StandingResult | u
 export type NewerResult = Pick<NewResult, 'id' | 'judgement' | 'evaluatedAt' | 'resultJws' | 'facts' | 'policyVersion'>
 
 /**
- * Puts a result in the place of the one of `seenAt`, which is kept with the re-evaluations that replace it. False when that
- * one does not stand any more, or its claim's data are erased: then nothing is written.
+ * Replaces the result last changed at `seenAt`; the old one is kept with its re-evaluation. False when that result is
+ * no longer current, or the data of its claim are erased: then nothing is written.
  */
 export async function replaceResult(
   tx: Tx,
@@ -51,7 +51,7 @@ export async function replaceResult(
      UPDATE attestations SET evaluated_at = $4, risk_status = $5, risk_score = $6, provenance_status = $7,
        hardware_tier = $8, rules_version = $9, factors = $10, advisory_factors = $11, observations = $12,
        result_jws = $13, facts = $14, policy_version = $15
-     -- By the id itself: joined with the old one, a planner without statistics reads all of the account's.
+     -- By the id itself: joined with old, a planner without statistics scans all rows of the account.
      WHERE id = $1 AND EXISTS (SELECT FROM old) RETURNING 1`,
     [
       id,
@@ -75,8 +75,8 @@ export async function replaceResult(
 }
 
 /**
- * How the attestations of a claim stand, each way once: however many they are, their scores and codes are few. The claim's
- * row is locked by the caller.
+ * The distinct standings of the attestations of a claim: however many attestations there are, their scores and codes
+ * are few. The caller holds the lock on the claim's row.
  */
 export async function findStandings(tx: Tx, claimId: string): Promise<AttestationStanding[]> {
   const rows = await tx.query<Omit<AttestationStanding, 'factors' | 'advisoryFactors'> & Codes>(

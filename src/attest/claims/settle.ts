@@ -1,5 +1,5 @@
-// Results of one account that are ready together are written together: rows, standings, events and the ends of the jobs
-// in one transaction, which waits for the disk once.
+// Results of one account that are ready at the same time are written together: results, standings, events and the ends
+// of the jobs in one transaction, with one disk flush.
 
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { createBatcher } from '#src/platform/batching.ts'
@@ -22,23 +22,25 @@ export interface Judged {
   result: NewResult
 }
 
-/** Settles a first judgement and its job. @throws {STALE_JOB} when the job has moved on: then nothing of it was written. */
+/**
+ * Settles a first result and its job. @throws {STALE_JOB} when the job has moved on: then nothing of it was written.
+ */
 export type Settle = (judged: Judged) => Promise<void>
 
 export function createSettle({ db, openCase }: { db: Database; openCase: OpenCase | undefined }): Settle {
   const addToBatch = createBatcher<Traced, void>({
     keyOf: ({ job: { scope } }) => `${scope.accountId} ${scope.environment}`,
-    // Whoever lost his job, or met a deadlock, costs the others nothing but this try.
+    // An item that lost its job or met a deadlock costs the others only this attempt.
     isSplitOnFailure: true,
     async run(batch) {
       const scope = batch[0].job.scope
-      // Jobs, attestations and claims, each in the order of their ids, as everybody locks them.
+      // Every transaction locks jobs, attestations and claims, each in the order of their ids.
       const sorted = batch.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
       await db.tenant(scope, (tx) => settleBatch(tx, scope, sorted, openCase))
       return batch.map(() => undefined)
     },
   })
-  // The transaction is everybody's: what each of them waits for it, and what becomes of his events, is in his own trace.
+  // The transaction is shared. Each item's wait for it, and its events, are in the item's own trace.
   return (judged) =>
     inSpan(
       () => ({ name: 'settle' }),
@@ -58,7 +60,7 @@ async function settleBatch(
 ): Promise<void> {
   failpoint('attest:settling')
   const claimIds = [...new Set(batch.map(({ claimId }) => claimId))].toSorted()
-  // Sent together; a job that has moved on takes all of it back.
+  // Sent together; one job that has moved on rolls all of it back.
   const [own, written, locked] = await Promise.all([
     settleAll(
       tx,
@@ -96,12 +98,12 @@ async function settleBatch(
   ])
 }
 
-// A first judgement can only add to what the claim took over from its attestations so far, so the others need not be read
-// again: a reference with thousands of attestations would make each settle slower than the last.
+// A first result can only add to the standing that the claim has from its other attestations, so those are not read
+// again: for a reference with thousands of attestations each settle would be slower than the last.
 function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
   const standing = aggregate([...standingsOf(claim), judgement])
   if (standing === null) throw new Error('a claim with a judged attestation has no standing')
-  // Before its first judgement a claim may have codes of screenings.
+  // A claim may have screening codes before its first result.
   return withScreening(standing, claim.advisoryCodes)
 }
 
@@ -135,7 +137,7 @@ function createdEvent(claimId: string, { id, judgement }: NewResult): NewEvent {
   }
 }
 
-/** What subscribers learn of a claim whose risk or provenance is another now. */
+/** The event for a claim whose risk or provenance has changed. */
 export function updatedEvent(before: ClaimRow, after: ClaimStanding): NewEvent {
   return {
     type: 'claim.provenance_updated',

@@ -1,5 +1,5 @@
-// What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
-// job in one transaction. Run twice, the second does nothing.
+// The handler of the attest queue: loads the facts of one submission, evaluates them (pure), and settles result, claim,
+// events and job in one transaction. A second run does nothing.
 
 import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
@@ -31,20 +31,20 @@ export interface VerifyDeps {
   inspector: Inspector
   c2pa: Pick<C2paReader, 'read'>
   c2paAnchorsOf: MediaFactsDeps['c2paAnchorsOf']
-  /** A compact JWS over `payload`, by the environment's record key. */
+  /** A compact JWS over `payload`, signed with the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
   random?: () => number
-  /** Vendors' revoked keys; without, none is known to be good. */
+  /** Vendors' lists of revoked keys; without them, no key is known to be good. */
   revocations?: ReadRevocations
-  /** What a claim that becomes failed gets; nothing when absent. */
+  /** Opens a case for a claim that becomes failed; absent: none. */
   openCase?: OpenCase | undefined
 }
 
-// What is slow takes seconds, and a crowd must not come back as one.
+// Reading slow files takes seconds, and waiting jobs must not all return at the same time.
 const BUSY_MS = 2_000
 
-// What went wrong stays with the job, for operators: it may name files, addresses and queries.
+// The cause stays with the job, for operators: it may name files, addresses and queries.
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
 /** The handler of the attest queue. */
@@ -60,7 +60,7 @@ export function createVerify({
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
-  const look = createLoadSubmission(db)
+  const load = createLoadSubmission(db)
   const readMedia = createReadMedia({ c2paAnchorsOf, store, inspector, c2pa })
   const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
@@ -71,17 +71,18 @@ export function createVerify({
       return await verify(attestationId, job)
     } catch (error) {
       if (error !== MEDIA_BUSY) throw error
-      // Counted as a failure, ten of them would end the evaluation of an honest file that met with slow ones.
+      // This counts as no failure: ten failures would end the evaluation of an honest file that waited behind slow
+      // ones.
       return {
         kind: 'defer',
-        reason: 'too many files wait to be read',
+        reason: 'too many files are waiting to be read',
         delayMs: Math.round(BUSY_MS * (0.5 + random())),
       }
     }
   }
 
   async function verify(attestationId: string, job: RunningJob): Promise<JobOutcome> {
-    const found = await look(job.scope, attestationId)
+    const found = await load(job.scope, attestationId)
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted, captureContext, policy, screening } = found
     note({ claim: submitted.claimId })

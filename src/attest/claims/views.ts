@@ -20,7 +20,7 @@ export const attestationStatusView = z
   .enum(['queued', 'evaluated', 'failed', 'cancelled'])
   .meta({ id: 'AttestationStatus' })
 
-/** An attestation; the result's members are there from the moment it is evaluated. */
+/** An attestation; it has the result's members once it is evaluated. */
 export const attestationView = z
   .object({
     attestation_id: z.string(),

@@ -7,7 +7,7 @@ import { deviceRoutes } from './routes.ts'
 
 export type DevicesFeature = ReturnType<typeof devicesFeature>
 
-// After they expired: long enough to look into an enrollment that failed.
+// After they expired: long enough to investigate an enrollment that failed.
 const CHALLENGE_DAYS = 31
 
 /** The registry of capture devices, and the challenges that hardware evidence answers. */
@@ -25,7 +25,7 @@ export function devicesFeature(p: Platform, { trust }: Pick<HardwareFeature, 'tr
           CHALLENGE_DAYS,
           oldRows({ table: 'device_challenges', idType: 'chl', age: 'expires_at' }),
         ),
-        // Only where keys are published: elsewhere a device that was deleted could enroll a revoked key again.
+        // Only where keys are published: elsewhere a deleted device could enroll a revoked key again.
         rowRule(
           p.db,
           'devices',

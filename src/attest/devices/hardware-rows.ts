@@ -1,5 +1,5 @@
-// What evidence proved of a device. The column hardware_tier holds the tier as proven; what counts today depends on the
-// vendor's list of revoked keys as well, and is worked out wherever it is asked.
+// What evidence proved about a device. The column hardware_tier holds the tier as proven; the tier that counts now also
+// depends on the vendor's list of revoked keys, and is computed at each read.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
@@ -25,7 +25,7 @@ export interface HardwareStanding {
   revocation: Revocation
 }
 
-/** What the proof is worth by the list that is known now. */
+/** What the proof is worth by the current list. */
 export function standingOf(
   { provenTier, attestationSerials }: Pick<HardwareColumns, 'provenTier' | 'attestationSerials'>,
   revocations: RevocationSnapshot,
@@ -35,7 +35,7 @@ export function standingOf(
   return { hardwareTier: isStanding(revocation) ? provenTier : 'none', revocation }
 }
 
-/** The same as a condition on rows; pushes what it needs to `values`. */
+/** The same as a condition on rows; appends its parameters to `values`. */
 export function tierCondition(tier: HardwareTier, revocations: RevocationSnapshot, values: unknown[]): string {
   const place = `$${values.push(tier)}`
   if (revocations === 'off') return `hardware_tier = ${place}`
@@ -52,7 +52,7 @@ export interface StoredVerdict {
   verdict: EvidenceVerdict
 }
 
-/** Keeps verdicts with devices that have none. What a device has already is for a refresh to replace. */
+/** Stores verdicts for devices that have none. Only a refresh replaces an existing one. */
 export async function adoptVerdicts(
   tx: Tx,
   acting: Acting,
@@ -60,7 +60,7 @@ export async function adoptVerdicts(
   at: Date,
 ): Promise<void> {
   if (verdicts.length === 0) return
-  // By an object and not by a table to join: a planner without statistics would compare each row with each.
+  // As an object and not a table to join: a planner without statistics would compare every pair of rows.
   const byDigest = Object.fromEntries(
     verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
   )

@@ -1,4 +1,4 @@
-// NDJSON of the registry: one request per line, each judged by itself.
+// The registry's NDJSON: one request per line, each checked on its own.
 
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
@@ -10,14 +10,14 @@ import { readLines } from '#src/platform/http/ndjson.ts'
 
 export const LINES_TYPE = 'application/x-ndjson'
 
-// A line needs 10. The schema makes a finding of each value that is wrong, and an import has 10,000 lines.
+// A line needs 10. The schema reports each wrong value, and an import has 10,000 lines.
 const LINE_LIMITS: JsonBodyLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxValues: 500 }
 export const MAX_IMPORT_LINES = 10_000
 /** For the publishable sandbox keys, which anyone may hold. */
 export const MAX_PUBLIC_IMPORT_LINES = 1_000
-// Ten thousand chains of three certificates are 30 MB. What is in a body may be in memory until its last line is there.
+// Ten thousand chains of three certificates are 30 MB. A body may stay in memory until its last line has arrived.
 export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
-// A hopeless line needs no complete list, and ten thousand of them must fit into one answer.
+// An invalid line needs no complete list of errors, and ten thousand of them must fit into one response.
 const MAX_ERRORS_PER_LINE = 10
 
 export type JsonLine<R> = { line: number } & ({ request: R } | { errors: FieldError[] })
@@ -26,7 +26,9 @@ export function maxLinesOf({ isAccountBearing }: Caller): number {
   return isAccountBearing ? MAX_IMPORT_LINES : MAX_PUBLIC_IMPORT_LINES
 }
 
-/** Each line as far as its shape goes. @throws {Failure} for more than `maxLines`, and for a body that breaks off. */
+/**
+ * Each line after the check of its shape. @throws {Failure} for more than `maxLines`, and for a body that is cut off.
+ */
 export async function* readJsonLines<S extends z.ZodType>(
   stream: Readable,
   maxLines: number,

@@ -19,7 +19,7 @@ const JSON_TYPE = 'application/json'
 
 const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
 
-// The raw body does not pass the check that JSON bodies pass for U+0000, which Postgres can't store.
+// The check of JSON bodies for U+0000, which Postgres can't store, does not cover the raw body.
 const name = z
   .string()
   .min(1)

@@ -11,7 +11,7 @@ export type DuplicatesFeature = ReturnType<typeof duplicatesFeature>
 // How long an evaluated attestation may wait for its comparison on an idle system.
 const COMPARE_EVERY_MS = 1_000
 
-/** The same media, or pictures that look alike, in other claims of the account. */
+/** Finds the same media, or similar pictures, in other claims of the account. */
 export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, 'decoder'>) {
   const duplicates = createDuplicates({ ...p, hasher: createHasher(decoder) })
   const findings = createDuplicateFindings(p)

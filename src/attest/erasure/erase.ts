@@ -1,5 +1,5 @@
-// Erasing a claim: photos and positions go, hashes, results and their signatures stay. The first step closes the claim; all
-// others can be done again by whoever comes next, be it the same request sent once more or clock.
+// Erases a claim: photos and positions are deleted, hashes, results and their signatures stay. The first step closes
+// the claim. All later steps are safe to repeat, by the same request sent again or by the clock process.
 
 import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
 import { eraseNotes } from '#src/attest/cases/rows.ts'
@@ -28,7 +28,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
 
-// Attestations of one transaction.
+// Attestations per transaction.
 const STEP = 200
 const CLAIMS_OF_A_ROUND = 100
 
@@ -38,7 +38,7 @@ export interface ErasureDeps {
   log: Log
 }
 
-/** Who asked, for the log. */
+/** Who requested it, for the log. */
 export interface ErasureRequest {
   keyId: string
   requestId: string
@@ -49,9 +49,9 @@ export type ClaimErasure = ReturnType<typeof createClaimErasure>
 
 export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
   /**
-   * Erases what a claim and its attestations hold of somebody. Once more changes nothing.
-   * @throws {Failure} `environment_mismatch`, `not_found`; `service_unavailable` when the rest takes longer: then the claim
-   * is closed and its bytes are on their way out, and the same request finishes it, or clock does.
+   * Erases the personal data of a claim and its attestations. Idempotent.
+   * @throws {Failure} `environment_mismatch`, `not_found`; `service_unavailable` when it takes longer: then the claim
+   * is closed and its bytes are being deleted, and the same request, or the clock process, finishes it.
    */
   async function erase(scope: Scope, id: string, request: ErasureRequest): Promise<ListedClaim> {
     checkId(id, 'clm', scope.environment)
@@ -65,8 +65,8 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     )
     if (isOpen) {
       const subject = { account: scope.accountId, environment: scope.environment, claim: id, key: keyId, requestId }
-      log.info(subject, 'a claim is to be erased')
-      log.info({ ...subject, ...(await finish(scope, id)) }, 'a claim was erased')
+      log.info(subject, 'claim erasure requested')
+      log.info({ ...subject, ...(await finish(scope, id)) }, 'claim erased')
     }
     return find(scope, id)
   }
@@ -92,7 +92,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
       done.media += taken.length
       if (count === 0) break
     }
-    // Bytes that somebody began to erase before us, and may still be at.
+    // Bytes whose erasure another process began, and may still be running.
     const mediaIds = await db.tenant(scope, (tx) => findMediaOfClaim(tx, claimId))
     const left = await db.tenant(scope, (tx) => takeUnfinished(tx, mediaIds.length, mediaIds))
     await eraser.eraseTaken(scope, left)
@@ -104,7 +104,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     return { ...done, media: done.media + left.length }
   }
 
-  /** Finishes erasures that were begun and did not end. Answers how many. */
+  /** Finishes erasures that began and did not end. Returns how many. */
   async function finishUnfinished(scope: Scope, signal: AbortSignal): Promise<number> {
     const ids = await db.tenant(scope, (tx) => findUnfinishedClaims(tx, CLAIMS_OF_A_ROUND))
     let finished = 0
@@ -113,7 +113,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
       if (signal.aborted) break
       try {
         const done = await finish(scope, id)
-        log.info({ account: scope.accountId, environment: scope.environment, claim: id, ...done }, 'a claim was erased')
+        log.info({ account: scope.accountId, environment: scope.environment, claim: id, ...done }, 'claim erased')
         finished += 1
       } catch (error) {
         failures.push(error)
@@ -129,7 +129,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
 async function eraseSome(tx: Tx, scope: Scope, claimId: string): Promise<{ count: number; taken: Doomed[] }> {
   const found = await findErasable(tx, claimId, STEP)
   if (found.length === 0) return { count: 0, taken: [] }
-  // What is running finds a cancelled attestation when it wants to settle, and leaves it as it is.
+  // A running job finds its attestation cancelled when it settles, and leaves it as it is.
   await dropJobs(
     tx,
     found.filter(({ status }) => status === 'queued' || status === 'failed').map(({ jobId }) => jobId),

@@ -6,7 +6,7 @@ import { claimErasureRoutes } from './routes.ts'
 
 export type ErasureFeature = ReturnType<typeof erasureFeature>
 
-/** Erasure of a claim: its media and coordinates go, hashes and results stay. */
+/** Erasure of a claim: its media and coordinates are deleted, hashes and results stay. */
 export function erasureFeature(p: Platform, { eraser }: Pick<MediaFeature, 'eraser'>) {
   const erasure = createClaimErasure({ ...p, eraser })
   return defineFeature(

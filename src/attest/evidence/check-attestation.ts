@@ -1,6 +1,6 @@
-// One attestation of a packet, again from what it brings along: the signed result against what is shown, the points added up,
-// the device's signature with the key of its certificate, the certificates against each other, the original file, and the chain of a
-// video.
+// Checks one attestation of an evidence packet from the packet's own data: the signed result against the shown one, the
+// sum of the points, the device's signature with the key of its certificate, the certificates against each other, the
+// original file, and the chain of a video.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -70,7 +70,7 @@ async function checkResult(one: PacketAttestation, { about }: EvidencePacket, ke
     advisory_factors: result.advisory_factors,
     observations: result.observations,
   }
-  // An erasure takes positions out of what is shown, in the unlikely case that there was one.
+  // An erasure removes positions from the shown result, in the unlikely case that it held one.
   const plain = (value: unknown) => canonicalize(jsonOf(one.erased_at === null ? value : withoutCoordinates(value)))
   const differing = Object.keys(shown).filter((name) => plain(shown[name]) !== plain(payload[name]))
   return [
@@ -145,7 +145,7 @@ async function checkBundle(one: PacketAttestation): Promise<CheckFinding[]> {
     (await verifyEcdsaP256({ spki: Buffer.from(one.key.spki, 'base64'), data: canonical, signature: value }))
   const isRefused = one.result?.factors.some(({ code }) => code === 'signature_invalid') ?? false
   const digest = finding(part, 'statement digest', isDigest, 'the statement is not the one that was judged')
-  // A signature that was found invalid must still be so: then the finding is what holds.
+  // A signature that was found invalid must still be invalid: then the finding is confirmed.
   if (one.result === null) return [digest, finding(part, 'device signature', isValid, 'does not verify')]
   return [
     digest,
@@ -198,7 +198,7 @@ function isAsStated(stated: PacketAttestation['certificates']['chain'][number], 
   )
 }
 
-// The last one leads to a root, which need not be sent.
+// The last one leads to a root, which may be missing.
 function isSignedByOne(certificate: Certificate, all: readonly Certificate[], index: number): boolean {
   const issuers = all.filter((other) => other !== certificate && other.subject === certificate.issuer)
   if (issuers.length === 0) return index > 0 || all.length === 1

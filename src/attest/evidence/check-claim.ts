@@ -1,4 +1,4 @@
-// Whether a claim's standing is that of its attestations. Only a packet that holds them all can tell.
+// Checks a claim's standing against its attestations. Only a packet that holds all of them allows it.
 
 import { type CheckFinding, finding, skipped } from './findings.ts'
 import type { EvidencePacket } from './views.ts'

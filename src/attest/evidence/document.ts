@@ -1,5 +1,5 @@
-// The packet as a document for people: what was claimed, what was found, and how anybody can check it. What it says is in the
-// packet; it judges nothing itself.
+// Lays out the packet as a readable document: what was claimed, what was found, and how to check it. It shows only what
+// is in the packet and evaluates nothing.
 
 import { layOutAttestation } from './document-attestation.ts'
 import { changesOf, dateOf, detailOf, momentOf, tableOf, wordsOf } from './document-words.ts'
@@ -17,7 +17,7 @@ export interface Picture {
 
 export const ATTACHMENT = 'evidence-packet.json'
 
-/** @param pictures By media id. */
+/** @param pictures by media id. */
 export async function layOut(
   signed: SignedPacket,
   pictures: ReadonlyMap<string, Picture | PictureMissing>,
@@ -49,7 +49,7 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
   sheet.gap(1)
   sheet.heading('Evidence packet', 1)
   sheet.paragraph(
-    'What devices signed about the photos of one insurance claim, what an automatic examination found, and how anybody can check both without asking the service that made it.',
+    'What devices signed about the photos of one insurance claim, what an automatic examination found, and how anyone can check both without asking the service that made it.',
     { colour: '#5c5c5c', size: 10.5 },
   )
   sheet.gap(0.5)
@@ -139,7 +139,7 @@ function layOutCases(sheet: Sheet, { cases }: EvidencePacket): void {
       ],
       ['Opened', dateOf(one.created_at)],
       ['Closed', one.closed_at === null ? 'not yet' : dateOf(one.closed_at)],
-      ['In the hands of', one.assignee ?? 'nobody yet'],
+      ['In the hands of', one.assignee ?? 'not assigned yet'],
     ])
     if (one.history_omitted > 0) sheet.paragraph(`${one.history_omitted} earlier entries are left out.`)
     sheet.table(

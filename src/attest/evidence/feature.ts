@@ -10,7 +10,7 @@ export type EvidenceFeature = ReturnType<typeof evidenceFeature>
 
 type Below = Pick<MediaFeature, 'media'> & Pick<HardwareFeature, 'revocations'>
 
-/** Everything that is known of a claim in one signed packet, as JSON and as PDF. */
+/** Everything known about a claim in one signed packet, as JSON and as PDF. */
 export function evidenceFeature(p: Platform, { media, revocations }: Below) {
   const evidence = createEvidence({
     ...p,

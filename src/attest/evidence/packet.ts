@@ -1,4 +1,4 @@
-// From rows to the packet that is signed. Pure: the same rows give the same packet, but for the time of its issue.
+// Composes the packet that is signed from rows. Pure: the same rows give the same packet, except for its issue time.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -31,16 +31,16 @@ export interface Sources {
   earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
-  /** Newest first; one more than fits says that there are more. */
+  /** Newest first; one more than the limit shows that there are more. */
   events: readonly EventRow[]
   keys: readonly PublishedKey[]
   keysAt: string
-  /** Whether the caller may read what adjusters wrote. */
+  /** Whether the caller may read adjusters' notes. */
   maySeeNotes: boolean
   issuedAt: Date
 }
 
-/** The packet, as its view lets it through: nothing is signed that is not shown. */
+/** The packet after its view: only what is shown is signed. */
 export function composePacket(sources: Sources): EvidencePacket {
   const { scope, claim, attestations, totalAttestations, nextCursor, issuedAt } = sources
   const { case_id: _open, ...claimed } = toClaimView(claim)
@@ -154,7 +154,7 @@ function placeOf(lat: number | null, lng: number | null): { lat: number; lng: nu
   return lat === null || lng === null ? [] : [{ lat, lng }]
 }
 
-// Of a statement that lost its position there is only what the signed result says of it.
+// A statement whose position was erased can't be hashed again, so the signed result's digest is used.
 function bundleDigestOf({ submission: { bundle }, erasedAt, resultJws }: ClaimEvidence): string | null {
   if (erasedAt === null) return bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle)))
   const payload = resultJws?.split('.')[1] ?? ''
@@ -168,7 +168,7 @@ interface Signer {
   chain: Certificate[]
 }
 
-// As the judgement chose it: the certificate that came along, else the key of the device that the bundle names.
+// The same choice as the evaluation: the submitted certificate, otherwise the key of the device that the bundle names.
 function signerOf({ submission, deviceId }: ClaimEvidence, devices: readonly Device[]): Signer {
   const sent = certificatesOf((submission.certificate_chain ?? []).map((der) => Buffer.from(der, 'base64')))
   const [leaf] = sent

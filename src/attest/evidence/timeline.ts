@@ -1,4 +1,4 @@
-// What happened to a claim, in order. Pure.
+// The events of a claim, in order. Pure.
 
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
@@ -10,7 +10,7 @@ type Moment = EvidencePacket['timeline']['moments'][number]
 
 export const MAX_EVENTS = 500
 
-// What attestations and case histories say themselves.
+// Attestations and case histories already show these events.
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['attestation.created', 'case.status_changed'])
 
 export function timelineOf({
@@ -87,7 +87,7 @@ function momentsOf(row: ClaimEvidence): Moment[] {
   ]
 }
 
-// What one transaction writes is of one millisecond, and has an order all the same: a result comes before what follows from it.
+// Rows of one transaction have the same millisecond but still an order: a result precedes its effects.
 const KINDS = [
   'capture.claimed',
   'claim.created',
@@ -98,7 +98,7 @@ const KINDS = [
   'claim.escalated',
 ]
 
-// Of equal kinds the order is that of their subjects: always the same.
+// Equal kinds are ordered by subject, so that the order is stable.
 function byTime(a: Moment, b: Moment): number {
   const rank = (kind: string) => (KINDS.includes(kind) ? KINDS.indexOf(kind) : KINDS.length)
   const order = (one: Moment) => `${one.at} ${rank(one.kind)} ${one.kind} ${one.subject}`

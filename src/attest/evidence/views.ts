@@ -132,7 +132,7 @@ const key = z.object({
 
 export const PACKET_VERSION = 'evidence-packet/1'
 
-/** What is signed. Its members are parts: each has a digest of its own in the signature. */
+/** The signed content. Its members are parts: each has its own digest in the signature. */
 export const packetView = z
   .object({
     about: z.object({

@@ -9,7 +9,7 @@ export function judgeChain({ bundle, chain }: CapturedFacts): ScoredFactor<'cert
     compared: 'certificate chain of the signing key',
     expected: 'signed by a known root CA',
     found: chain?.code ?? 'no_chain',
-    // Parts of a certificate are its maker's words.
+    // Parts of a certificate are untrusted text.
     detail: quote(chain?.detail ?? ''),
     subject: quote(chain?.subject ?? ''),
     judged_at: bundle.capturedAt.toISOString(),

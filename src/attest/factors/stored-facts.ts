@@ -1,11 +1,11 @@
-// The facts of a judgement as a row keeps them: JSON, in which a time is told from a text. Whatever judges come to ask for is
-// stored as it is; nothing here knows the facts by name.
+// The facts of an evaluation as a row stores them: JSON in which dates are distinct from texts. New facts are stored
+// without changes here; this code knows no fact by name.
 
 import type { Facts } from './facts.ts'
 
 const TIME = '$time'
 
-/** @throws {TypeError} for what JSON can't hold: facts are plain data. */
+/** @throws {TypeError} for values that JSON can't hold: facts are plain data. */
 export function encodeFacts(facts: Facts): string {
   return JSON.stringify(toJson(facts))
 }

@@ -30,7 +30,7 @@ export function hardwareFeature(p: Platform, settings: HardwareSettings) {
     {
       trust,
       revocations,
-      /** Undefined: this deployment asks no list of revoked attestation keys. */
+      /** Undefined: this deployment fetches no list of revoked attestation keys. */
       revocationUrl: url,
     },
   )

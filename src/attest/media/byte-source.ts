@@ -1,4 +1,4 @@
-// Small reads of a file that need not be in memory, for what looks at headers alone.
+// Small reads of a file that is not in memory, for code that reads only headers.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
@@ -11,7 +11,10 @@ export interface ByteSource {
 
 export type Peek = (offset: number, length: number) => Uint8Array
 
-/** Lets `work` read a local file, or bytes; in a thread only, for it waits. @throws when there is no such file. */
+/**
+ * Passes a local file or bytes to `work`. Use it in a thread only: the reads are synchronous. @throws when there is no
+ * such file.
+ */
 export function withSource<R>(input: string | Uint8Array, work: (source: ByteSource) => R): R {
   if (typeof input !== 'string') {
     return work({ size: input.length, read: (offset, length) => input.subarray(offset, offset + length) })
@@ -32,7 +35,7 @@ export function withSource<R>(input: string | Uint8Array, work: (source: ByteSou
 
 const WINDOW_BYTES = 4_096
 
-// Headers stand close together at the start: most files take a handful of reads.
+// Headers stand close together at the start, so most files take only a few reads.
 export function windowed({ size, read }: ByteSource): Peek {
   let from = 0
   let bytes: Uint8Array = new Uint8Array(0)
@@ -47,7 +50,7 @@ export function windowed({ size, read }: ByteSource): Peek {
   }
 }
 
-// Beyond the end there are zeros, which end every walk.
+// Bytes beyond the end read as zeros, which end every walk.
 export const u16 = (bytes: Uint8Array, at: number, isLittle: boolean): number => {
   const [a = 0, b = 0] = bytes.subarray(at, at + 2)
   return isLittle ? a + b * 256 : a * 256 + b

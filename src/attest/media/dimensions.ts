@@ -1,5 +1,6 @@
-// The sides of an image from its first bytes, so that a decompression bomb is refused while it is still being sent. Only a
-// first look: what counts is what the image library reads from the finished file. Pure; every walk is bounded by the head.
+// Reads the sides of an image from its first bytes, so that a decompression bomb is refused while it is being sent.
+// This is only a first check: what the image library reads from the finished file decides. Pure; every walk is bounded
+// by the head.
 
 import type { MediaType } from './sniff.ts'
 
@@ -8,7 +9,7 @@ export interface Dimensions {
   height: number
 }
 
-// Real cameras end at 204 megapixels and 20,000 pixels a side; every format that is accepted can declare far more.
+// Real cameras end at 204 megapixels and 20,000 pixels a side; every accepted format can declare far more.
 export const MAX_SIDE = 30_000
 export const MAX_PIXELS = 256_000_000
 
@@ -20,7 +21,7 @@ export function judgeDimensions({ width, height }: Dimensions): string | undefin
   return undefined
 }
 
-/** `undefined` when the sides are not in the head (or it makes no sense: the image library will say so). */
+/** `undefined` when the head does not contain the sides, or is invalid: then the image library will report it. */
 export function readDimensions(type: MediaType, head: Uint8Array): Dimensions | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   const sides = READERS[type]?.(view)
@@ -41,7 +42,7 @@ function readPng(view: DataView): Dimensions | undefined {
   return view.byteLength < 24 ? undefined : { width: view.getUint32(16), height: view.getUint32(20) }
 }
 
-// ITU-T T.81 B.1.1.4, B.2.2: walk the marker segments to the frame header.
+// ITU-T T.81 B.1.1.4, B.2.2: walks the marker segments to the frame header.
 function readJpeg(view: DataView): Dimensions | undefined {
   let at = 2
   while (at + 9 <= view.byteLength) {
@@ -130,7 +131,7 @@ function findBox(view: DataView, span: Span, type: string): Span | undefined {
   return undefined
 }
 
-// ISO/IEC 14496-12 4.2. A box that is not whole within the span ends the walk: it is not here yet, or it lies.
+// ISO/IEC 14496-12 4.2. A box that exceeds the span ends the walk: it has not arrived yet, or its size is false.
 function* boxes(view: DataView, { from, to }: Span): Generator<Span & { type: string }> {
   let at = from
   while (at + 8 <= to) {

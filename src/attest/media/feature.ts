@@ -14,18 +14,18 @@ export interface MediaSettings {
   C2PA_TRUST_ANCHORS?: string | undefined
 }
 
-// A picture over the limits is its sender's affair, and the line names the request. Only a crash needs an operator.
+// A picture beyond the limits is its sender's fault, and the line names the request. Only a crash needs an operator.
 const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const
 const UNREFERENCED_DAYS = 7
-// As long as media without a reference. A database restored from a backup lacks the rows of what came after it: for these
-// days its operator can still bring them back.
+// As long as unreferenced media are kept. After a restore from a backup, bytes that are newer than the backup have no
+// row; within these days the operator can still recover them.
 const STRAY_DAYS = 7
 
-/** Uploaded photos and videos: their bytes, what parsers read in them, and their erasure. */
+/** Uploaded photos and videos: their bytes, the facts that parsers read, and their erasure. */
 export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
   const inspector = createInspector()
   const decoder = createDecoder({
-    onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'a process that decodes pictures ended'),
+    onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'decoder process ended'),
   })
   const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
   p.onClose(() => inspector.close())
@@ -42,7 +42,7 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
         finishRule('erasures_of_media', eraser.finishUnfinished),
         { ...perTenant, what: 'unreferenced_media', days: UNREFERENCED_DAYS, purge: eraser.eraseUnreferenced },
         { ...perTenant, what: 'erased_media', days: null, purge: eraser.purgeErased },
-        // Once a day: it lists the whole store.
+        // Once a day, because it lists the whole store.
         { ...perTenant, what: 'stray_blobs', everyMs: DAY_MS, days: STRAY_DAYS, purge: eraser.eraseStrays },
       ],
     },

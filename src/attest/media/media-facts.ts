@@ -1,5 +1,5 @@
-// The facts about the bytes of a submission: what EXIF, XMP and texts say, and what a C2PA manifest says. Each parser has its
-// own thread; a file that stops one becomes a finding, a machine that has no time for it a retry.
+// The facts about the bytes of a submission: EXIF, XMP, texts and the C2PA manifest. Each parser has its own thread. A
+// file that stops a parser becomes a finding; a machine that is too busy causes a retry.
 
 import type { Scope } from '#src/platform/ids.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
@@ -13,7 +13,7 @@ import type { Inspector } from './inspector.ts'
 import type { InspectionCode } from './threads.ts'
 
 export interface MediaFactsDeps {
-  /** Certificates (DER) that the account trusts for C2PA, beside those of the deployment. */
+  /** Certificates (DER) that the account trusts for C2PA, in addition to the deployment's. */
   c2paAnchorsOf(scope: Scope): Promise<readonly Uint8Array[]>
   store: Pick<BlobStore, 'withLocalFile'>
   inspector: Pick<Inspector, 'inspect'>
@@ -22,9 +22,9 @@ export interface MediaFactsDeps {
 
 export interface MediaFacts {
   exif: ExifFacts
-  /** Left out: no manifest was looked for. */
+  /** Left out: no manifest was searched for. */
   c2pa?: C2paFacts
-  /** What the media say of themselves outside of C2PA; left out: nothing was read. */
+  /** What the media declare outside of C2PA; left out: nothing was read. */
   declared?: DeclaredFacts
 }
 
@@ -36,7 +36,7 @@ interface Submitted {
 
 export type ReadMedia = (job: Job, submitted: Submitted) => Promise<MediaFacts>
 
-/** Certificates are judged for the time at which the submission was accepted. */
+/** Certificates must be valid at the time at which the submission was accepted. */
 export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: MediaFactsDeps): ReadMedia {
   return (job, submitted) =>
     inSpan(
@@ -72,14 +72,14 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
   }
 }
 
-/** Too many files wait for their parser: it is no failure of this one's job, which comes again later. */
-export const MEDIA_BUSY = Symbol('too many files wait to be read')
+/** Too many files wait for a parser: this is no failure of the job, which runs again later. */
+export const MEDIA_BUSY = Symbol('too many files are waiting to be read')
 
 function notNow(what: string, code: InspectionCode): Error | typeof MEDIA_BUSY {
   return code === 'busy' ? MEDIA_BUSY : new Error(`${what} can't be read now: ${code}`)
 }
 
-// A file that stops or kills its parser says something, once it is not this machine's fault: it does so again.
+// If a file times out or crashes its parser on a retry too, the cause is the file and not this machine.
 function isOfTheFile(code: InspectionCode, { attempt }: Job): code is 'timeout' | 'crashed' {
   return attempt > 1 && (code === 'timeout' || code === 'crashed')
 }

@@ -1,10 +1,11 @@
-// What a digital source type says, by the rubrics of the C2PA conformance programme: a type means one thing where a picture
-// begins and another where something was done to it.
+// What a digital source type means, by the rubrics of the C2PA conformance programme. It depends on the action:
+// creating a picture, or editing it.
 
 /**
- * `generated`: by a trained model. `partly_generated`: with parts of one. `possibly_generated`: the type leaves it open.
- * `captured`: by a camera, also when one computed the picture. `stitched`: of several captures. `digitised`: of film or print.
- * `screen`: of a screen. `created`: drawn or computed without a trained model. `blank`: begun empty. `other`: none of these.
+ * `generated`: by a trained model. `partly_generated`: with parts of one. `possibly_generated`: the type leaves it
+ * open. `captured`: by a camera, also when one computed the picture. `stitched`: of several captures. `digitised`: of
+ * film or print. `screen`: of a screen. `created`: drawn or computed without a trained model. `blank`: started from an
+ * empty picture. `other`: none of these.
  */
 export type SourceKind =
   | 'generated'
@@ -49,13 +50,13 @@ const CHANGES: ReadonlyMap<string, SourceKind> = new Map([
   ['composite', 'possibly_generated'],
 ])
 
-/** The last part of the type's address, by which it is told: both http and https are in use, and bare names. */
+/** The last part of the type's URL, which identifies it: http, https and bare names are all in use. */
 export function nameOfType(type: string): string {
   const path = type.split(/[?#]/, 1)[0] ?? ''
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** @param action The C2PA action that names the type; null where it is said of the picture as a whole. */
+/** @param action the C2PA action that names the type; null where the type is of the picture as a whole. */
 export function kindOfSource(type: string, action: string | null): SourceKind {
   const isBeginning = action === null || action === 'c2pa.created'
   return (isBeginning ? BEGINNINGS : CHANGES).get(nameOfType(type)) ?? 'other'

@@ -1,5 +1,5 @@
-// What another policy would change of claims that have been judged: worked out from the facts that are stored with their
-// results, by the same judges, and written nowhere.
+// What another policy would change for evaluated claims. Computed from the facts stored with their results, by the same
+// pure functions as an evaluation; nothing is written.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { CLAIM, type ClaimRow } from '#src/attest/claims/claim-rows.ts'
@@ -13,19 +13,19 @@ import type { Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
 
-/** What one call looks at, at most: the rest is for the next page. */
+/** The most claims that one call examines; the next page continues. */
 export const MAX_CLAIMS_LOOKED = 2_000
 const MAX_RESULTS_LOOKED = 10_000
-/** Claims with more results are not judged here: one alone would hold the call for seconds. */
+/** Claims with more results are not evaluated here: a single one would hold the call for seconds. */
 export const MAX_RESULTS_OF_CLAIM = 500
-// Of one statement. The facts of a result have some two kilobytes.
+// Claims per statement. The facts of a result have about 2 KB.
 const STEP_CLAIMS = 20
 
 export interface DryRunRequest {
   policy: PolicyBody
   created_gte?: string | undefined
   created_lt?: string | undefined
-  /** Changed claims of one page. */
+  /** Changed claims per page. */
   limit: number
   cursor?: string | undefined
 }
@@ -39,7 +39,7 @@ export interface ClaimChange {
 export interface DryRun {
   changes: ClaimChange[]
   looked: number
-  /** Claims that only their media could judge again, or that have too many results. */
+  /** Claims that need their media for a re-evaluation, or that have too many results. */
   unknown: number
   nextCursor: string | null
 }
@@ -57,7 +57,7 @@ export async function dryRun(
   let results = 0
   for (;;) {
     const from = before
-    const page = await db.tenant(scope, (tx) => look(tx, range, from))
+    const page = await db.tenant(scope, (tx) => loadClaims(tx, range, from))
     for (const looked of page) {
       done.looked += 1
       results += looked.results.length
@@ -66,11 +66,11 @@ export async function dryRun(
       if (change === 'unknown') done.unknown += 1
       else if (change !== undefined) done.changes.push(change)
       const isFull = done.changes.length >= limit || done.looked >= MAX_CLAIMS_LOOKED || results >= MAX_RESULTS_LOOKED
-      // Of a page of one and one more, the cursor is what is asked for.
+      // The pager needs one more row than the page to return this row's cursor.
       if (isFull) return { ...done, nextCursor: pager.page([before, ''], 1, (id) => id, binding).next_cursor }
     }
     if (page.length < STEP_CLAIMS) return done
-    // Whatever else waits in this process has its turn.
+    // Yields to other work of this process.
     await turn()
   }
 }
@@ -81,8 +81,8 @@ interface Looked {
   results: Stored[]
 }
 
-// One statement: a claim and its results are of one moment.
-async function look(
+// One statement, so that a claim and its results are of one snapshot.
+async function loadClaims(
   tx: Tx,
   range: Pick<DryRunRequest, 'created_gte' | 'created_lt'>,
   before: string | undefined,
@@ -107,7 +107,7 @@ function changeOf({ claim, results }: Looked, policy: Required<Policy>): ClaimCh
   if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return undefined
   const standings: AttestationStanding[] = []
   for (const result of results) {
-    // What is erased stays as it was judged.
+    // An erased result stays as it is.
     const standing = result.isErased ? result : judgeBy(result, policy)
     if (standing === undefined) return 'unknown'
     standings.push(standing)
@@ -120,14 +120,14 @@ function changeOf({ claim, results }: Looked, policy: Required<Policy>): ClaimCh
   return { claim: { id: claim.id, reference: claim.reference }, before, after }
 }
 
-// A claim may have codes that none of its results has, as of a screening: no policy takes them away.
+// A claim may have codes that none of its results has, such as those of a screening; no policy removes them.
 function withOwn(claim: ClaimRow, results: readonly Stored[], { advisoryCodes }: ClaimStanding): AdvisoryCode[] {
   const ofResults = new Set(results.flatMap((result) => result.advisoryFactors.map(({ code }) => code)))
   const kept = new Set([...advisoryCodes, ...claim.advisoryCodes.filter((code) => !ofResults.has(code))])
   return ADVISORIES.filter((code) => kept.has(code))
 }
 
-// Postgres knows fewer ways to write a time than RFC 3339 has, and none for a year 0.
+// Postgres parses fewer notations than RFC 3339 allows, and no year 0.
 function dateOf(time: string | undefined): Date | null {
   return time === undefined ? null : new Date(time)
 }

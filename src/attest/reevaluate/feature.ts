@@ -9,13 +9,13 @@ import { createWalk } from './walk.ts'
 
 export type ReevaluateFeature = ReturnType<typeof reevaluateFeature>
 
-// As long as the events that it made.
+// As long as the events that it created.
 const REEVALUATION_DAYS = 30
 const WALK_EVERY_MS = 1_000
 // The list itself is fetched every hour.
 const APPLY_LIST_EVERY_MS = 10_000
 
-/** Evaluated attestations are evaluated again when something became known that their results depend on. */
+/** Re-evaluates attestations when something that their results depend on becomes known. */
 export function reevaluateFeature(p: Platform, { accounts }: Pick<ListDeps, 'accounts'>) {
   const reevaluations = createReevaluations(p)
   return defineFeature(

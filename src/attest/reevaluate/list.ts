@@ -1,5 +1,5 @@
-// A new list of revoked attestation keys: whoever has devices whose evidence it names otherwise than the one before gets their
-// captures judged again.
+// Applies a new list of revoked attestation keys: captures of devices whose evidence it lists differently from the
+// previous list are re-evaluated.
 
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -12,12 +12,12 @@ export interface ListDeps {
 }
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
-// With more than these in one change, each account's devices are all looked at instead.
+// When more serials change at once, all devices of each account are checked instead.
 const MAX_SERIALS = 1_000
 
 /**
- * Requests what a list asks for that nobody has applied yet. Broken off, it starts over, and asks nobody twice. Answers how
- * many re-evaluations were requested.
+ * Requests the re-evaluations of a list that is not applied yet. If interrupted, it starts over and requests none
+ * twice. Returns how many re-evaluations it requested.
  */
 export function createListApplier({ db, accounts }: ListDeps): () => Promise<number> {
   return async () => {
@@ -43,7 +43,7 @@ export function createListApplier({ db, accounts }: ListDeps): () => Promise<num
   }
 }
 
-// A key that was suspended and is good again counts as well. Null: all of them.
+// Includes keys that were suspended and are valid again. Null: all keys.
 function changedSerials({ serials, appliedSerials }: UnappliedList): string[] | null {
   if (appliedSerials === null) return null
   const [before, after] = [new Set(appliedSerials), new Set(serials)]

@@ -1,4 +1,4 @@
-// What callers see of re-evaluations: what caused them, how far they are, and the results that they replaced.
+// Re-evaluations as the API sees them: their cause, their progress and the results that they replaced.
 
 import { type Counts, countMarks } from '#src/attest/causes/mark-rows.ts'
 import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
@@ -57,7 +57,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
     dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
 
     /**
-     * The results of an attestation that its own has replaced, newest first.
+     * The replaced results of an attestation, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`.
      */
     async results(
@@ -79,7 +79,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
   }
 }
 
-// Counting the marks of one that has ended would tell the same each time, as long as they are there.
+// The counts of an ended re-evaluation don't change while its marks exist, so they are stored with it.
 async function counted(tx: Tx, row: ReevaluationRow): Promise<Reevaluation> {
   return { ...row, counts: row.finishedAt === null || row.counts === null ? await countMarks(tx, row.id) : row.counts }
 }

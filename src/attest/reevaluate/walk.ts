@@ -1,4 +1,5 @@
-// Clock's part: from a cause to jobs of the attest queue, in small transactions that any clock may go on with.
+// Runs in the clock process: turns a cause into jobs of the attest queue, in small transactions that any clock can
+// continue.
 
 import { countMarks, hasPending, insertMarks } from '#src/attest/causes/mark-rows.ts'
 import {
@@ -18,20 +19,23 @@ import { findTouched } from './touched.ts'
 
 export interface WalkDeps {
   db: Database
-  /** How long a process may go on with a list that it has read. */
+  /** How long a process may use a list that it has read. */
   listSeconds?: number
 }
 
-// Of one transaction: it holds no locks that others wait for, but its rows stay in memory and in the log of changes.
+// Attestations per transaction: it holds no locks that others wait for, but its rows stay in memory and in the WAL.
 const STEP = 200
 const OPEN_AT_ONCE = 100
-// A reading that began before the list was stored may end after it.
+// A fetch that began before the list was stored may end after it.
 const READ_SLACK_SECONDS = 5
 
-/** What is done with one re-evaluation: whether it went on, and may go on at once. */
+/** Whether a re-evaluation advanced and may continue at once, or waits. */
 type Progress = 'moved' | 'waits'
 
-/** Moves everything on that is open. Any number of clocks may: each step belongs to one. Answers how many steps it took. */
+/**
+ * Advances all open re-evaluations. Any number of clocks may run it: each step belongs to one. Returns the number of
+ * steps.
+ */
 export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 + READ_SLACK_SECONDS }: WalkDeps) {
   async function step(scope: Scope, id: string): Promise<Progress> {
     return db.tenant(scope, async (tx) => {

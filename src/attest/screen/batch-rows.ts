@@ -11,7 +11,7 @@ export interface ScreeningBatchRow {
   counts: Record<ScreeningStatus, number>
 }
 
-/** Before its screenings, which refer to it; `setRejected` says the rest. */
+/** Inserted before its screenings, which refer to it; `setRejected` adds the rejected lines. */
 export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
   await tx.query(
     `INSERT INTO screening_batches (account_id, environment, id, accepted, rejected, created_at)

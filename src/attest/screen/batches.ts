@@ -1,4 +1,5 @@
-// Screenings in bulk. A line is two ids, so a whole body is held in memory; its good lines become rows in one transaction.
+// Screenings in bulk. A line is two ids, so the whole body fits in memory; its valid lines become rows in one
+// transaction.
 
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -21,12 +22,12 @@ export const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_LINE_BYTES = 1_024
 const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
 const MAX_LINES = 10_000
-/** Of callers whose key is published. */
+/** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 const CHUNK_LINES = 1_000
-// How long lines are judged before others get their turn on the event loop.
+// How long lines are checked before the event loop serves others.
 const BUSY_MS = 10
-// A transaction takes a second and one of the process's few connections: single calls need the others.
+// A transaction takes a second and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 1
 
 interface Line {
@@ -36,7 +37,7 @@ interface Line {
 
 export interface ScreeningUpload {
   stream: Readable
-  /** One JSON array instead of a value per line. */
+  /** A JSON array instead of NDJSON. */
   isArray: boolean
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -72,9 +73,9 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 
   return {
     /**
-     * Reads a body to its end and accepts its good lines in one transaction.
-     * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
-     * accepted (member `rejected` says why); and whatever the stream fails with. Nothing is stored then.
+     * Reads a body to its end and accepts its valid lines in one transaction.
+     * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
+     * accepted (member `rejected` says why), and any failure of the stream. Then nothing is stored.
      */
     async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<ScreeningBatchRow> {
       const intake = createReport()
@@ -129,7 +130,7 @@ function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine 
   return errors.length === 0 ? { body: parsed.value } : { errors }
 }
 
-// A batch without a line would be nothing to ask for, and 202 a promise about nothing.
+// A batch without a line would have no results, and a 202 would promise nothing.
 function nothingAccepted(report: RejectionReport): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'

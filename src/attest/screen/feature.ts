@@ -19,7 +19,7 @@ type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> &
   Pick<TrustFeature, 'c2paAnchorsOf'> &
   Pick<ScreenDeps, 'addAdvisoryCodes'>
 
-/** Screening of media for synthetic content by a detector. */
+/** Screens media for synthetic content with a detector. */
 export function screenFeature(
   p: Platform,
   { media, inspector, c2pa, c2paAnchorsOf, addAdvisoryCodes }: Below,
@@ -47,7 +47,7 @@ export function screenFeature(
             metrics: createScreeningMetrics(p.registry),
           }),
       },
-      // Only where keys are published: elsewhere a screening lives as long as its account, for results refer to it.
+      // Only where keys are published; elsewhere a screening lives as long as its account, because results refer to it.
       retention: [
         rowRule(p.db, 'screenings', null, oldRows({ table: 'screenings', idType: 'scr', age: 'created_at' })),
         rowRule(

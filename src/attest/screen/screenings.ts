@@ -1,4 +1,4 @@
-// Screenings as callers see them: submit one, ask for it, list them. What asks the detector is in screen.ts.
+// Screenings as the API sees them: submit, find, list. screen.ts calls the detector.
 
 import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -17,7 +17,7 @@ import { countScreenings, findScreening, findScreenings, type ScreeningFilter, t
 export interface ScreeningsDeps {
   db: Database
   storeInline: StoreInline
-  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  /** Hands one job to the engine at once when there is room. A failure is harmless: the dispatcher finds the job. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
   pager: Pager
@@ -31,7 +31,7 @@ interface Asking {
   key?: IdempotencyKey | undefined
 }
 
-// Where the single request has what a line of a batch has.
+// Where the single request has the members of a batch line.
 const POINTERS = { media: '/media/media_id', claim: '/claim_id' }
 
 export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager, now }: ScreeningsDeps) {
@@ -58,7 +58,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       { bytesOf, waitSeconds, signal, key }: Asking,
     ): Promise<ScreeningRow> {
       const { media } = request
-      // The schema lets no address through.
+      // The schema refuses URLs.
       if ('url' in media) throw new Failure('invalid_request', 'Media are not fetched from addresses.')
       const named = 'media_id' in media ? { media_id: media.media_id } : {}
       const errors = checkLine({ claim_id: request.claim_id, ...named }, scope, POINTERS)

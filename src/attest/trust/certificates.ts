@@ -1,4 +1,4 @@
-// CA certificates as a caller sends them, and as they are stored and shown.
+// CA certificates as callers send them, and as they are stored and shown.
 
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
@@ -19,14 +19,14 @@ export const certificateView = z
 const POINTER = '/certificate'
 
 /**
- * One CA certificate, as PEM or base64 of DER, that can be an anchor from now on.
+ * Reads one CA certificate, as PEM or base64 of DER, that can serve as an anchor from now on.
  * @throws {Failure} `invalid_request` at `/certificate`.
  */
 export function readCaCertificate(text: string, now: Date): Certificate {
   const parsed = parseCertificate(decodeCertificate(text))
   if (!parsed.ok) throw invalidField(POINTER, parsed.code, parsed.detail)
   const { certificate } = parsed
-  // Its start may lie ahead, so that a new root is in place before the first device of it.
+  // Its validity may begin later, so that a new root is registered before its first device.
   const at = certificate.notBefore > now ? certificate.notBefore : now
   const obstacle = judgeIssuer(certificate, { intermediates: 0, at, isAnchor: true })
   if (obstacle?.code === 'not_a_ca') throw invalidField(POINTER, 'not_a_ca', 'is not a CA certificate')
@@ -51,10 +51,10 @@ function decodeCertificate(text: string): Buffer {
     throw invalidField(
       POINTER,
       'private_key',
-      'holds a private key. It was not stored, but it has travelled: consider it lost',
+      'holds a private key. It was not stored, but it was sent over the network: consider it compromised',
     )
   }
-  // What tools print around the block (the subject in clear text) may stay.
+  // Text that tools print around the block (the subject in clear text) is allowed.
   const [, block = '', ...others] = text.split(BEGIN)
   if (others.length > 0) throw invalidField(POINTER, 'too_many', 'must hold one certificate')
   const end = block.indexOf(END)
@@ -63,17 +63,17 @@ function decodeCertificate(text: string): Buffer {
   return der
 }
 
-/** Strict: Node's own decoder skips what it doesn't know, and takes the URL alphabet too. */
+/** Strict: Node's own decoder skips unknown characters, and accepts the URL alphabet too. */
 export function decodeBase64(text: string): Buffer | undefined {
   if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
-  // RFC 4648 3.5: padding bits that are not zero would give one certificate several spellings.
+  // RFC 4648 3.5: non-zero padding bits would give one certificate several encodings.
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
 /**
- * CA certificates as they are needed to judge: as a rule from the cache of certificates. One that was registered under wider
- * limits and would be refused today anchors nothing.
+ * The CA certificates for an evaluation, usually from the certificate cache. One that was registered under wider limits
+ * and would be refused today is not an anchor.
  */
 export function anchorsOf(rows: readonly Pick<CaRow, 'certificate'>[]): Certificate[] {
   return rows.flatMap(({ certificate }) => {

@@ -7,7 +7,7 @@ import { findCas } from './rows.ts'
 
 export type TrustFeature = ReturnType<typeof trustFeature>
 
-/** CA certificates that an account trusts: of its devices, and of signers of C2PA manifests. */
+/** CA certificates that an account trusts: for its devices, and for signers of C2PA manifests. */
 export function trustFeature(p: Platform) {
   const rootCas = createCaRegistry(p, ROOT_CAS)
   const c2paAnchors = createCaRegistry(p, C2PA_ANCHORS)

@@ -1,5 +1,5 @@
-// CA certificates that an account and environment trusts, in one registry per purpose. One that is deleted is gone: what
-// was evaluated stays as it is, and captures that lead to it are evaluated without it from then on.
+// CA certificates that an account and environment trusts, in one registry per purpose. Deleting one changes no existing
+// result; later evaluations run without it.
 
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -9,7 +9,7 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { readCaCertificate } from './certificates.ts'
 import { type CaRow, type CaTable, deleteCa, findCa, findCas, insertCa, lockCas } from './rows.ts'
 
-/** Of one registry: every evaluation of a capture reads all of them. */
+/** Per registry: every evaluation of a capture reads all of them. */
 export const MAX_CAS = 100
 
 export interface CaQuery {
@@ -42,7 +42,7 @@ export const ROOT_CAS: CaPurpose = {
   noun: 'root CA',
 }
 
-/** CAs that signers of C2PA manifests may lead to, beside those of the deployment. */
+/** CAs that signers of C2PA manifests may lead to, in addition to the deployment's. */
 export const C2PA_ANCHORS: CaPurpose = {
   table: 'c2pa_anchors',
   idType: 'cpa',
@@ -57,8 +57,8 @@ export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, id
 
   return {
     /**
-     * Registers a CA certificate (PEM, or base64 of DER). It need not be self-signed. The same certificate again is the same
-     * row, under its first name.
+     * Registers a CA certificate (PEM, or base64 of DER). It need not be self-signed. The same certificate again is the
+     * same row, with its first name.
      * @throws {Failure} `invalid_request` at `/certificate`; `conflict` beyond `MAX_CAS`.
      */
     async register(scope: Scope, request: { name: string; certificate: string }, key?: IdempotencyKey): Promise<CaRow> {

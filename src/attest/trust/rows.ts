@@ -14,7 +14,7 @@ export interface CaRow {
   createdAt: Date
 }
 
-/** One table per purpose, of the same columns. */
+/** One table per purpose, with the same columns. */
 export type CaTable = 'root_cas' | 'c2pa_anchors'
 
 const CA = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
@@ -30,7 +30,7 @@ export async function findCa(tx: Tx, table: CaTable, id: string): Promise<CaRow 
   return row
 }
 
-/** Serialises the registrations of one account and environment, so that counting before inserting holds. */
+/** Serializes the registrations of one account and environment, so that the count before an insert stays valid. */
 export async function lockCas(tx: Tx, scope: Scope, table: CaTable): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
     `${table} ${scope.accountId} ${scope.environment}`,

@@ -92,7 +92,7 @@ describe('DELETE /v1/claims/:id', () => {
         key: expect.stringMatching(/^key_/),
         requestId: expect.stringMatching(/^req_/),
       },
-      { claim: id, msg: 'a claim was erased', attestations: 1, media: 1 },
+      { claim: id, msg: 'claim erased', attestations: 1, media: 1 },
     ])
     const row = await on.service.test.owner(
       'SELECT a::text, m::text FROM attestations a, media m WHERE a.id = $1 AND m.id = a.media_id',

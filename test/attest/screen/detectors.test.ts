@@ -209,7 +209,7 @@ describe('detectors', () => {
     server.answer = { json: { ...sightengine, type: { ai_generated: 0.5, ai_generators: { [SECRET]: 7 } } } }
     expect(await detect(make.sightengine?.())).toEqual({
       kind: 'failed',
-      detail: 'the answer has no good type.ai_generators',
+      detail: 'the answer has no valid type.ai_generators',
     })
   })
 

@@ -284,7 +284,7 @@ describe('the screen queue', () => {
     const work = service.makeWork({ observe: async () => said })
     const id = await submit()
     const outcome = await service.run(id, work, { isLastAttempt: true })
-    expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no good genai_score' })
+    expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no valid genai_score' })
     await service.test.db.tenant(caller, (tx) => work.onDead(tx, caller, { screeningId: id }, 'spent'))
     expect(await service.find(caller, id)).toMatchObject({
       status: 'unavailable',

@@ -4,7 +4,7 @@ import { createHive, HIVE_URL } from './hive.ts'
 import { createHttpDetector } from './http.ts'
 import { createSightengine, SIGHTENGINE_URL } from './sightengine.ts'
 
-/** The keys of the configuration that name the detector. */
+/** The configuration keys of the detector. */
 export interface DetectorSettings {
   SCREENING_DETECTOR: 'none' | 'sightengine' | 'hive' | 'http'
   SCREENING_URL?: string | undefined
@@ -13,7 +13,7 @@ export interface DetectorSettings {
   SCREENING_VERSION: string
 }
 
-/** The detector of this deployment; undefined where it has none. `readConfig` has refused half of a setting. */
+/** The detector of this deployment; undefined where it has none. `readConfig` has refused incomplete settings. */
 export function openDetector(
   settings: DetectorSettings,
   { outbound, now }: { outbound: Pick<Outbound, 'send'>; now: () => Date },
@@ -29,7 +29,7 @@ export function openDetector(
   return createHttpDetector({ ...deps, url: url ?? '', secret })
 }
 
-/** What is wrong with these settings together, as sentences that begin with a key. */
+/** What is wrong with the combination of these settings, as sentences that begin with a key. */
 export function detectorProblems(given: Readonly<Record<string, string | undefined>>): string[] {
   const { SCREENING_DETECTOR: name = 'none', SCREENING_URL: url } = given
   const problems: string[] = []
