@@ -1,4 +1,4 @@
-// Whoever comes at the same moment: one name is one submission, one reference one claim, one nonce one capture.
+// Concurrent requests: one external id is one submission, one reference one claim, one nonce one capture.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,7 +58,7 @@ const grownBy = async (before: Counts): Promise<Counts> => {
 }
 
 describe('one external id', () => {
-  it('of one content is one attestation, one claim and one job', async () => {
+  it('with the same content creates one attestation, one claim and one job', async () => {
     const before = await counts()
     const body = bare({ external_id: nameOf() })
     const answers = await crowd(() => service.attest(caller, body))
@@ -68,7 +68,7 @@ describe('one external id', () => {
     expect(await grownBy(before)).toEqual({ attestations: 1, claims: 1, jobs: 1 })
   })
 
-  it('uses its nonce once, however often it is sent', async () => {
+  it('consumes its nonce once, however often it is sent', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const body = shoot(phone, {
       externalId: nameOf(),
@@ -82,7 +82,7 @@ describe('one external id', () => {
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
   })
 
-  it('of many contents belongs to the first; the others leave no claim and add nothing to one', async () => {
+  it('with different contents belongs to the first; the others create no claim and add nothing to one', async () => {
     const before = await counts()
     const external_id = nameOf()
     const reference = nameOf()
@@ -99,7 +99,7 @@ describe('one external id', () => {
     expect(json.data).toMatchObject([{ loss_location: { lat: won, lng: won } }])
   })
 
-  it('that another transaction is about to take is waited for', async () => {
+  it('that an open transaction has inserted is waited for', async () => {
     const external_id = nameOf()
     const before = await counts()
     let commit = () => {}
@@ -146,7 +146,7 @@ describe('one external id', () => {
     expect((await service.attest(caller, bare({ external_id, claim: { line: 'auto' } }))).status).toBe(202)
   })
 
-  it('twice in one call is one submission, in its first place', async () => {
+  it('twice in one call is one submission, at the position of the first', async () => {
     const [name, other] = [nameOf(), nameOf()]
     const verdicts = await accept([
       bare({ external_id: name }),
@@ -166,7 +166,7 @@ describe('one external id', () => {
 })
 
 describe('one claim reference', () => {
-  it('is one claim, whoever comes first', async () => {
+  it('creates one claim, whichever request comes first', async () => {
     const before = await counts()
     const reference = nameOf()
     const answers = await crowd(() => service.attest(caller, bare({ claim: { reference } })))
@@ -174,7 +174,7 @@ describe('one claim reference', () => {
     expect(await grownBy(before)).toEqual({ attestations: CROWD, claims: 1, jobs: CROWD })
   })
 
-  it('is each account’s own', async () => {
+  it('belongs to one account', async () => {
     const other = await service.makeCaller()
     const reference = nameOf()
     const media = { content_type: 'image/jpeg', data: PHOTO.toString('base64') }
@@ -191,7 +191,7 @@ describe('one claim reference', () => {
         bare({ external_id: `${run} ${index % 40}`, claim: { reference: `${run} ${(index % 40) % 7}` } }),
       )
       const before = await counts()
-      // Without a second try: a deadlock would be an error here.
+      // Without a retry: a deadlock would be an error here.
       const all = await Promise.all(
         [lines, lines.toReversed(), lines.slice(30), lines.slice(0, 50).toReversed()].map((one) => accept(one)),
       )
@@ -202,8 +202,8 @@ describe('one claim reference', () => {
   })
 })
 
-describe('submissions that come at once', () => {
-  it('share transactions, and each has its own answer', async () => {
+describe('concurrent submissions', () => {
+  it('share transactions, and each gets its own answer', async () => {
     const references = Array.from({ length: CROWD }, nameOf)
     const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
     const answers = await crowd((index) =>
@@ -223,7 +223,7 @@ describe('submissions that come at once', () => {
     expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CROWD)
   })
 
-  it('cost one that is refused nothing but itself', async () => {
+  it('succeed beside one that is refused', async () => {
     const before = await counts()
     const reference = nameOf()
     const unknown = { media_id: newId('med', caller.environment) }
@@ -239,7 +239,7 @@ describe('submissions that come at once', () => {
     expect(await grownBy(before)).toEqual({ attestations: CROWD - 2, claims: CROWD - 2, jobs: CROWD - 2 })
   })
 
-  it('have a name that a refused one had', async () => {
+  it('may use the external id of a refused one', async () => {
     const external_id = nameOf()
     const wrong = bare({ external_id, media: { media_id: newId('med', caller.environment) } })
     const answers = await crowd((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
@@ -247,14 +247,14 @@ describe('submissions that come at once', () => {
     expect(new Set(answers.slice(1).map(({ json }) => json.attestation_id)).size).toBe(1)
   })
 
-  it('lock claims in the order in which whoever settles them does', async () => {
+  it('lock claims in the same order as settlements do', async () => {
     const ids: string[] = []
     for (const reference of [`z ${nameOf()}`, `a ${nameOf()}`])
       ids.push(String((await service.attest(caller, bare({ claim: { reference } }))).json.claim_id))
     let settling: Promise<ClaimRow[]> | undefined
     await service.test.db.tenant(caller, async (tx) => {
       const lock = (id: string | undefined) => tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [id])
-      // As submissions do: by their references.
+      // In the order of submissions: by reference.
       await lock(ids[1])
       settling = service.test.db.tenant(caller, (other) => lockClaims(other, ids))
       await until(async () => {
@@ -270,7 +270,7 @@ describe('submissions that come at once', () => {
 })
 
 describe('one nonce', () => {
-  it('is accepted once; the others are told whose it is', async () => {
+  it('is accepted once; the other submissions are told which one used it', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const bodies = Array.from({ length: CROWD }, () =>
       shoot(phone, { sessionNonce: session?.session_nonce, media: { media_id: mediaId } }),
@@ -293,7 +293,7 @@ describe('one nonce', () => {
     }
   })
 
-  it('that was never issued, of another account or of another device is a finding, not an error', async () => {
+  it('that was never issued, of another account or of another device raises a factor, not an error', async () => {
     const other = await service.makeCaller()
     const theirs = (await service.captures.issue(other, { count: 1 })).sessions[0]?.session_nonce
     const own = (await service.captures.issue(caller, { count: 1, device_id: (await makePhone(service, caller)).id }))
@@ -308,7 +308,7 @@ describe('one nonce', () => {
       const json = await service.judge(caller, shoot(phone, { sessionNonce }))
       expect(evidenceOf(json, 'session_nonce_mismatch').found).toEqual(found)
     }
-    // Nobody used up what belongs to somebody else.
+    // A refused use does not consume another account's nonce.
     const [row] = await service.test.owner<{ consumed_by: string | null }>(
       'SELECT consumed_by FROM capture_sessions WHERE nonce = $1',
       [theirs],
@@ -316,7 +316,7 @@ describe('one nonce', () => {
     expect(row?.consumed_by).toBeNull()
   })
 
-  it('captured out of its time is a finding, and used all the same', async () => {
+  it('used outside of its validity raises a factor, and is consumed', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const late = shoot(phone, { sessionNonce: session?.session_nonce, capturedAt: new Date(Date.now() - 3_600_000) })
     expect(evidenceOf(await service.judge(caller, late), 'session_nonce_mismatch').found).toEqual(['out_of_time'])
@@ -324,7 +324,7 @@ describe('one nonce', () => {
     expect(evidenceOf(await service.judge(caller, inTime), 'session_nonce_mismatch').found).toEqual(['reused'])
   })
 
-  it('of the other environment is refused nowhere and known nowhere', async () => {
+  it('of the other environment is not an error and counts as unknown', async () => {
     const live = { accountId: caller.accountId, environment: 'live' as const }
     const [session] = (await service.captures.issue(live, { count: 1 })).sessions
     const json = await service.judge(caller, shoot(phone, { sessionNonce: session?.session_nonce }))

@@ -116,7 +116,7 @@ describe('an uploaded video', () => {
       { found: ['missing', 'other_seed'] },
     ],
   ]
-  it.each(cases)('with %s is found out', async (_, upload, codes, code, evidence) => {
+  it.each(cases)('with %s is detected', async (_, upload, codes, code, evidence) => {
     const json = await judgeUpload(upload.recording ?? HONEST, upload)
     expect(codesOf(json).filter((one) => one !== 'hardware_backing_absent')).toEqual(codes)
     expect(evidenceOf(json, code)).toMatchObject(evidence)
@@ -124,7 +124,7 @@ describe('an uploaded video', () => {
 })
 
 describe('a streamed video', () => {
-  it('passes when it is honest, and can be submitted again under its name', async () => {
+  it('passes when it is honest, and can be submitted again under its external id', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const body = { ...streamBody(session, HONEST), external_id: session.session_id }
@@ -141,7 +141,7 @@ describe('a streamed video', () => {
     expect(await put(session, 0, HONEST[0]?.data)).toMatchObject({ status: 200 })
   })
 
-  it('goes on where it was, whatever was sent twice', async () => {
+  it('continues where it stopped, whatever was sent twice', async () => {
     const session = await openSession(60)
     const [first, second, third] = HONEST
     const begun = await put(session, 0, first?.data, { 'Idempotency-Key': 'chunk-0' })
@@ -232,7 +232,7 @@ describe('a streamed video', () => {
       { failed: ['arrival', 'elapsed'], first_bad_index: 3 },
     ],
   ]
-  it.each(cases)('with %s is found out', async (_, indices, chunks, secondsAgo, codes, code, evidence) => {
+  it.each(cases)('with %s is detected', async (_, indices, chunks, secondsAgo, codes, code, evidence) => {
     const session = await openSession(secondsAgo)
     await sendAll(session, chunks, indices)
     const json = await service.judge(caller, streamBody(session, HONEST, Math.min(secondsAgo, 50)))
@@ -240,14 +240,14 @@ describe('a streamed video', () => {
     expect(evidenceOf(json, code)).toMatchObject(evidence)
   })
 
-  it('that was sent to another session is found out', async () => {
+  it('that was sent to another session is detected', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(other, HONEST)
     const json = await service.judge(caller, { ...streamBody(mine, HONEST), media: { session_id: other.session_id } })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_stream'] })
   })
 
-  it('is refused where there is nothing to judge, or somebody else’s', async () => {
+  it('is refused when there is nothing to evaluate, or it belongs to another account', async () => {
     const session = await openSession(60)
     const submit = (id: string) => service.attest(caller, { ...streamBody(session, HONEST), media: { session_id: id } })
     expect(await submit(session.session_id)).toMatchObject({ status: 400, json: { errors: [{ code: 'no_chunks' }] } })
@@ -304,7 +304,7 @@ describe('a chunk is refused', () => {
     expect((await look(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
   })
 
-  it('beyond what a stream may hold', async () => {
+  it('beyond the limits of a stream', async () => {
     const session = await openSession(60)
     await put(session, 0, body)
     const fill = (columns: string) =>
@@ -318,7 +318,7 @@ describe('a chunk is refused', () => {
 })
 
 describe('the bytes of chunks', () => {
-  it('go with the claim, at once', async () => {
+  it('are erased with the claim, at once', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const { claim_id: claimId } = await service.judge(caller, streamBody(session, HONEST))
@@ -331,7 +331,7 @@ describe('the bytes of chunks', () => {
     expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
   })
 
-  it('go within the hour once they are one file, but those that an open stream has too', async () => {
+  it('are deleted within the hour once they are one file, unless an open stream has them too', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(mine, HONEST)
     await sendAll(other, HONEST, [0])
@@ -344,7 +344,7 @@ describe('the bytes of chunks', () => {
     expect(codesOf(await service.judge(caller, streamBody(other, HONEST)))).toEqual(['hardware_backing_absent'])
   })
 
-  it('go after a week when nobody submits them', async () => {
+  it('are deleted after a week when they are never submitted', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const past = new Date(Date.now() + 1_000)
@@ -367,7 +367,7 @@ async function openSession(secondsAgo: number, more: { device_id?: string } = {}
   return session
 }
 
-/** What the phone signs speaks of the honest bytes, whatever is sent. */
+/** The phone signs the honest bytes, whatever is sent. */
 async function judgeUpload(recording: VideoChunk[], upload: Partial<Upload> = {}): Promise<Record<string, unknown>> {
   const { file = joinChunks(recording), issuedSecondsAgo = 60, hasNonce = true } = upload
   const { session_nonce: nonce } = await openSession(issuedSecondsAgo)
