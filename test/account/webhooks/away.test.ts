@@ -1,4 +1,4 @@
-// The answer of a receiver is recorded even when Postgres is away at that moment: otherwise the receiver is called again.
+// The answer of a receiver is recorded even if Postgres is away at that moment: else the receiver is called again.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDeliver, type DeliverDeps } from '#src/account/webhooks/deliver.ts'

@@ -225,7 +225,7 @@ describe('the retry of a cancelled capture', () => {
 })
 
 describe('a cancel', () => {
-  it('concurrent with workers leaves each line either evaluated or cancelled, and frees cancelled captures only', async () => {
+  it('concurrent with workers leaves each line evaluated or cancelled, and frees cancelled ones only', async () => {
     const lines = await makeLines(60)
     const { id, attestations } = await submit(lines)
     const worker = await service.startWorker()

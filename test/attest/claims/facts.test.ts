@@ -107,7 +107,7 @@ describe('the device', () => {
     expect(evidenceOf(json, 'device_not_enrolled').why).toBe('unknown_key')
   })
 
-  it('is undefined when neither name nor certificate was sent', async () => {
+  it('is reported as absent when neither name nor certificate was sent', async () => {
     const { json, codes } = await judged(without(shoot(phone, { bundle: unnamed }), 'certificate_chain'))
     expect(codes).toEqual(['signature_invalid', 'cert_unknown_ca', 'device_not_enrolled'])
     expect(evidenceOf(json, 'device_not_enrolled')).toMatchObject({ why: 'no_device', device_id: null })

@@ -126,7 +126,7 @@ describe('the list of claims', () => {
     expect(await found(`?created_lt=${at}`)).toEqual(['ungated', 'exchanged', 'honest'])
   })
 
-  it.each([1, 2, 3, 6, 7, 100])('comes in pages of %i that omit nothing and end with a correct has_more', async (limit) => {
+  it.each([1, 2, 3, 6, 7, 100])('comes in pages of %i that omit nothing, with a correct end', async (limit) => {
     const seen: string[] = []
     let cursor = ''
     for (let page = 1; ; page += 1) {

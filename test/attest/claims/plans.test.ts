@@ -1,4 +1,4 @@
-// A fresh installation has no statistics for its first minutes, and its first request is a batch of thousands: the queries
+// A fresh installation has no statistics for its first minutes, and its first request is a batch of thousands: queries
 // for one submission must touch a few pages all the same.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Claims as a caller sees them: the real application on a free port with Postgres, a disk, signing keys and the job engine.
+// Claims as a caller sees them: the real application on a free port with Postgres, a disk, signing keys and job engine.
 // No job runs by itself: a test starts a worker, or takes a job over as a delivery does.
 
 import { randomBytes } from 'node:crypto'

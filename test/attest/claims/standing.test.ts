@@ -1,4 +1,4 @@
-// The standing of a claim follows from its attestations, and each change emits one event, also under concurrent settlements.
+// The standing of a claim follows from its attestations. Each change emits one event, also under concurrency.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
@@ -138,7 +138,7 @@ describe('attestations settled one after the other', () => {
     expect(await told()).toEqual([...before, 'attestation.created'])
   })
 
-  it('raise a factor for a capture far from the claim’s loss, also when another capture stated the loss', async () => {
+  it('raise a factor far from the claim’s loss, also when another capture stated the loss', async () => {
     const far = { reference, loss_location: { lat: 0, lng: 0 } }
     await service.attest(caller, shoot(phone, { claim: far }))
     const json = await service.judge(caller, shots.honest())

@@ -229,7 +229,7 @@ describe('the handler writes one result and one set of events', () => {
 })
 
 describe('an evaluation that can’t be made yet', () => {
-  it('is retried without limit: media that is not in the store', async () => {
+  it('is retried while its media is not in the store, any number of times', async () => {
     const { id } = await submit()
     await rm(await pathOf(id))
     for (let attempt = 1; attempt <= 3; attempt += 1) await expect(service.run(id)).rejects.toThrow()

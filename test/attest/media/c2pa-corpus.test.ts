@@ -49,7 +49,7 @@ const EXPECTED: Record<string, { code: string; evidence: object }> = {
   'c2pa/sample1.heic': { code: 'c2pa_absent', evidence: { found: 'absent' } },
   'c2pa/sample1.webp': { code: 'c2pa_absent', evidence: { found: 'absent' } },
   'c2pa/video1.mp4': valid([], UNTRUSTED, []),
-  // Signed without a time stamp by a certificate that had lapsed at AT.
+  // Signed without a time stamp by a certificate that had expired at AT.
   'ai-images/ChatGPT_Image.png': invalid(
     'credential not acceptable',
     'Invalid',
@@ -94,14 +94,14 @@ describe.skipIf(folder === undefined)(
       expect(JSON.stringify(await look(name))).toBe(JSON.stringify(facts))
     })
 
-    it('have an expectation each', () => {
+    it('each have an expectation', () => {
       const files = readdirSync(join(folder ?? '', 'c2pa')).filter((name) => !name.endsWith('.pem'))
       expect(Object.keys(EXPECTED).filter((name) => name.startsWith('c2pa/'))).toEqual(
         files.sort().map((name) => `c2pa/${name}`),
       )
     })
 
-    it('declare an AI where only an ingredient does', async () => {
+    it('declare an AI also where only an ingredient does', async () => {
       const facts = await look('ai-images/ChatGPT_Image.png', new Date('2025-06-01'))
       const { advisoryFactors, observations } = judge({ ...factsOf({}), ...facts })
       expect(advisoryFactors).toMatchObject([
@@ -112,7 +112,7 @@ describe.skipIf(folder === undefined)(
       ])
     })
 
-    it.each(Object.entries(GENERATORS))('%s is told by its generator’s words', async (name, [where, generator]) => {
+    it.each(Object.entries(GENERATORS))('%s is recognized by the words of its generator', async (name, [where, generator]) => {
       const facts = await look(`ai-images/${name}`)
       const { observations } = judge({ ...factsOf({}), ...facts })
       expect(observations).toMatchObject([
