@@ -34,7 +34,7 @@ describe('admin -- jobs redrive', () => {
       log: () => {},
     })
 
-  it('takes the subject back with its job, of one and of a whole queue', async () => {
+  it('redrives the subject together with its job, for one job and for a whole queue', async () => {
     const [one, other] = [await buried(), await buried()]
     expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'unavailable' })
     await expect(run(`jobs redrive ${one.jobId}`, false)).rejects.toThrow('Nothing was changed.')

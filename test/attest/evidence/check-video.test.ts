@@ -61,7 +61,7 @@ describe('the packet of an honest video', () => {
     ],
     ['the form of the manifest', ['video manifest'], (manifest) => void Object.assign(manifest, { chunks: 'none' })],
   ]
-  it.each(edits)('does not hold with a change of %s', async (_, checks, edit) => {
+  it.each(edits)('does not hold after a change: %s', async (_, checks, edit) => {
     const outcomes = outcomesOf(await check(changed(honest, edit)))
     for (const name of checks) expect(outcomes).toMatchObject({ [name]: 'failed' })
   })

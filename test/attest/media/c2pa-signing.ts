@@ -1,4 +1,4 @@
-// C2PA manifests of our own: signed under our certificate chain with the builder of the library that reads them, so that no
+// C2PA manifests of our own: signed under our certificate chain with the builder of the library that reads them, so no
 // third-party file is needed. The COSE signature is made here, because the builder asks for it complete.
 
 import 'reflect-metadata'

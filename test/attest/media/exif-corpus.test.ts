@@ -44,7 +44,7 @@ test.skipIf(isUnset)(`${title}: all known values are read`, async () => {
   }
 })
 
-test.skipIf(isUnset)(`${title}: those that an editor wrote are distinguished from those that a camera wrote`, async () => {
+test.skipIf(isUnset)(`${title}: those that an editor wrote are distinguished from camera files`, async () => {
   const edited: string[] = []
   for (const path of files) {
     const facts = { ...factsOf({}), exif: await readExif(path) }
@@ -54,7 +54,7 @@ test.skipIf(isUnset)(`${title}: those that an editor wrote are distinguished fro
   expect(edited.sort()).toEqual(expected)
 })
 
-test.skipIf(isUnset)(`${title}: the time of a phone that records its offset is compared to the millisecond`, async () => {
+test.skipIf(isUnset)(`${title}: the time of a phone with an offset is compared to the millisecond`, async () => {
   const path = files.find((file) => nameOf(file) === 'IMG_5195.HEIC') ?? ''
   const at = (capturedAt: string) => ({ ...factsOf({ '/bundle/capturedAt': capturedAt, '/acceptedAt': capturedAt }) })
   const exif = await readExif(path)
