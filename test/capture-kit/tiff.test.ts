@@ -110,7 +110,7 @@ describe('a capture over HTTP', () => {
     expect([thumbnail.status, thumbnail.headers.get('content-type')]).toEqual([200, 'image/webp'])
   })
 
-  it.each(FORMATS)('of %s that was edited, and of another time, raises both factors', { timeout: 60_000 }, async (_, render) => {
+  it.each(FORMATS)('of %s that was edited, and of another time, raises both', { timeout: 60_000 }, async (_, render) => {
     const takenAt = new Date()
     const exif = exifAt(new Date(takenAt.getTime() - 3 * 3_600_000), { software: 'ACDSee Ultimate 2021' })
     const result = await capture(await render({ seed: 7, width: 64, height: 48, exif }), takenAt)

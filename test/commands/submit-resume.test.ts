@@ -215,7 +215,7 @@ const AWAY: [how: string, isStruck: (call: string) => boolean, fate: Fate][] = [
 test.each(AWAY)('the command blames no photo for a service that is %s', async (_, isStruck, fate) => {
   const first = createHash('sha256').update(maker.photo(0)).digest('base64')
   let tries = 0
-  // Others are answered after its first failure, as by a draining service; then none are, until it has failed six times.
+  // Others are answered after its first failure, as by a draining service; then none, until it has failed six times.
   const { url } = await through((call, count, { headers }) => {
     const isFirst = headers['content-digest'] === `sha-256=:${first}:`
     if (isFirst) tries += 1

@@ -112,7 +112,7 @@ describe.skipIf(folder === undefined)(
       ])
     })
 
-    it.each(Object.entries(GENERATORS))('%s is recognized by its generator’s words', async (name, [where, generator]) => {
+    it.each(Object.entries(GENERATORS))('%s is recognized by the words it writes', async (name, [where, generator]) => {
       const facts = await look(`ai-images/${name}`)
       const { observations } = judge({ ...factsOf({}), ...facts })
       expect(observations).toMatchObject([

@@ -1,4 +1,4 @@
-// Screenings as a caller sees them: the real application on a free port, Postgres, a disk and a detector that is a server.
+// Screenings as a caller sees them: the real application on a free port, Postgres, a disk, and a server as detector.
 // No job runs by itself: a test takes it over as a delivery does.
 
 import { randomBytes } from 'node:crypto'
