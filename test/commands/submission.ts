@@ -72,7 +72,7 @@ export interface Gate {
   close(): Promise<void>
 }
 
-/** @param decide Called for each request before it is passed on; `count` is that of the same method and path, from 1. */
+/** @param decide Called for each request before it is passed on; `count` is that of this method and path, from 1. */
 export async function startGate(
   target: string,
   decide: (call: string, count: number, incoming: IncomingMessage) => Fate,

@@ -23,7 +23,7 @@ export function rsa(modulusLength: number, hash = 'SHA-256') {
 }
 
 /**
- * An RSA pair with its exponents swapped, so that the public one is as long as the modulus. It signs like any other, and
+ * An RSA pair with its exponents swapped, so that the public one is as long as the modulus. It signs like any other;
  * verifying takes a hundred times as long.
  */
 export async function makeSlowRsa(bits = 3072): Promise<KeyPair> {

@@ -108,7 +108,7 @@ describe('a rotation', () => {
     expect(kidOf(await keys.signRecord('live', 'x', payload))).toBe(kid)
   })
 
-  it('keeps a retired record key in the set permanently, and a token key until its last token is long expired', async () => {
+  it('keeps a retired record key permanently, and a token key until its last token has long expired', async () => {
     const keys = await ensured()
     const before = (await keys.jwks()).keys.filter(({ env }) => env === 'live')
     await keys.rotate('live', 'record')

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 
-/** Connections that are given out one by one, by hand. */
+/** Connections that the test hands out one by one. */
 function makePier() {
   const waiting: (() => void)[] = []
   const crossings: string[][] = []
@@ -20,8 +20,8 @@ const refusal = (code: string) => {
   return error
 }
 
-describe('whoever waits for a connection', () => {
-  it('travels with the others of its key, in order, and not with those who come later', async () => {
+describe('a transaction batcher', () => {
+  it('runs items of one key together, in order, without items that come later', async () => {
     const { connect, free, crossings } = makePier()
     const board = createTransactionBatcher<string, string>({
       keyOf: (item) => item.charAt(0),
@@ -41,7 +41,7 @@ describe('whoever waits for a connection', () => {
     expect(crossings).toEqual([['a1', 'a2', 'a3'], ['b1', 'b2'], ['a4']])
   })
 
-  it('goes with the next one when there is no room', async () => {
+  it('runs items beyond the largest size in the next batch', async () => {
     const { connect, free, crossings } = makePier()
     const board = createTransactionBatcher<number, number>({
       maxSize: 2,
@@ -57,7 +57,7 @@ describe('whoever waits for a connection', () => {
     expect(crossings).toEqual([['1', '2'], ['3', '4'], ['5']])
   })
 
-  it('waits for one that is under way, when no more may be, and takes along who comes meanwhile', async () => {
+  it('waits for a running batch at its concurrency limit, and adds items that come meanwhile', async () => {
     const { connect, free, crossings } = makePier()
     const board = createTransactionBatcher<number, number>({
       maxRunning: 1,
@@ -77,7 +77,7 @@ describe('whoever waits for a connection', () => {
     expect(crossings).toEqual([['1', '2'], ['3', '4'], ['5']])
   })
 
-  it('is tried alone when Postgres refused them together', async () => {
+  it('retries items alone when Postgres refused them together', async () => {
     const crossings: number[][] = []
     const board = createTransactionBatcher<number, number>({
       async run(depart) {
@@ -100,7 +100,7 @@ describe('whoever waits for a connection', () => {
     ['a server without resources', () => refusal('53300')],
     ['a lock that was not to be had in time', () => refusal('55P03')],
     ['a defect of ours', () => new TypeError('x is not a function')],
-  ])('is never tried twice after %s', async (_what, make) => {
+  ])('never retries after %s', async (_what, make) => {
     let crossings = 0
     const board = createTransactionBatcher<number, number>({
       async run(depart) {
@@ -115,7 +115,7 @@ describe('whoever waits for a connection', () => {
     expect(crossings).toBe(1)
   })
 
-  it('is told when there are more or fewer results than items, and nothing is done again', async () => {
+  it('rejects all items when there are more or fewer results than items, and runs nothing again', async () => {
     let crossings = 0
     const board = createTransactionBatcher<number, number>({
       async run(depart) {
@@ -129,7 +129,7 @@ describe('whoever waits for a connection', () => {
     expect(crossings).toBe(1)
   })
 
-  it('does not join those who failed at once', async () => {
+  it('does not add an item to a batch that failed at once', async () => {
     let isBroken = true
     const board = createTransactionBatcher<number, number>({
       run(depart) {

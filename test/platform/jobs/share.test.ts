@@ -8,7 +8,7 @@ const lanes = fc.uniqueArray(fc.record({ lane: fc.string({ minLength: 1 }), inFl
 })
 
 describe('shareFairly', () => {
-  it('never sends more than the room, nor a lane past its cap', () => {
+  it('never sends more than the free capacity, nor more of a lane than its cap', () => {
     fc.assert(
       fc.property(lanes, fc.nat(200), fc.integer({ min: 1, max: 40 }), (given, room, cap) => {
         const quotas = shareFairly(given, room, cap)
@@ -22,7 +22,7 @@ describe('shareFairly', () => {
     )
   })
 
-  it('uses the whole room while a lane is below its cap', () => {
+  it('uses the whole capacity while a lane is below its cap', () => {
     fc.assert(
       fc.property(lanes, fc.nat(200), fc.integer({ min: 1, max: 40 }), (given, room, cap) => {
         const open = given.reduce((sum, { inFlight }) => sum + Math.max(0, cap - inFlight), 0)

@@ -36,13 +36,13 @@ describe('waiting callers', () => {
     expect(await all).toEqual([true, true])
   })
 
-  it('stop waiting at their time, and at once when they waited for nothing', async () => {
+  it('stop waiting at their deadline, and at once when they waited for no time', async () => {
     const id = await addJob()
     expect(await waiters.settled(id, 30)).toBe(false)
     expect(await waiters.settled(id, 0)).toBe(false)
   })
 
-  it('stop when the client goes away', async () => {
+  it('stop when the client disconnects', async () => {
     const id = await addJob()
     const client = new AbortController()
     const waiting = waiters.settled(id, 10_000, client.signal)
@@ -51,7 +51,7 @@ describe('waiting callers', () => {
     expect(await waiters.settled(id, 10_000, client.signal)).toBe(false)
   })
 
-  it('are answered at once when a thousand wait already, and their places come free', async () => {
+  it('are answered at once when a thousand already wait, and their slots are freed', async () => {
     const id = await addJob()
     expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([true, 1])
     const crowd = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
@@ -62,7 +62,7 @@ describe('waiting callers', () => {
     expect(await waiters.settled(id, 10_000)).toBe(true)
   })
 
-  it('are asked for together, and less often the longer they wait', async () => {
+  it('are polled for together, and less often the longer they wait', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, addJob))
     const polls: number[] = []
     const counted = createWaiters({
