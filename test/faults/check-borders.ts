@@ -1,4 +1,4 @@
-// I7: what goes to one account and environment names nothing of another.
+// I7: data sent to one account and environment names nothing of another.
 
 import type { Finding } from './check.ts'
 import { scopeOf } from './check-intake.ts'
@@ -19,7 +19,7 @@ export function checkBorders(evidence: Evidence): Finding[] {
   for (const { n, ids, status } of evidence.answered) {
     const request = asked.get(n)
     if (request === undefined) continue
-    // Who asks for another's id is told that there is no such: with the id that they sent.
+    // A caller who asks for another account's id gets not found, which repeats the id that they sent.
     if (request.op === 'foreign') {
       if (status < 400) wrong.push(`${scopeOf(request)} was shown what is another's`)
     } else look(ids, scopeOf(request), `answer ${n}`)
@@ -33,7 +33,7 @@ export function checkBorders(evidence: Evidence): Finding[] {
   return wrong.map((what) => ({ invariant: 'I7', what }))
 }
 
-/** Who each id belongs to: an account and environment, or an account alone for its own id. */
+/** The owner of each id: an account and environment, or an account alone for its own id. */
 function ownersOf(evidence: Evidence): Map<string, string> {
   const { attestations, claims, media, batches, screenings, events, deliveries, others, asked } = evidence
   const owners = new Map<string, string>()

@@ -1,5 +1,5 @@
-// I1: what clients were told is what is there. Each capture names itself, so that its rows can be counted whatever way it
-// was sent, how often, and under which key. What was cancelled before it was evaluated counts as never submitted.
+// I1: what clients were told agrees with the rows. Each capture names itself, so that its rows can be counted however it
+// was sent, how often, and under which key. A capture that was cancelled before it was evaluated counts as never submitted.
 
 import type { Finding } from './check.ts'
 import type { AttestationFact, Evidence } from './evidence.ts'
@@ -35,7 +35,7 @@ export function checkIntake(evidence: Evidence): Finding[] {
   return wrong.map((what) => ({ invariant: 'I1', what }))
 }
 
-// Everything that clients send is right: whoever is refused was refused by mistake.
+// Everything that clients send is valid: every refusal is an error.
 function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[] {
   if (op === 'foreign') return []
   return answers
@@ -46,7 +46,7 @@ function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[]
 interface Submitted {
   request: Asked
   successes: readonly Answered[]
-  /** Of the capture, whichever request made them. */
+  /** The ids of the capture, whichever request created them. */
   rows: readonly AttestationFact[]
   /** The number of the first request that cancelled it. */
   cancelledAt: number | undefined
@@ -105,7 +105,7 @@ function checkUpload(request: Asked, successes: readonly Answered[], { media }: 
   })
 }
 
-// One key, one effect: whatever was asked under it, in however many requests, got one name.
+// One key, one effect: all requests under it, however many, got one id.
 function checkRepeats(asked: readonly Asked[], answers: ReadonlyMap<string, Answered[]>): string[] {
   const keyed = groupBy(
     asked.filter(({ key }) => key !== null),
@@ -122,7 +122,7 @@ function nameOf({ attestationId, screeningId, batchId, mediaId }: Answered): str
   return attestationId ?? screeningId ?? batchId ?? mediaId
 }
 
-// A try whose answer was lost may have done its work; no more rows than that.
+// A try whose answer was lost may have had its effect; there may be no more rows than that.
 function checkPhantoms(
   { asked, batches, media, unanswered }: Evidence,
   answers: ReadonlyMap<string, Answered[]>,

@@ -38,7 +38,7 @@ describe('a relay', () => {
     return { socket, seen }
   }
 
-  it('lets everything through, in order, and later when it is slow', async () => {
+  it('lets all bytes through, in order, and later when it is slow', async () => {
     const { socket, seen } = open()
     socket.write('one ')
     await until(() => seen.text === 'one ')
@@ -53,7 +53,7 @@ describe('a relay', () => {
     await until(() => seen.text === 'one two three four')
   })
 
-  it('lets nothing through while it is stalled, and everything afterwards', async () => {
+  it('lets no bytes through while it is stalled, and all of them afterwards', async () => {
     const { socket, seen } = open()
     socket.write('before ')
     await until(() => seen.text === 'before ')
@@ -67,7 +67,7 @@ describe('a relay', () => {
     await until(() => seen.text === 'before meanwhile' && late.seen.text === 'late')
   })
 
-  it('ends connections and takes none while it is cut', async () => {
+  it('ends connections and accepts none while it is cut', async () => {
     const { socket, seen } = open()
     socket.write('x')
     await until(() => seen.text === 'x')
@@ -81,7 +81,7 @@ describe('a relay', () => {
     await until(() => again.seen.text === 'y')
   })
 
-  it('resets, and goes to the next target when one refuses', async () => {
+  it('resets, and connects to the next target when one refuses', async () => {
     const { socket, seen } = open()
     socket.write('x')
     await until(() => seen.text === 'x')

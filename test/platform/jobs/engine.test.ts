@@ -209,7 +209,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('ends a job as dead at once when its payload is invalid, and when no attempts are left, and calls onDead', async () => {
+  it('makes a job dead at once for an invalid payload, and without attempts left, and calls onDead', async () => {
     const buried: string[] = []
     const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
       onDead: async (_, __, payload) => {

@@ -28,7 +28,7 @@ describe('the poll interval of a dispatcher', () => {
     expect(pauses({ count: 100, free: 100, window: 100 }, 3, PAUSE_IDLE_MS)).toEqual([8, 4, 2])
   })
 
-  it('grows with the number of jobs that workers take from a full window', () => {
+  it('shrinks as workers take jobs from a full window, and grows as they take none', () => {
     const busy = { count: 60, free: 60, window: 100 }
     const steady = { count: 30, free: 30, window: 100 }
     const full = { count: 0, free: 0, window: 100 }
