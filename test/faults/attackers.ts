@@ -1,5 +1,5 @@
-// Another account that attacks while the insurers submit. Its requests are those of test/support/attacks.ts; their results
-// are not checked, so its rows are left out of the evidence, except for their owner.
+// Another account that attacks while the insurers submit. Its requests are those of test/support/attacks.ts; their
+// results are not checked, so its rows are left out of the evidence, except for their owner.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAccounts } from '#src/account/keys/accounts.ts'

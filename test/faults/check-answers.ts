@@ -4,8 +4,8 @@ import type { Finding } from './check.ts'
 import type { Evidence } from './evidence.ts'
 import type { Injected } from './journal.ts'
 
-// Two cores do everything here, and the insurers' own backlog is processed beside the attack: this says that no caller is
-// starved, not that no caller is slower. `npm run bench -- neighbours` measures how much slower.
+// Two cores do everything here, and the insurers' own backlog is processed beside the attack: this says that no caller
+// is starved, not that no caller is slower. `npm run bench -- neighbours` measures how much slower.
 const LONGEST_MS = 5_000
 /** Batches are accepted in turn, few at a time, and the attacker's are among them. */
 const LONGEST_OF_BATCH_MS = 20_000

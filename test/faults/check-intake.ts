@@ -1,5 +1,6 @@
-// I1: what clients were told agrees with the rows. Each capture names itself, so that its rows can be counted however it
-// was sent, how often, and under which key. A capture that was cancelled before it was evaluated counts as never submitted.
+// I1: what clients were told agrees with the rows. Each capture names itself, so that its rows can be counted however
+// it was sent, how often, and under which key. A capture that was cancelled before it was evaluated counts as never
+// submitted.
 
 import type { Finding } from './check.ts'
 import type { AttestationFact, Evidence } from './evidence.ts'

@@ -90,8 +90,9 @@ function checkEffects({ attestations, claims, screenings, events, deliveries, re
   return wrong
 }
 
-// In one lane and priority, the job that is due earlier goes earlier. A job that is passed over must not wait on for 30 s:
-// a backlog is no reason for that, only a row that is not read. Time in which Postgres or the engine was down does not count.
+// In one lane and priority, the job that is due earlier goes earlier. A job that is passed over must not wait on for 30
+// s: a backlog is no reason for that, only a row that is not read. Time in which Postgres or the engine was down does
+// not count.
 function checkOrder({ jobs, steps, faults }: Evidence): string[] {
   const away = faults.filter(
     ({ name, detail }) => /^(?:redis|postgres)/.test(name) || /^link (?:postgres|redis)/.test(detail),

@@ -189,8 +189,8 @@ export function startLoad(options: LoadOptions): Load {
     if (dice() < 0.1) await ask(tenant, about, outgoing)
   }
 
-  // Sent in error, cancelled, and sent again: what was cancelled before it ran counts as never submitted, so the same captures,
-  // with the same nonces under the same names, are evaluated as if they were new.
+  // Sent in error, cancelled, and sent again: what was cancelled before it ran counts as never submitted, so the same
+  // captures, with the same nonces under the same names, are evaluated as if they were new.
   async function submitTwice(tenant: Tenant): Promise<void> {
     const count = Math.min(batchSize, CANCELLED_SIZE)
     const first = take(tenant, count)

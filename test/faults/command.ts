@@ -1,5 +1,5 @@
-// `npm run faults -- --minutes N --seed S`: the large form. Prints its plan, then its findings as Markdown; ends with 0 when
-// every invariant holds and every bar is reached, with 1 when not.
+// `npm run faults -- --minutes N --seed S`: the large form. Prints its plan, then its findings as Markdown; ends with 0
+// when every invariant holds and every bar is reached, with 1 when not.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
@@ -29,7 +29,8 @@ const END = '<!-- end -->'
 
 // As much as two cores can do, and a backlog beside it: recovering jobs must overtake waiting ones.
 const CROWDED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
-// Thirty captures a second, half of them in batches: a load for weeks, not the machine's maximum. More than 100,000 an hour.
+// Thirty captures a second, half of them in batches: a load for weeks, not the machine's maximum. More than 100,000 an
+// hour.
 const STEADY = { openTarget: 200, batchSize: 25, pauseMs: 750, batchPauseMs: 10_000 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)

@@ -1,4 +1,5 @@
-// The measurements of a run, from the same evidence as the verdict. Times are milliseconds unless a name says otherwise.
+// The measurements of a run, from the same evidence as the verdict. Times are milliseconds unless a name says
+// otherwise.
 
 import { attackedOnly } from './check-answers.ts'
 import { countDuplicates } from './check-deliveries.ts'
@@ -37,7 +38,8 @@ export interface Figures {
   memorySlopes: { process: string; live: number; resident: number }[]
 }
 
-// In its first minutes a process compiles its code and fills its caches, and a slope of less than ten more says nothing.
+// In its first minutes a process compiles its code and fills its caches, and a slope of less than ten more says
+// nothing.
 const WARM_MS = 600_000
 const LONG_ENOUGH_MS = 600_000
 
@@ -91,8 +93,8 @@ function named(faults: readonly Injected[], name: string): Injected[] {
   return faults.filter((fault) => fault.name === name)
 }
 
-// The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail point
-// has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
+// The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail
+// point has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
   const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|deliver)/.test(detail))
   const found: number[] = []

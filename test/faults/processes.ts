@@ -1,5 +1,5 @@
-// The Procfile's processes, several of a kind, each watched and started again by a supervisor of its own, as an operator's
-// platform would.
+// The Procfile's processes, several of a kind, each watched and started again by a supervisor of its own, as an
+// operator's platform would.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'

@@ -1,5 +1,5 @@
-// A TCP relay that can be slow, stalled, cut or reset. It runs as a process of its own: all traffic between the system and
-// its stores goes through it, and the process that drives a run must not slow that down.
+// A TCP relay that can be slow, stalled, cut or reset. It runs as a process of its own: all traffic between the system
+// and its stores goes through it, and the process that drives a run must not slow that down.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect, createServer, type Server, type Socket } from 'node:net'

@@ -1,5 +1,5 @@
-// The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres restarted during
-// the load, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
+// The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres restarted
+// during the load, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -148,7 +148,8 @@ describe('a request that is not HTTP', () => {
 })
 
 describe('hostile bytes', () => {
-  // A seeded walk over one good request: bits flipped, bytes removed, repeated and replaced by bytes special to parsers.
+  // A seeded walk over one good request: bits flipped, bytes removed, repeated and replaced by bytes special to
+  // parsers.
   it('never cause a 5xx, a crash or a hang', async () => {
     const app = await start([
       publicEndpoint(

@@ -1,5 +1,5 @@
-// A server that speaks S3, for tests: the one that S3_TEST_STORE names (`s3://bucket/prefix?endpoint=...`, keys from the
-// AWS_ variables), else moto where this machine has it (`pip install 'moto[server]'`).
+// A server that speaks S3, for tests: the one that S3_TEST_STORE names (`s3://bucket/prefix?endpoint=...`, keys from
+// the AWS_ variables), else moto where this machine has it (`pip install 'moto[server]'`).
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
