@@ -20,7 +20,7 @@ export interface KnownMetric {
 /** Every metric that a process of ours can show; prom-client's own too, when asked for. */
 export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   const { registry } = createMetrics({ process: 'test' })
-  // Gauges ask when they are scraped, and nobody scrapes them here.
+  // Gauges query when they are scraped, and no scrape happens here.
   const nobody = {} as Database
   createJobMetrics(registry)
   createDispatchMetrics(registry)
