@@ -8,7 +8,7 @@ import { idsIn } from './journal.ts'
 export function checkBorders(evidence: Evidence): Finding[] {
   const owners = ownersOf(evidence)
   const wrong: string[] = []
-  const look = (ids: readonly string[], scope: string, where: string) => {
+  const findForeignIds = (ids: readonly string[], scope: string, where: string) => {
     for (const id of ids) {
       const owner = owners.get(id)
       if (owner === undefined || owner === scope || owner === scope.split(' ')[0]) continue
@@ -22,13 +22,17 @@ export function checkBorders(evidence: Evidence): Finding[] {
     // A caller who asks for another account's id gets not found, which repeats the id that they sent.
     if (request.op === 'foreign') {
       if (status < 400) wrong.push(`${scopeOf(request)} was shown what is another's`)
-    } else look(ids, scopeOf(request), `answer ${n}`)
+    } else findForeignIds(ids, scopeOf(request), `answer ${n}`)
   }
   const endpoints = new Map(evidence.endpoints.map((endpoint) => [endpoint.receiver, endpoint]))
   for (const { receiver, body, headers } of evidence.received) {
     const endpoint = endpoints.get(receiver)
     if (endpoint === undefined) continue
-    look([...idsIn(body), ...idsIn(Object.values(headers).join(' '))], scopeOf(endpoint), `a delivery to ${receiver}`)
+    findForeignIds(
+      [...idsIn(body), ...idsIn(Object.values(headers).join(' '))],
+      scopeOf(endpoint),
+      `a delivery to ${receiver}`,
+    )
   }
   return wrong.map((what) => ({ invariant: 'I7', what }))
 }

@@ -28,7 +28,7 @@ export function checkIntake(evidence: Evidence): Finding[] {
   wrong.push(...checkRepeats(evidence.asked, answers))
   for (const row of evidence.attestations) {
     const request = asked.get(row.name ?? '')
-    if (request === undefined) wrong.push(`phantom: nobody submitted ${row.id}`)
+    if (request === undefined) wrong.push(`phantom: no request submitted ${row.id}`)
     else if (scopeOf(request) !== row.scope)
       wrong.push(`${row.id} is in ${row.scope}, submitted by ${scopeOf(request)}`)
   }
@@ -59,7 +59,7 @@ function checkCapture(name: string, { request, successes, rows, cancelledAt }: S
   if (standing.length > 1)
     wrong.push(`${name} was accepted ${standing.length} times: ${standing.map(({ id }) => id).join(' ')}`)
   if (standing.length < rows.length && cancelledAt === undefined)
-    wrong.push(`${name} is cancelled, and nobody asked for that: ${rows.map(({ id }) => id).join(' ')}`)
+    wrong.push(`${name} is cancelled without a request: ${rows.map(({ id }) => id).join(' ')}`)
   if (successes.length > 0 && rows.length === 0) wrong.push(`lost: ${name} was answered with success and has no row`)
   const isAgain = cancelledAt !== undefined && request.n > cancelledAt
   if (isAgain && successes.length > 0 && standing.length === 0)
@@ -137,12 +137,11 @@ function checkPhantoms(
     const chances = open.filter(
       ({ n }) => lost.has(n) || (answers.get(String(n)) ?? []).some(({ status }) => status >= 500),
     )
-    if (untold.length > chances.length)
-      wrong.push(`phantom: ${untold.length} batches of ${scope} that nobody was told of`)
+    if (untold.length > chances.length) wrong.push(`phantom: ${untold.length} batches of ${scope} that no answer named`)
   }
   const known = new Set(asked.map((request) => `${scopeOf(request)} ${request.sha256}`))
   const uploads = media.filter(({ scope, sha256 }) => !known.has(`${scope} ${sha256}`))
-  for (const { id } of uploads) wrong.push(`phantom: nobody uploaded ${id}`)
+  for (const { id } of uploads) wrong.push(`phantom: no request uploaded ${id}`)
   return wrong
 }
 

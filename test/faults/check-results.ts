@@ -54,7 +54,7 @@ async function checkRecord(row: AttestationFact, keys: ReadonlyMap<string, KeyOb
   const { kid, alg } = decode(header)
   const key = keys.get(String(kid))
   if (key === undefined || alg !== 'ES256' || more.length > 0)
-    return [`${row.id} has a result that nobody known signed`]
+    return [`${row.id} has a result signed by an unknown key`]
   const isGenuine = await new Promise<boolean>((done) =>
     verify(
       'sha256',

@@ -34,7 +34,7 @@ function checkRows({ asked, answered, screenings }: Evidence): string[] {
     }
   }
   for (const [photo, own] of rows) {
-    if (!requests.has(photo)) wrong.push(`phantom: nobody asked for ${own[0]?.id}`)
+    if (!requests.has(photo)) wrong.push(`phantom: no request asked for ${own[0]?.id}`)
   }
   return wrong
 }

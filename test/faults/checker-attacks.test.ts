@@ -32,7 +32,7 @@ const SABOTAGES: Sabotage[] = [
     },
   },
   {
-    what: 'a cancelled row that nobody asked for',
+    what: 'a cancelled row without a request',
     finds: 'I1',
     does: (evidence) => {
       cancelFirst(evidence)

@@ -175,7 +175,7 @@ const SABOTAGES: Sabotage[] = [
     },
   },
   {
-    what: 'a result by a key that nobody knows',
+    what: 'a result by an unknown key',
     finds: 'I6',
     does: (evidence) => {
       evidence.signers = {}
@@ -202,7 +202,7 @@ const SABOTAGES: Sabotage[] = [
     does: ({ screenings }) => void screenings.push({ ...first(screenings), id: newId('scr', 'sandbox') }),
   },
   {
-    what: 'a screening that nobody asked for',
+    what: 'a screening without a request',
     finds: 'I1',
     does: ({ screenings }) => void screenings.push({ ...first(screenings), sha256: '00'.repeat(32) }),
   },

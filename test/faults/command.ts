@@ -28,7 +28,7 @@ const BEGIN = '<!-- the last run -->'
 const END = '<!-- end -->'
 
 // As much as two cores can do, and a backlog beside it: recovering jobs must overtake waiting ones.
-const CROWDED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
+const LOADED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
 // Thirty captures a second, half of them in batches: a load for weeks, not the machine's maximum. More than 100,000 an
 // hour.
 const STEADY = { openTarget: 200, batchSize: 25, pauseMs: 750, batchPauseMs: 10_000 }
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),
       pace: 'settled',
       isWeighed: isCalm,
-      ...(isCalm ? STEADY : CROWDED),
+      ...(isCalm ? STEADY : LOADED),
       say,
       ...(options.captures === undefined ? {} : { maxCaptures: options.captures }),
     })

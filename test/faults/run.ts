@@ -224,7 +224,7 @@ async function settleTenants(
 function startWatch({ owner }: PostgresServer, hostile: readonly string[], journal: Journal) {
   let open = 0
   let isStopping = false
-  const look = async () => {
+  const sample = async () => {
     const [row] = await owner<{ open: number; oldest: number; interactive: number }>(
       `SELECT count(*) FILTER (WHERE queue = 'attest')::int AS open,
          coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()), 0)::float8
@@ -247,7 +247,7 @@ function startWatch({ owner }: PostgresServer, hostile: readonly string[], journ
   const watching = (async () => {
     while (!isStopping) {
       // While Postgres is down there is nothing to read.
-      await look().catch(() => {})
+      await sample().catch(() => {})
       await delay(SAMPLE_MS)
     }
   })()

@@ -19,7 +19,9 @@ afterAll(() => {
   if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
 })
 
-it('the service keeps every invariant while each kind of process, Redis and Postgres die', { timeout: 400_000 }, async () => {
+it('the service keeps every invariant while each kind of process, Redis and Postgres die', {
+  timeout: 400_000,
+}, async () => {
   const faults = planSmall(SEED, engine)
   const { evidence, injected, left } = await runFaults({
     engine,

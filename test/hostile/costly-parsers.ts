@@ -51,7 +51,7 @@ export function costlyParsers(): Parser[] {
           hold(keyAlgorithm !== 'rsa' || publicExponent < MAX_EXPONENT, 'no key whose exponent is made to cost')
         }
         const verdict = checkChain({ chain: parsed.certificates, anchors: parsed.certificates.slice(1), at: NOW })
-        hold(!verdict.isTrusted, 'nobody signed this')
+        hold(!verdict.isTrusted, 'the chain has no valid signature')
         return verdict.isTrusted ? 'accepted' : verdict.code
       },
     },

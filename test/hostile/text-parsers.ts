@@ -66,7 +66,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
   parser('cursor', 'platform/http/page', [CURSOR], ['invalid_request'], (text) =>
     refusalOf(() => {
       pager.decode(text, binding)
-      hold(text === CURSOR, 'nobody but us makes a cursor')
+      hold(text === CURSOR, 'only the service can make a cursor')
     }),
   ),
   parser(
@@ -120,7 +120,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
     [],
     (text) => {
       const { waitSeconds, applied } = parsePrefer(text)
-      hold(Number.isInteger(waitSeconds) && waitSeconds >= 0 && waitSeconds <= 30, 'nobody waits longer than 30 s')
+      hold(Number.isInteger(waitSeconds) && waitSeconds >= 0 && waitSeconds <= 30, 'no wait is longer than 30 s')
       hold(applied === undefined || /^wait=\d{1,2}$/.test(applied), 'what goes back is ours')
       return 'accepted'
     },

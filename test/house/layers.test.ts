@@ -77,12 +77,12 @@ describe('the layers', () => {
 
   it('separate folders of one layer: attest does not import trace', () => {
     const sideways = sources.flatMap((file) => {
-      const room = roomOf(file)
-      if (room === undefined || room === 'platform' || room === 'catalogue') return []
+      const own = layerNameOf(file)
+      if (own === undefined || own === 'platform' || own === 'catalogue') return []
       return importsOf(file)
         .filter((target) => {
-          const other = roomOf(target)
-          return other !== undefined && other !== room && LAYERS[other] === LAYERS[room]
+          const other = layerNameOf(target)
+          return other !== undefined && other !== own && LAYERS[other] === LAYERS[own]
         })
         .map((target) => `${file} imports ${target}`)
     })
@@ -223,7 +223,7 @@ function matches(file: string, pattern: RegExp): string[] {
   })
 }
 
-function roomOf(file: string): string | undefined {
+function layerNameOf(file: string): string | undefined {
   return /^src\/([^/]+)\//.exec(file)?.[1]
 }
 
@@ -236,5 +236,5 @@ function placeOf(file: string): { folder: string; layer: number } | undefined {
 
 function layerOf(file: string): number {
   if (BASE.has(file)) return -1
-  return LAYERS[roomOf(file) ?? ''] ?? TOP
+  return LAYERS[layerNameOf(file) ?? ''] ?? TOP
 }

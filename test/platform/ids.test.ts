@@ -44,7 +44,7 @@ describe('ids', () => {
     }
   })
 
-  it("are refused in the other environment, of any account, and when they are malformed", () => {
+  it('are refused in the other environment, of any account, and when they are malformed', () => {
     const code = (id: string) => {
       try {
         return checkId(id, 'clm', 'sandbox')

@@ -150,13 +150,13 @@ describe('without a worker', () => {
     const controller = new AbortController()
     const { attestation_id } = (await service.attest(caller, shoot(phone))).json
     const jobId = await service.jobOf(String(attestation_id))
-    const crowd = Array.from({ length: 1_000 }, () => service.waiters.settled(jobId, 60_000, controller.signal))
+    const waiting = Array.from({ length: 1_000 }, () => service.waiters.settled(jobId, 60_000, controller.signal))
     const startedAt = performance.now()
     expect((await service.attest(caller, shoot(phone), 'wait=30')).status).toBe(202)
     expect((await service.call(caller, `/v1/attestations/${attestation_id}?wait=30`)).status).toBe(202)
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     controller.abort()
-    expect(new Set(await Promise.all(crowd))).toEqual(new Set([false]))
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]))
   })
 })
 

@@ -76,7 +76,7 @@ describe('a locked claim', () => {
         const answer = await service.attest(caller, body)
         if (answer.status === 202) return
         refusals.push(answer)
-        if (!wasHeld) throw new Error(`refused although nobody holds the claim: ${answer.text}`)
+        if (!wasHeld) throw new Error(`refused although no transaction locks the claim: ${answer.text}`)
       }
     }
     const lookUp = createLookup(service.test.db, selectByHashes)

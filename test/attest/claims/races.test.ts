@@ -25,9 +25,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const CROWD = 12
-const crowd = <Value>(make: (index: number) => Promise<Value>) =>
-  Promise.all(Array.from({ length: CROWD }, (_, index) => make(index)))
+const CONCURRENCY = 12
+const concurrently = <Value>(make: (index: number) => Promise<Value>) =>
+  Promise.all(Array.from({ length: CONCURRENCY }, (_, index) => make(index)))
 const bare = (more: Partial<BatchLine> = {}): BatchLine => ({
   media_type: 'image',
   media: { media_id: mediaId },
@@ -61,7 +61,7 @@ describe('one external id', () => {
   it('with the same content creates one attestation, one claim and one job', async () => {
     const before = await counts()
     const body = bare({ external_id: nameOf() })
-    const answers = await crowd(() => service.attest(caller, body))
+    const answers = await concurrently(() => service.attest(caller, body))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202))
     expect(new Set(answers.map(({ json }) => json.attestation_id)).size).toBe(1)
     expect(new Set(answers.map(({ json }) => json.claim_id)).size).toBe(1)
@@ -75,7 +75,7 @@ describe('one external id', () => {
       sessionNonce: session?.session_nonce,
       media: { media_id: mediaId },
     })
-    const [first] = await crowd(() => service.attest(caller, body))
+    const [first] = await concurrently(() => service.attest(caller, body))
     const id = String(first?.json.attestation_id)
     await service.run(id)
     const { json } = await service.call(caller, `/v1/attestations/${id}`)
@@ -86,7 +86,7 @@ describe('one external id', () => {
     const before = await counts()
     const external_id = nameOf()
     const reference = nameOf()
-    const answers = await crowd((index) =>
+    const answers = await concurrently((index) =>
       service.attest(caller, bare({ external_id, claim: { reference, loss_location: { lat: index, lng: index } } })),
     )
     const won = answers.findIndex(({ status }) => status === 202)
@@ -169,9 +169,9 @@ describe('one claim reference', () => {
   it('creates one claim, whichever request comes first', async () => {
     const before = await counts()
     const reference = nameOf()
-    const answers = await crowd(() => service.attest(caller, bare({ claim: { reference } })))
+    const answers = await concurrently(() => service.attest(caller, bare({ claim: { reference } })))
     expect(new Set(answers.map(({ json }) => json.claim_id)).size).toBe(1)
-    expect(await grownBy(before)).toEqual({ attestations: CROWD, claims: 1, jobs: CROWD })
+    expect(await grownBy(before)).toEqual({ attestations: CONCURRENCY, claims: 1, jobs: CONCURRENCY })
   })
 
   it('belongs to one account', async () => {
@@ -204,9 +204,9 @@ describe('one claim reference', () => {
 
 describe('concurrent submissions', () => {
   it('share transactions, and each gets its own answer', async () => {
-    const references = Array.from({ length: CROWD }, nameOf)
+    const references = Array.from({ length: CONCURRENCY }, nameOf)
     const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
-    const answers = await crowd((index) =>
+    const answers = await concurrently((index) =>
       service.claims.attest(asked, bare({ external_id: nameOf(), claim: { reference: references[index] } }), {
         bytesOf: decodeBase64,
         waitSeconds: 0,
@@ -220,14 +220,14 @@ describe('concurrent submissions', () => {
     )
     const byId = new Map(rows.map(({ id, reference }) => [id, reference]))
     expect(answers.map(({ id }) => byId.get(id))).toEqual(references)
-    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CROWD)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CONCURRENCY)
   })
 
   it('succeed beside one that is refused', async () => {
     const before = await counts()
     const reference = nameOf()
     const unknown = { media_id: newId('med', caller.environment) }
-    const answers = await crowd((index) => {
+    const answers = await concurrently((index) => {
       const claim = { reference: `${reference} ${index}` }
       if (index === 3) return service.attest(caller, bare({ claim, media: unknown }))
       if (index === 7) return service.attest(caller, bare({ claim, media_type: 'video' }))
@@ -236,13 +236,17 @@ describe('concurrent submissions', () => {
     expect(answers.map(({ status }) => status)).toEqual(
       answers.map((_, index) => (index === 3 ? 404 : index === 7 ? 400 : 202)),
     )
-    expect(await grownBy(before)).toEqual({ attestations: CROWD - 2, claims: CROWD - 2, jobs: CROWD - 2 })
+    expect(await grownBy(before)).toEqual({
+      attestations: CONCURRENCY - 2,
+      claims: CONCURRENCY - 2,
+      jobs: CONCURRENCY - 2,
+    })
   })
 
   it('may use the external id of a refused one', async () => {
     const external_id = nameOf()
     const wrong = bare({ external_id, media: { media_id: newId('med', caller.environment) } })
-    const answers = await crowd((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
+    const answers = await concurrently((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
     expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index === 0 ? 404 : 202)))
     expect(new Set(answers.slice(1).map(({ json }) => json.attestation_id)).size).toBe(1)
   })
@@ -272,7 +276,7 @@ describe('concurrent submissions', () => {
 describe('one nonce', () => {
   it('is accepted once; the other submissions are told which one used it', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
-    const bodies = Array.from({ length: CROWD }, () =>
+    const bodies = Array.from({ length: CONCURRENCY }, () =>
       shoot(phone, { sessionNonce: session?.session_nonce, media: { media_id: mediaId } }),
     )
     const answers = await Promise.all(bodies.map((body) => service.attest(caller, body)))
@@ -283,7 +287,7 @@ describe('one nonce', () => {
     )
     const replays = results.filter((json) => codesOf(json).includes('session_nonce_mismatch'))
     const [winner] = results.filter((json) => !replays.includes(json))
-    expect(replays).toHaveLength(CROWD - 1)
+    expect(replays).toHaveLength(CONCURRENCY - 1)
     for (const json of replays) {
       expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({
         found: ['reused'],

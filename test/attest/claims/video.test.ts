@@ -131,7 +131,7 @@ describe('a streamed video', () => {
     const json = await service.judge(caller, body)
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
     expect(json).toMatchObject({ provenance_status: 'verified' })
-    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
     expect((await service.attest(caller, body)).json.attestation_id).toBe(json.attestation_id)
     const shown = (await service.call(caller, `/v1/claims/${json.claim_id}`)).json as never as {
       attestations: { data: { submission: { stream: string } }[] }
@@ -147,7 +147,7 @@ describe('a streamed video', () => {
     const begun = await put(session, 0, first?.data, { 'Idempotency-Key': 'chunk-0' })
     expect(begun.json).toMatchObject({ index: 0, bytes: first?.data.length, sha256: sha256(first?.data) })
     await put(session, 2, third?.data)
-    expect((await look(session)).json).toEqual({
+    expect((await readSession(session)).json).toEqual({
       session_id: session.session_id,
       state: 'open',
       device_id: null,
@@ -171,7 +171,7 @@ describe('a streamed video', () => {
       expect(refused).toMatchObject({ status: 409, json: { errors: [{ code: 'chunk_differs' }] } })
     }
     await put(session, 1, second?.data, claimed)
-    expect((await look(session)).json).toMatchObject({ next_index: 3, received: [{ first: 0, last: 2 }] })
+    expect((await readSession(session)).json).toMatchObject({ next_index: 3, received: [{ first: 0, last: 2 }] })
   })
 
   const edited = HONEST.map((chunk, index) => (index === 2 ? { ...chunk, data: flipped(chunk.data) } : chunk))
@@ -301,7 +301,7 @@ describe('a chunk is refused', () => {
       headers: { 'Content-Type': 'video/mp4', ...sent.headers },
     })
     expect(answer).toMatchObject({ status, json: { code } })
-    expect((await look(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
+    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
   })
 
   it('beyond the limits of a stream', async () => {
@@ -328,7 +328,7 @@ describe('the bytes of chunks', () => {
     await erasure.erase(caller, String(claimId), { keyId: 'key', requestId: 'req' })
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.store.exists(caller, sha256(joinChunks(HONEST)))).toBe(false)
-    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
   })
 
   it('are deleted within the hour once they are one file, unless an open stream has them too', async () => {
@@ -348,10 +348,10 @@ describe('the bytes of chunks', () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const past = new Date(Date.now() + 1_000)
-    const forget = (before: Date) =>
+    const purge = (before: Date) =>
       service.test.db.tenant(caller, (tx) => purgeChunks(tx, caller, { before, limit: 100 }))
-    expect(await forget(new Date(Date.now() - 60_000))).toBe(0)
-    expect(await forget(past)).toBe(SECONDS)
+    expect(await purge(new Date(Date.now() - 60_000))).toBe(0)
+    expect(await purge(past)).toBe(SECONDS)
     await eraser.eraseUnreferenced(caller, past, new AbortController().signal)
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.attest(caller, streamBody(session, HONEST))).toMatchObject({ status: 400 })
@@ -409,7 +409,7 @@ function put({ session_id }: Session, index: number, data: Uint8Array = Buffer.a
   })
 }
 
-function look({ session_id }: Session) {
+function readSession({ session_id }: Session) {
   return service.call(caller, `${PATH}/${session_id}`)
 }
 

@@ -164,7 +164,7 @@ describe('the list of devices', () => {
     ['a limit of 0', '?limit=0', '?limit'],
     ['a limit of 101', '?limit=101', '?limit'],
     ['a date that is none', '?created_gte=yesterday', '?created_gte'],
-    ['a cursor of nobody', '?cursor=AAAA', '?cursor'],
+    ['an invented cursor', '?cursor=AAAA', '?cursor'],
   ])('refuses %s', async (_name, query, pointer) => {
     const { status, json } = await list(query)
     expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ pointer }] })

@@ -275,7 +275,7 @@ describe('duplicates of an erased claim', () => {
     const [first, second, third] = [await submit(photo), await submit(await recompress(photo)), await submit(photo)]
     await settle()
     await erase(first.claim_id)
-    for (const round of ['at once', 'when it was looked at again']) {
+    for (const round of ['at once', 'when it was compared again']) {
       expect(await findingsOf(second), round).toEqual([])
       const [found, ...more] = await findingsOf(third)
       expect(found, round).toMatchObject({ code: 'similar_media', evidence: { more: 0 } })

@@ -76,7 +76,7 @@ describe.skipIf(folder === undefined)(
       await inspector.close()
     })
 
-    const look = async (name: string, at = AT): Promise<{ c2pa: C2paFacts; declared: DeclaredFacts }> => {
+    const read = async (name: string, at = AT): Promise<{ c2pa: C2paFacts; declared: DeclaredFacts }> => {
       const path = join(folder ?? '', name)
       const inspection = await inspector.inspect(path)
       if (!inspection.ok) throw new Error(inspection.detail)
@@ -88,10 +88,10 @@ describe.skipIf(folder === undefined)(
     }
 
     it.each(Object.keys(EXPECTED))('%s', async (name) => {
-      const facts = await look(name)
+      const facts = await read(name)
       const { advisoryFactors } = judge({ ...factsOf({}), ...facts })
       expect(advisoryFactors).toMatchObject([EXPECTED[name]])
-      expect(JSON.stringify(await look(name))).toBe(JSON.stringify(facts))
+      expect(JSON.stringify(await read(name))).toBe(JSON.stringify(facts))
     })
 
     it('each have an expectation', () => {
@@ -102,7 +102,7 @@ describe.skipIf(folder === undefined)(
     })
 
     it('declare an AI also where only an ingredient does', async () => {
-      const facts = await look('ai-images/ChatGPT_Image.png', new Date('2025-06-01'))
+      const facts = await read('ai-images/ChatGPT_Image.png', new Date('2025-06-01'))
       const { advisoryFactors, observations } = judge({ ...factsOf({}), ...facts })
       expect(advisoryFactors).toMatchObject([
         { code: 'c2pa_present_valid', evidence: { ai_declared: true, trusted: false } },
@@ -113,7 +113,7 @@ describe.skipIf(folder === undefined)(
     })
 
     it.each(Object.entries(GENERATORS))('%s is recognized by the words it writes', async (name, [where, generator]) => {
-      const facts = await look(`ai-images/${name}`)
+      const facts = await read(`ai-images/${name}`)
       const { observations } = judge({ ...factsOf({}), ...facts })
       expect(observations).toMatchObject([
         { code: 'declared_ai_generated', evidence: { found: [where], declarations: expect.any(Array) } },

@@ -47,9 +47,12 @@ describe('no manifest is found in', () => {
     ],
   ])('%s', (_, file) => expect(scan(file)).toBe('absent'))
 
-  it.each([Buffer.alloc(0), Buffer.from('GIF89a'), Buffer.alloc(5_000, 0xff)])('a file of unknown format: %j', (file) => {
-    expect(scan(file)).toBe('unknown_format')
-  })
+  it.each([Buffer.alloc(0), Buffer.from('GIF89a'), Buffer.alloc(5_000, 0xff)])(
+    'a file of unknown format: %j',
+    (file) => {
+      expect(scan(file)).toBe('unknown_format')
+    },
+  )
 })
 
 describe('the scan of a file, whatever it declares', () => {

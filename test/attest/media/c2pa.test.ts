@@ -106,7 +106,7 @@ describe('a manifest', () => {
     ])
   })
 
-  it('over a broken ingredient is invalid, whoever signed it last', async () => {
+  it('over a broken ingredient is invalid, with any last signer', async () => {
     const broken = await photo({ sourceType: 'digitalCapture' }, stranger)
     broken.writeUInt8(broken.readUInt8(broken.length - 3) ^ 1, broken.length - 3)
     const signed = await photo({ ingredients: [{ bytes: broken, mime: 'image/jpeg' }] })

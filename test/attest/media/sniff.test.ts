@@ -18,7 +18,7 @@ interface Case {
 
 const cases = JSON.parse(readFileSync(new URL('../../../vectors/media/sniff.json', import.meta.url), 'utf8')) as Case[]
 
-const look = (head: Uint8Array) => {
+const sniff = (head: Uint8Array) => {
   const type = sniffType(head)
   return { type, sides: type === undefined ? undefined : readDimensions(type, head) }
 }
@@ -26,7 +26,7 @@ const look = (head: Uint8Array) => {
 describe('the content type detection', () => {
   for (const { name, head, content_type, width, height } of cases) {
     it(`recognizes ${name}`, () => {
-      const found = look(Buffer.from(head, 'hex'))
+      const found = sniff(Buffer.from(head, 'hex'))
       expect(found.type ?? null).toBe(content_type)
       expect(found.sides ?? { width: null, height: null }).toEqual({ width, height })
     })
@@ -36,7 +36,7 @@ describe('the content type detection', () => {
     for (const { head, content_type } of cases) {
       const bytes = Buffer.from(head, 'hex')
       for (let length = 0; length < bytes.length; length += 1) {
-        const { type } = look(bytes.subarray(0, length))
+        const { type } = sniff(bytes.subarray(0, length))
         if (type !== undefined) expect(type).toBe(content_type)
       }
       fc.assert(
@@ -45,7 +45,7 @@ describe('the content type detection', () => {
           (changes) => {
             const changed = Buffer.concat([bytes, Buffer.alloc(64)])
             for (const [at, value] of changes) changed[at] = value
-            const { type } = look(changed)
+            const { type } = sniff(changed)
             if (type !== undefined)
               for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, changed)
           },
@@ -66,7 +66,7 @@ describe('the content type detection', () => {
         Buffer.alloc(262_144, Buffer.from('0000000866726565', 'hex')),
       ]),
     ]
-    for (const head of heads) look(head)
+    for (const head of heads) sniff(head)
   })
 
   it('agrees with the names of real files and with the image library', async ({ skip }) => {
@@ -85,7 +85,7 @@ describe('the content type detection', () => {
         const type = Object.entries(expected).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1]
         if (type === undefined) continue
         const bytes = await readFile(join(CORPUS, folder, name))
-        const { type: found, sides } = look(bytes.subarray(0, 262_144))
+        const { type: found, sides } = sniff(bytes.subarray(0, 262_144))
         expect([name, found]).toEqual([name, type])
         if (!type.startsWith('image/')) continue
         const { width, height } = await sharp(bytes).metadata()

@@ -257,9 +257,9 @@ describe('a re-evaluation', () => {
 
   it('reads the photo again when the facts were not kept, and is skipped when the photo is erased', async () => {
     const before = await judge(shoot(phone, { gps: undefined }))
-    const forget = () => on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [id])
+    const deleteFacts = () => on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [id])
     const id = String(before.attestation_id)
-    await forget()
+    await deleteFacts()
     const first = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'a' })
     await on.drain(caller)
     expect(await progress(first)).toMatchObject({ unchanged: 1 })
@@ -343,7 +343,7 @@ describe('concurrent changes', () => {
     await revoke(ago(10))
     await walkAll()
     const [job] = await takeAll()
-    if (job === undefined) throw new Error('nothing is to be judged again')
+    if (job === undefined) throw new Error('no job re-evaluates the attestation')
     const { db, owner } = on.service.test
     const erasure = createClaimErasure({
       db,

@@ -137,59 +137,56 @@ describe('detectors', () => {
     expect(plain?.headers['content-digest']).toBe(`sha-256=:${createHash('sha256').update(BYTES).digest('base64')}:`)
   })
 
-  it.each(['sightengine', 'hive', 'http'])(
-    '%s: map each failure to its kind, and none to a number',
-    async (name) => {
-      const cases: [string, Answer, Partial<Detection>][] = [
-        [
-          '429 with seconds',
-          { status: 429, headers: { 'retry-after': '17' }, json: {} },
-          { kind: 'limited', retryAfterMs: 17_000 },
-        ],
-        [
-          '429 with a date',
-          { status: 429, headers: { 'retry-after': 'Fri, 20 Nov 2026 15:01:00 GMT' }, text: 'slow down' },
-          { kind: 'limited', retryAfterMs: 60_000 },
-        ],
-        [
-          '429 for ever',
-          { status: 429, headers: { 'retry-after': '99999999' }, json: {} },
-          { kind: 'limited', retryAfterMs: 3_600_000 },
-        ],
-        ['429 without a word', { status: 429, json: {} }, { kind: 'limited', retryAfterMs: 30_000 }],
-        ['500', { status: 500, text: 'oops' }, { kind: 'failed' }],
-        ['500 with a body that would do', { status: 500, json: good[name] }, { kind: 'failed' }],
-        ['401', { status: 401, json: {} }, { kind: 'refused' }],
-        ['402', { status: 402, json: {} }, { kind: 'refused' }],
-        ['403', { status: 403, text: 'no' }, { kind: 'refused' }],
-        ['415', { status: 415, json: {} }, { kind: 'unsupported' }],
-        ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: {} }, { kind: 'failed' }],
-        ...[201, 202, 203, 204, 205, 206, 207, 299].map((status): [string, Answer, Partial<Detection>] => [
-          `${status} with a body that would do`,
-          status === 204 || status === 205 ? { status, text: '' } : { status, json: good[name] },
-          { kind: 'failed', detail: `status ${status}` },
-        ]),
-        ['a member twice', { text: withTwice(good[name]) }, { kind: 'failed' }],
-        ['a member twice, once escaped', { text: withTwice(good[name], '\\u0067enai_score') }, { kind: 'failed' }],
-        ['malformed JSON', { text: '{"status":"success",' }, { kind: 'failed' }],
-        ['NaN', { text: '{"genai_score":NaN}' }, { kind: 'failed' }],
-        ['another content type', { headers: { 'content-type': 'text/html' }, json: good[name] }, { kind: 'failed' }],
-        ['an array', { json: [] }, { kind: 'failed' }],
-        ['null', { text: 'null' }, { kind: 'failed' }],
-        ['nothing', { text: '' }, { kind: 'failed' }],
-        ['no score', { json: { status: 'success', type: {}, output: [{ classes: [] }] } }, { kind: 'failed' }],
-        ['a huge body', { text: Buffer.alloc(4 * 1024 * 1024, ' ') }, { kind: 'failed' }],
-        ['depth', { text: '['.repeat(100_000) }, { kind: 'failed' }],
-      ]
-      for (const [what, answer, expected] of cases) {
-        server.answer = answer
-        const detection = await detect(make[name]?.())
-        expect(detection, what).toMatchObject(expected)
-        expect(JSON.stringify(detection), what).not.toContain(SECRET)
-        expect(Object.keys(detection), what).not.toContain('genai')
-      }
-    },
-  )
+  it.each(['sightengine', 'hive', 'http'])('%s: map each failure to its kind, and none to a number', async (name) => {
+    const cases: [string, Answer, Partial<Detection>][] = [
+      [
+        '429 with seconds',
+        { status: 429, headers: { 'retry-after': '17' }, json: {} },
+        { kind: 'limited', retryAfterMs: 17_000 },
+      ],
+      [
+        '429 with a date',
+        { status: 429, headers: { 'retry-after': 'Fri, 20 Nov 2026 15:01:00 GMT' }, text: 'slow down' },
+        { kind: 'limited', retryAfterMs: 60_000 },
+      ],
+      [
+        '429 for ever',
+        { status: 429, headers: { 'retry-after': '99999999' }, json: {} },
+        { kind: 'limited', retryAfterMs: 3_600_000 },
+      ],
+      ['429 without a word', { status: 429, json: {} }, { kind: 'limited', retryAfterMs: 30_000 }],
+      ['500', { status: 500, text: 'oops' }, { kind: 'failed' }],
+      ['500 with a body that would do', { status: 500, json: good[name] }, { kind: 'failed' }],
+      ['401', { status: 401, json: {} }, { kind: 'refused' }],
+      ['402', { status: 402, json: {} }, { kind: 'refused' }],
+      ['403', { status: 403, text: 'no' }, { kind: 'refused' }],
+      ['415', { status: 415, json: {} }, { kind: 'unsupported' }],
+      ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: {} }, { kind: 'failed' }],
+      ...[201, 202, 203, 204, 205, 206, 207, 299].map((status): [string, Answer, Partial<Detection>] => [
+        `${status} with a body that would do`,
+        status === 204 || status === 205 ? { status, text: '' } : { status, json: good[name] },
+        { kind: 'failed', detail: `status ${status}` },
+      ]),
+      ['a member twice', { text: withTwice(good[name]) }, { kind: 'failed' }],
+      ['a member twice, once escaped', { text: withTwice(good[name], '\\u0067enai_score') }, { kind: 'failed' }],
+      ['malformed JSON', { text: '{"status":"success",' }, { kind: 'failed' }],
+      ['NaN', { text: '{"genai_score":NaN}' }, { kind: 'failed' }],
+      ['another content type', { headers: { 'content-type': 'text/html' }, json: good[name] }, { kind: 'failed' }],
+      ['an array', { json: [] }, { kind: 'failed' }],
+      ['null', { text: 'null' }, { kind: 'failed' }],
+      ['nothing', { text: '' }, { kind: 'failed' }],
+      ['no score', { json: { status: 'success', type: {}, output: [{ classes: [] }] } }, { kind: 'failed' }],
+      ['a huge body', { text: Buffer.alloc(4 * 1024 * 1024, ' ') }, { kind: 'failed' }],
+      ['depth', { text: '['.repeat(100_000) }, { kind: 'failed' }],
+    ]
+    for (const [what, answer, expected] of cases) {
+      server.answer = answer
+      const detection = await detect(make[name]?.())
+      expect(detection, what).toMatchObject(expected)
+      expect(JSON.stringify(detection), what).not.toContain(SECRET)
+      expect(Object.keys(detection), what).not.toContain('genai')
+    }
+  })
 
   it.each([-0.01, 1.01, Number.POSITIVE_INFINITY, 97, '0.9', null, true, [0.9], {}])(
     'do not accept %j as a score',

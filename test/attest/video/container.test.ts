@@ -144,8 +144,8 @@ describe('any bytes', () => {
 
   it('are not walked endlessly', () => {
     const walker = createWalker('video/mp4')
-    const crowd = Buffer.concat(Array.from({ length: 10_000 }, () => box('free', Buffer.alloc(0))))
-    for (let sent = 0; sent < MAX_ELEMENTS + 10_000; sent += 10_000) walker.push(crowd)
+    const boxes = Buffer.concat(Array.from({ length: 10_000 }, () => box('free', Buffer.alloc(0))))
+    for (let sent = 0; sent < MAX_ELEMENTS + 10_000; sent += 10_000) walker.push(boxes)
     expect(walker.end()).toMatchObject({
       container: { state: 'unverified', reason: 'too_many_elements' },
       footage: null,

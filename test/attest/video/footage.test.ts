@@ -213,7 +213,7 @@ describe('a recording of the capture kit', () => {
   })
 
   it('takes as many reads for each chunk of 10,000 as for each of 10', () => {
-    const looks = (count: number) => {
+    const readsOf = (count: number) => {
       let reads = 0
       const recording = recordVideo({ seed: 1, chunks: count, chunkMs: 100 })
       const counted = (chunks: Chunks) =>
@@ -225,7 +225,7 @@ describe('a recording of the capture kit', () => {
       expect(measure(recording, 'mp4', counted)).toMatchObject({ chunkStart: null, chunkFrames: null })
       return reads / count
     }
-    expect(looks(10_000)).toBeLessThanOrEqual(looks(10))
+    expect(readsOf(10_000)).toBeLessThanOrEqual(readsOf(10))
   })
 })
 

@@ -218,24 +218,21 @@ describe('a failed request', () => {
 })
 
 describe('concurrent requests with one key', () => {
-  it.each([2, 8, 40])(
-    'take effect once of %i; the others are told to retry, or are replays',
-    async (count) => {
-      const name = unique()
-      const answers = await Promise.all(Array.from({ length: count }, () => post({ name }, name)))
-      const fresh = answers.filter((answer) => answer.status === 200 && !isReplay(answer))
-      expect(fresh).toHaveLength(1)
-      for (const answer of answers) {
-        if (answer.status === 200) expect(answer.json.id).toBe(fresh[0]?.json.id)
-        else {
-          expect(answer).toMatchObject({ status: 409, json: { code: 'idempotency_in_progress' } })
-          expect(answer.headers['retry-after']).toBe('1')
-        }
+  it.each([2, 8, 40])('take effect once of %i; the others are told to retry, or are replays', async (count) => {
+    const name = unique()
+    const answers = await Promise.all(Array.from({ length: count }, () => post({ name }, name)))
+    const fresh = answers.filter((answer) => answer.status === 200 && !isReplay(answer))
+    expect(fresh).toHaveLength(1)
+    for (const answer of answers) {
+      if (answer.status === 200) expect(answer.json.id).toBe(fresh[0]?.json.id)
+      else {
+        expect(answer).toMatchObject({ status: 409, json: { code: 'idempotency_in_progress' } })
+        expect(answer.headers['retry-after']).toBe('1')
       }
-      expect(await things.count(name)).toBe(1)
-      expect(isReplay(await post({ name }, name))).toBe(true)
-    },
-  )
+    }
+    expect(await things.count(name)).toBe(1)
+    expect(isReplay(await post({ name }, name))).toBe(true)
+  })
 
   it('do not wait for the one in flight, nor hold its connection', async () => {
     const name = unique()

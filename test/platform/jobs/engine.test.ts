@@ -210,10 +210,10 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('makes a job dead at once for an invalid payload, and without attempts left, and calls onDead', async () => {
-    const buried: string[] = []
+    const onDeadCalls: string[] = []
     const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
       onDead: async (_, __, payload) => {
-        buried.push(payload.attestationId)
+        onDeadCalls.push(payload.attestationId)
       },
     })
     const [poison, hopeless] = await addJobs(2)
@@ -223,7 +223,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(first[0]?.attempts).toBe(1)
     expect(second[0]?.attempts).toBe(QUEUES.attest.maxAttempts)
     expect(second[0]?.last_error).toBe('always')
-    expect(buried).toHaveLength(1)
+    expect(onDeadCalls).toHaveLength(1)
     await worker.close(5_000)
   })
 

@@ -124,22 +124,22 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
 
     it('passes a growing head on few times however small the chunks are, and a short source in whole', async () => {
       const bytes = randomBytes(400_000)
-      const looks: number[] = []
+      const lengths: number[] = []
       const put = (source: AsyncIterable<Uint8Array>) =>
         store.put(scope, source, {
           ...limit,
           onHead: (head, isWhole) => {
             expect(Buffer.from(head).equals(bytes.subarray(0, head.byteLength))).toBe(true)
-            looks.push(isWhole ? -head.byteLength : head.byteLength)
+            lengths.push(isWhole ? -head.byteLength : head.byteLength)
             return false
           },
         })
       await put(chunked(bytes, 7))
-      expect(looks).toHaveLength(7)
-      expect(looks.at(-1)).toBe(262_144)
-      looks.length = 0
+      expect(lengths).toHaveLength(7)
+      expect(lengths.at(-1)).toBe(262_144)
+      lengths.length = 0
       await put(chunked(bytes.subarray(0, 50), 7))
-      expect(looks).toEqual([-50])
+      expect(lengths).toEqual([-50])
     })
 
     it('discards a source that is refused when it is complete', async () => {
