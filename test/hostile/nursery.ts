@@ -8,7 +8,7 @@ import type { Order } from './child.ts'
 import type { Parser, Report } from './parser.ts'
 
 export interface Memory {
-  /** Bytes: of the resident set after the run above that after its first half, after a garbage collection both times. */
+  /** Bytes: of the resident set after the run above that after its first half, both after a collection. */
   growth: number
   /** Bytes above the same, at its highest, without a garbage collection. */
   peak: number

@@ -15,8 +15,8 @@ export interface Parser {
   /** A case. The same dice make the same case. */
   make(dice: Dice): Buffer
   /**
-   * `accepted`, or the code of the refusal. Anything it throws is a failure: a crash, an unknown code, or a property that
-   * does not hold.
+   * `accepted`, or the code of the refusal. Anything it throws is a failure: a crash, an unknown code, or a property
+   * that does not hold.
    */
   run(input: Buffer): string | Promise<string>
   /** Every code that a refusal may have. */

@@ -28,7 +28,7 @@ export function requestBytes({ method = 'GET', path, headers = [] }: Head, body:
 const GIVE_UP_MS = 10_000
 
 /**
- * Every byte that came back until the connection ended. After `silenceMs` without a byte we end our side, so that a request
+ * Every byte until the connection ended. After `silenceMs` without a byte we end our side, so that a request
  * that waits for more of itself ends too.
  */
 export function exchange(port: number, bytes: Uint8Array, silenceMs = 4_000): Promise<Buffer> {

@@ -45,7 +45,7 @@ interface KeyLengths {
   random?: Random
 }
 
-/** SubjectPublicKeyInfo of an RSA key with chosen lengths. It has no private key: its modulus is a random odd number. */
+/** SubjectPublicKeyInfo of an RSA key of chosen lengths, without a private key: its modulus is a random odd number. */
 export function rsaSpki({ modulusBits, exponentBits, random = randomBytes }: KeyLengths): Buffer {
   const key = sequence(
     integerOf(randomOdd(modulusBits, { firstBits: 0xff, random })),

@@ -72,7 +72,7 @@ export async function differencesFromPlan({ plan, client }: Fleet, batchId: stri
   })
 }
 
-/** Counts that differ from one: attestation.created and claim.provenance_updated per claim, claim.escalated per failed claim. */
+/** Counts other than one: attestation.created, claim.provenance_updated per claim, claim.escalated per failed claim. */
 export async function eventFaults({ database }: Pick<System, 'database'>): Promise<unknown[]> {
   return database.owner(`
     SELECT c.id, c.risk_status,

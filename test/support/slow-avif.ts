@@ -21,7 +21,7 @@ const PICTURE = Buffer.from(
   'base64',
 )
 
-/** The `number`-th of many files with the same picture: an ignored box at the end makes each file unique, of any length. */
+/** The `number`-th of many files with the same picture: an ignored box at the end makes each unique, of any length. */
 export function slowAvif(number: number, bytes = 0): Buffer {
   const box = Buffer.alloc(Math.max(16, bytes - PICTURE.length))
   box.writeUInt32BE(box.length, 0)
