@@ -12,7 +12,7 @@ describe('admin -- jobs redrive', () => {
   })
   afterAll(() => service.close())
 
-  async function buried(): Promise<{ screeningId: string; jobId: string }> {
+  async function makeDeadJob(): Promise<{ screeningId: string; jobId: string }> {
     const { id: mediaId } = await service.makeImage(caller)
     const { json } = await service.screen(caller, { media: { media_id: mediaId } })
     const screeningId = String(json.screening_id)
@@ -34,8 +34,8 @@ describe('admin -- jobs redrive', () => {
       log: () => {},
     })
 
-  it('takes the subject back with its job, of one and of a whole queue', async () => {
-    const [one, other] = [await buried(), await buried()]
+  it('redrives the subject together with its job, for one job and for a whole queue', async () => {
+    const [one, other] = [await makeDeadJob(), await makeDeadJob()]
     expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'unavailable' })
     await expect(run(`jobs redrive ${one.jobId}`, false)).rejects.toThrow('Nothing was changed.')
     expect(await run(`jobs redrive ${one.jobId}`)).toEqual({ redriven: 1 })

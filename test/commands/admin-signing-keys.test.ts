@@ -39,7 +39,7 @@ describe('admin -- signing-keys', () => {
   })
   afterAll(() => database.close())
 
-  it('lists every key with what it does, and nothing of the private ones', async () => {
+  it('lists every key with its role, and nothing of the private keys', async () => {
     const list = await run('signing-keys list')
     expect(list).toHaveLength(4)
     expect(list).toContainEqual({
@@ -53,7 +53,7 @@ describe('admin -- signing-keys', () => {
     })
   })
 
-  it('changes nothing unless it is agreed', async () => {
+  it('changes nothing without confirmation', async () => {
     await expect(run('signing-keys rotate --environment live --family record', false)).rejects.toThrow('Nothing was')
     expect(asked.at(-1)).toMatch(/new live key for results/)
     expect(await run('signing-keys list')).toHaveLength(4)
@@ -82,7 +82,7 @@ describe('admin -- signing-keys', () => {
     'signing-keys rotate --environment live --family passport',
     'signing-keys rotate now --environment live --family record',
     'signing-keys list --family record',
-  ])('refuses wrong words before anything starts: %s', (line) => {
+  ])('refuses unknown words before it changes anything: %s', (line) => {
     expect(() => readCommand(line.split(' '))).toThrow()
   })
 })

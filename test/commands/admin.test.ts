@@ -31,7 +31,7 @@ describe('admin', () => {
   })
   afterAll(() => database.close())
 
-  it('leads from an account to its key, and from the key that leaked to its end', async () => {
+  it('creates an account and its key, and finds and revokes a leaked key', async () => {
     const account = (await run(['account', 'create', '--name', 'Acme Insurance', '--plan', 'growth'])) as { id: string }
     expect(await say('account list')).toContainEqual(
       expect.objectContaining({ id: account.id, name: 'Acme Insurance' }),
@@ -62,7 +62,7 @@ describe('admin', () => {
     ])
   })
 
-  it('pauses a queue only when that is agreed', async () => {
+  it('pauses a queue only after confirmation', async () => {
     await expect(say('queue pause deliver', false)).rejects.toThrow('Nothing was changed.')
     expect(await isPaused(database.db, 'deliver')).toBe(false)
     await say('queue pause deliver')
@@ -71,7 +71,7 @@ describe('admin', () => {
     expect(await isPaused(database.db, 'deliver')).toBe(false)
   })
 
-  it('knows no account that is not there', async () => {
+  it('reports an unknown account', async () => {
     for (const line of ['key list', 'key create --scopes verify']) {
       await expect(say(`${line} --account acc_nobody --environment live`)).rejects.toThrow('There is no account')
     }

@@ -44,7 +44,7 @@ describe('npm run new', { timeout: 300_000 }, () => {
     run('typescript/bin/tsc', '--noEmit')
   })
 
-  it('refuses names that are taken and words that it does not know, and writes nothing then', () => {
+  it('refuses used names and unknown words, and then writes nothing', () => {
     expect(() => writeNew(copy, ['feature', 'attest/claims'])).toThrow('exists already')
     expect(() => writeNew(copy, ['queue', 'attest'])).toThrow('exists already')
     for (const words of [

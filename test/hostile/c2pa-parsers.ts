@@ -1,5 +1,5 @@
-// Manifests and declared provenance: the scan on a thread of its own, then the reader in its thread, as in production. Most of the
-// seeds were signed for this, so that what is mutated is small and whole.
+// Manifests and declared provenance: the scan on a thread of its own, then the reader in its thread, as in production.
+// Most seeds were signed for this, so that the mutated inputs are small and complete.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const file: { root: string; files: string[] } = JSON.parse(
 const SIGNED = file.files.map((text) => inflateRawSync(Buffer.from(text, 'base64')))
 const AT = new Date('2026-06-01T00:00:00Z')
 const CV = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
-// One code, and what a generator wrote or a list of source types says at most.
+// The longest text: one code, and what a generator wrote or a list of source types.
 const MAX_FINDINGS_BYTES = 32 * 1024
 
 export async function c2paParsers(): Promise<Parser[]> {

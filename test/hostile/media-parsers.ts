@@ -1,5 +1,5 @@
-// Parsers of media: the first look on the serving thread, the image library and EXIF in the inspector's thread, as in
-// production. And the answers of receivers, which come from strangers too.
+// Parsers of media: the first check on the serving thread, the image library and EXIF in the inspector's thread, as in
+// production. Also the answers of receivers, which are untrusted too.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -36,7 +36,7 @@ const BLOCK = {
 }
 const BLOCKS = [structure(BLOCK), structure(BLOCK, 'MM')]
 
-/** The inspector's own limit is 5 s: what is stopped by it is a hang that was found. */
+/** The inspector's own limit is 5 s: a case that it stops is a hang. */
 const INSPECTION = { kind: 'wall', ms: 5_000 } as const
 
 export interface MediaParsers {
@@ -188,7 +188,7 @@ const ANSWERS = [
   'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 204 No Content\r\n\r\n',
 ].map((one) => Buffer.from(one, 'latin1'))
 
-/** What a receiver answers to a webhook. */
+/** The answer of a receiver to a webhook. */
 async function outboundParser(): Promise<{ parser: Parser; close(): Promise<void> }> {
   let answer = Buffer.alloc(0)
   const server = createServer((socket) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-// An import never goes up. What stands in src/ itself, process and services among it, puts everything together.
+// An import never goes up. Files directly in src/, process and services among them, put everything together.
 const LAYERS: Record<string, number> = {
   catalogue: 0,
   platform: 0,
@@ -15,7 +15,7 @@ const LAYERS: Record<string, number> = {
   authorize: 3,
 }
 const TOP = 4
-// Imported from everywhere, importing nothing of ours.
+// Importable from every layer; they import none of our files.
 const BASE = new Set(['src/failure.ts', 'src/guidance.ts'])
 // The layers inside of a product, lowest first. Folders of one layer don't import each other.
 const INSIDE: Record<string, readonly (readonly string[])[]> = {
@@ -37,7 +37,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
 }
-// Judgement: what decides, proven by vectors. Imports nothing that acts.
+// Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
   'src/attest/factors/',
   'src/attest/hardware/revocations.ts',
@@ -57,7 +57,7 @@ const PURE = [
 
 // A statement that changes rows, with the name of its table.
 const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm
-// Each goes when its reason does; none may be added.
+// Remove each exception with its reason; add none.
 const KNOWN_CLIMBS = new Set([
   // A re-evaluation runs as a job of the queue attest.
   'src/attest/claims/verify.ts imports src/attest/reevaluate/rejudge.ts',
@@ -66,7 +66,7 @@ const KNOWN_CLIMBS = new Set([
 const sources = walk('src').concat(walk('workers'))
 
 describe('the layers', () => {
-  it('are kept: an import never goes up', () => {
+  it('are kept: no file imports from a higher layer', () => {
     const climbs = sources.flatMap((file) =>
       importsOf(file)
         .filter((target) => target.startsWith('src/') && layerOf(target) > layerOf(file))
@@ -75,21 +75,21 @@ describe('the layers', () => {
     expect(climbs).toEqual([])
   })
 
-  it('keep folders of one layer apart: attest does not import trace', () => {
+  it('separate folders of one layer: attest does not import trace', () => {
     const sideways = sources.flatMap((file) => {
-      const room = roomOf(file)
-      if (room === undefined || room === 'platform' || room === 'catalogue') return []
+      const own = layerNameOf(file)
+      if (own === undefined || own === 'platform' || own === 'catalogue') return []
       return importsOf(file)
         .filter((target) => {
-          const other = roomOf(target)
-          return other !== undefined && other !== room && LAYERS[other] === LAYERS[room]
+          const other = layerNameOf(target)
+          return other !== undefined && other !== own && LAYERS[other] === LAYERS[own]
         })
         .map((target) => `${file} imports ${target}`)
     })
     expect(sideways).toEqual([])
   })
 
-  it('are kept inside of a product', () => {
+  it('are kept inside a product', () => {
     const climbs = sources.flatMap((file) => {
       const own = placeOf(file)
       if (own === undefined) return []
@@ -104,14 +104,14 @@ describe('the layers', () => {
     expect([...KNOWN_CLIMBS].filter((climb) => !climbs.includes(climb))).toEqual([])
   })
 
-  it('give every folder of a product its place', () => {
+  it('contain every folder of a product', () => {
     for (const [product, layers] of Object.entries(INSIDE)) {
       const folders = readdirSync(join(ROOT, 'src', product)).filter((name) => !name.endsWith('.ts'))
       expect(folders.toSorted()).toEqual(layers.flat().toSorted())
     }
   })
 
-  it('leave the catalogue without imports of the code that reads it', () => {
+  it('keep the catalogue free of imports from the code that reads it', () => {
     const bound = walk('src/catalogue').flatMap((file) =>
       importsOf(file)
         .filter((target) => target.startsWith('src/') && !target.startsWith('src/catalogue/'))
@@ -120,7 +120,7 @@ describe('the layers', () => {
     expect(bound).toEqual([])
   })
 
-  it('keep judgement pure: types, node: and each other', () => {
+  it('keep decisions pure: they import types, node: and each other', () => {
     const impure = sources
       .filter((file) => PURE.some((path) => file.startsWith(path)))
       .flatMap((file) =>
@@ -131,13 +131,13 @@ describe('the layers', () => {
     expect(impure).toEqual([])
   })
 
-  it('lets only one file know BullMQ, and only the configuration know the environment', () => {
+  it('allow one file to import BullMQ, and only the configuration to read the environment', () => {
     const holders = (pattern: RegExp) => sources.filter((file) => pattern.test(read(file)))
     expect(holders(/from 'bullmq'/)).toEqual(['src/platform/jobs/bull.ts'])
     expect(holders(/process\.env/)).toEqual(['src/config.ts'])
   })
 
-  it('lets one folder write a table', () => {
+  it('allow one folder to write a table', () => {
     const writers = new Map<string, Set<string>>()
     for (const file of walk('src')) {
       for (const [, table = ''] of read(file).matchAll(WRITE)) {
@@ -150,27 +150,27 @@ describe('the layers', () => {
     expect(writers.size).toBeGreaterThan(30)
   })
 
-  it('has one kind of outbound call: undici is known to platform/net alone', () => {
+  it('have one kind of outbound call: only platform/net imports undici', () => {
     const callers = sources.filter((file) => /from 'undici'|\bfetch\(/.test(read(file)))
     expect(callers.filter((file) => !file.startsWith('src/platform/net/'))).toEqual([])
   })
 
-  it('keeps files small', () => {
+  it('have small files', () => {
     const tooLong = (files: string[], most: number) =>
       files.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > most)
     expect(tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench')], 330)).toEqual([])
-    // A table of cases grows longer than what it tests.
+    // A table of cases grows longer than the code under test.
     expect(tooLong(walk('test'), 420)).toEqual([])
   })
 
-  it('has no barrels, no default exports, no enums', () => {
+  it('have no barrels, no default exports, no enums', () => {
     const names = sources.filter((file) => /(^|\/)(index|types|utils|common|helpers)\.ts$/.test(file))
     const defaults = sources.filter((file) => /^export default /m.test(read(file)))
     const enums = sources.filter((file) => /^\s*(export )?(const )?enum /m.test(read(file)))
     expect({ names, defaults, enums }).toEqual({ names: [], defaults: [], enums: [] })
   })
 
-  it('exports no type name twice: one name has one meaning', () => {
+  it('export no type name twice: one name has one meaning', () => {
     const declared = walk('src').flatMap((file) =>
       [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({
         name,
@@ -181,12 +181,12 @@ describe('the layers', () => {
     expect(byName.map((same) => same.map(({ name, file }) => `${name} in ${file}`))).toEqual([])
   })
 
-  it('keeps migrations free of the code that changes after them', () => {
+  it('keep migrations free of imports from code that changes after them', () => {
     const bound = walk('migrations').filter((file) => /from '(#src|\.\.?\/)/.test(read(file)))
     expect(bound).toEqual([])
   })
 
-  it('lets the capture kit be lifted out', () => {
+  it('keep the capture kit free of imports from the service', () => {
     const bound = walk('capture-kit').filter((file) => importsOf(file).some((target) => target.startsWith('src/')))
     expect(bound).toEqual([])
   })
@@ -223,7 +223,7 @@ function matches(file: string, pattern: RegExp): string[] {
   })
 }
 
-function roomOf(file: string): string | undefined {
+function layerNameOf(file: string): string | undefined {
   return /^src\/([^/]+)\//.exec(file)?.[1]
 }
 
@@ -236,5 +236,5 @@ function placeOf(file: string): { folder: string; layer: number } | undefined {
 
 function layerOf(file: string): number {
   if (BASE.has(file)) return -1
-  return LAYERS[roomOf(file) ?? ''] ?? TOP
+  return LAYERS[layerNameOf(file) ?? ''] ?? TOP
 }

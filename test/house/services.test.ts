@@ -20,7 +20,7 @@ describe('the services', () => {
     expect(routesOf({ features }).length).toBeGreaterThan(50)
   })
 
-  it('take parts of the platform from the caller', () => {
+  it('accept parts of the platform from the caller', () => {
     const now = () => new Date(0)
     expect(makeServices({ now }).platform.now).toBe(now)
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createBatcher } from '#src/platform/batching.ts'
 
-describe('a crowd', () => {
-  it('runs together what came together, one run at a time, and answers each its own', async () => {
+describe('a batcher', () => {
+  it('runs items together that came together, one run at a time, and returns each its own result', async () => {
     const runs: number[][] = []
     let running = 0
     const join = createBatcher<number, string>({
@@ -26,7 +26,7 @@ describe('a crowd', () => {
     expect(await join(6)).toBe('6')
   })
 
-  it('keeps keys apart, and runs them beside each other', async () => {
+  it('separates keys, and runs them concurrently', async () => {
     const runs: string[][] = []
     let release = () => {}
     const held = new Promise<void>((done) => {
@@ -47,7 +47,7 @@ describe('a crowd', () => {
     expect(runs).toEqual([['a1'], ['b1', 'b2']])
   })
 
-  it('fails together, or tries each alone', async () => {
+  it('fails all items of a failed run, or retries each alone', async () => {
     const run = async (items: readonly number[]) => {
       if (items.includes(2)) throw new Error('two')
       return items
@@ -67,7 +67,7 @@ describe('a crowd', () => {
     expect(await split(4)).toBe(4)
   })
 
-  it('is not tried alone after a lock timeout: each would wait for the same lock', async () => {
+  it('does not retry items alone after a lock timeout: each would wait for the same lock', async () => {
     let runs = 0
     const split = createBatcher<number, number>({
       isSplitOnFailure: true,
@@ -81,7 +81,7 @@ describe('a crowd', () => {
     expect(runs).toBe(1)
   })
 
-  it('does not take a run that forgot somebody for an answer', async () => {
+  it('rejects a run that returns fewer results than items', async () => {
     const join = createBatcher<number, number>({ run: async () => [] })
     await expect(join(1)).rejects.toThrow('0 results')
   })

@@ -15,7 +15,7 @@ import { makeServices } from '../support/services.ts'
 import { until } from '../support/until.ts'
 
 const DAY = 24 * 3_600_000
-// What ids and rows of a test are made within.
+// The time span of the ids and rows of a test.
 const MINUTE = 60_000
 const { signal } = new AbortController()
 
@@ -55,7 +55,7 @@ async function makeTenant({ isPublic = false, environment = 'sandbox' as Scope['
   })
   const scope = { accountId: account.id, environment }
   await fillEveryTable(test, scope)
-  // What has ended goes; what waits stays. And a medium that nobody refers to: no id of ours has a u.
+  // Finished rows are deleted; waiting rows stay. One medium without references: no id of ours has a u.
   await test.owner("UPDATE deliveries SET status = 'delivered', next_attempt_at = NULL WHERE account_id = $1", [
     account.id,
   ])
@@ -90,7 +90,7 @@ const roundAt = (ageMs: number) =>
 const tenantRules = () => rules.filter((rule): rule is TenantRule => rule.per === 'tenant' && rule.everyMs === HOUR_MS)
 
 describe('retention', () => {
-  it('forgets each kind of an account’s rows in its time, and what nobody may forget never', async () => {
+  it('deletes each kind of row of an account in its time, and the protected kinds never', async () => {
     const scope = await makeTenant()
     const whole = await countOf(scope)
     const lost = async (ageMs: number) => {
@@ -116,14 +116,14 @@ describe('retention', () => {
     expect(await lost(10_000 * DAY)).toEqual(last)
   })
 
-  it('forgets everything of a public account after a week, but the account and its keys', async () => {
+  it('deletes everything of a public account after a week, except the account and its keys', async () => {
     const scope = await makeTenant({ isPublic: true })
     const neighbour = await makeTenant()
     const whole = await countOf(scope)
     await roundAt(7 * DAY - MINUTE)
     expect(await countOf(scope)).toEqual(whole)
     await roundAt(7 * DAY + MINUTE)
-    // Waiting jobs find their subjects gone; endpoints can't be made with a public key; keys of requests last a day.
+    // Waiting jobs find their subjects deleted; a public key can't create endpoints; idempotency keys last a day.
     const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
     expect(await countOf(scope)).toEqual({
       api_keys,
@@ -137,7 +137,7 @@ describe('retention', () => {
 
   it('keeps a claim for as long as it has a case', async () => {
     const scope = await makeTenant({ isPublic: true })
-    // Of the same hour as far as ids go, and opened by somebody six days after the claim.
+    // Its id is of the same hour, and the case was opened six days after the claim.
     await test.owner("UPDATE cases SET created_at = now() + interval '6 days' WHERE account_id = $1", [scope.accountId])
     await roundAt(7 * DAY + MINUTE)
     expect(await countOf(scope)).toMatchObject({ claims: 1, cases: 1, case_entries: 1 })
@@ -146,14 +146,14 @@ describe('retention', () => {
     expect([left.claims, left.cases, left.case_entries]).toEqual([undefined, undefined, undefined])
   })
 
-  it('keeps the live environment of a public account as any other', async () => {
+  it('treats the live environment of a public account like any other', async () => {
     const scope = await makeTenant({ isPublic: true, environment: 'live' })
     const { capture_chunks: _, ...whole } = await countOf(scope)
     await roundAt(8 * DAY)
     expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
   })
 
-  it('keeps what somebody waits for: events of pending deliveries, nonces of captures that were not judged', async () => {
+  it('keeps events of pending deliveries, and nonces of captures that were not evaluated', async () => {
     const scope = await makeTenant()
     await test.owner("UPDATE deliveries SET status = 'pending' WHERE account_id = $1", [scope.accountId])
     await test.owner(
@@ -178,7 +178,7 @@ describe('retention', () => {
     expect(await countOf(scope)).not.toHaveProperty('deliveries')
   })
 
-  it('is harmless in several clocks at once, and works in small steps', async () => {
+  it('is harmless in several concurrent clocks, and works in small steps', async () => {
     const scope = await makeTenant()
     await test.owner(
       `INSERT INTO events (account_id, environment, id, type, data)
@@ -193,7 +193,7 @@ describe('retention', () => {
     expect(logged.filter(({ level }) => Number(level) > 30)).toEqual([])
   })
 
-  it('goes on in other tenants when something goes wrong in one, and says what and where', async () => {
+  it('continues in other tenants after an error in one, and logs the error with its place', async () => {
     const scopes = [await makeTenant(), await makeTenant(), await makeTenant()]
     const broken = scopes[1]?.accountId
     const given = tenantRules().map((rule) => ({
@@ -217,7 +217,7 @@ describe('retention', () => {
     expect(counted.values).toContainEqual({ value: 3, labels: { what: 'capture_sessions' } })
   })
 
-  it('stops between two steps when it is told to', async () => {
+  it('stops between two steps when it is aborted', async () => {
     const controller = new AbortController()
     const scopes = [await makeTenant(), await makeTenant()]
     const given = tenantRules().map((rule) => ({
@@ -240,7 +240,7 @@ describe('retention', () => {
     expect(seen.size).toBe(1203)
   })
 
-  it('takes many thousands in steps that need no statistics to be quick', async () => {
+  it('deletes many thousands in steps that are quick without statistics', async () => {
     const scope = await makeTenant()
     await test.owner(
       `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, status)
@@ -252,7 +252,7 @@ describe('retention', () => {
     expect((await roundAt(91 * DAY)).get('deliveries')).toBe(20_001)
   })
 
-  it('runs by itself, counts, logs a line, and ends at once', async () => {
+  it('runs by itself, counts, logs a line, and stops at once', async () => {
     const scope = await makeTenant()
     await test.owner(
       "UPDATE jobs SET state = 'succeeded', settled_at = now() - interval '25 hours' WHERE account_id = $1",

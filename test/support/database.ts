@@ -11,7 +11,7 @@ export interface TestDatabase {
   db: ReturnType<typeof createDatabase>
   /** The service's own login, for processes that a test starts. */
   url: string
-  /** The superuser, for what a test must see or break behind the service's back. */
+  /** The superuser, for what a test must read or break independently of the service. */
   ownerUrl: string
   /** Runs one statement as the superuser. */
   owner<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
@@ -81,7 +81,7 @@ function withDatabase(clusterUrl: string, name: string): string {
   return url.href
 }
 
-// Cloning needs the template to be free: two test files that start together would make one of them fail.
+// Cloning needs exclusive access to the template: two test files that start together would make one of them fail.
 async function onCluster(clusterUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: withDatabase(clusterUrl, 'postgres') })
   await client.connect()

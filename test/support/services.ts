@@ -5,8 +5,8 @@ import { createLog } from '#src/platform/log.ts'
 import { createServices, type Services } from '#src/services.ts'
 
 /**
- * The whole service as it is put together in production, on a configuration that reaches nothing: describing it needs no
- * database. `overrides` puts real parts of the platform in.
+ * The whole service as it is composed in production, on a configuration that connects to nothing: describing it needs
+ * no database. `overrides` replaces parts of the platform by real ones.
  */
 export function makeServices(overrides: Partial<Platform> = {}, env: NodeJS.ProcessEnv = {}): Services {
   const config = readConfig({

@@ -23,7 +23,7 @@ export type Responder = (response: ServerResponse, received: Received) => unknow
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** The webhook rooms on a database of their own, one account, and as many real receivers as a test asks for. */
+/** The webhook features on a database of their own, one account, and as many real receivers as a test asks for. */
 export async function createFixture() {
   const test = await createTestDatabase()
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
@@ -59,7 +59,7 @@ export async function createFixture() {
     { work = deliver, signal, isDue = true }: RunOptions = {},
   ): Promise<JobOutcome | 'stale'> {
     const jobId = await jobOf(deliveryId)
-    // The dispatcher's part, and time's.
+    // Does the work of the dispatcher, and moves the due time.
     const [ticket] = await test.owner<{ dispatches: number }>(
       `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1 WHERE id = $1 RETURNING dispatches`,
       [jobId],
@@ -136,7 +136,7 @@ export async function createFixture() {
 interface RunOptions {
   work?: ReturnType<typeof createDeliver>
   signal?: AbortSignal
-  /** false leaves the row's own time as it is. */
+  /** false leaves the row's own time unchanged. */
   isDue?: boolean
 }
 

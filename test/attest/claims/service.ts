@@ -1,5 +1,5 @@
-// Claims as a caller meets them: the real application on a free port with Postgres, a disk, signing keys and the job engine.
-// Nothing runs a job by itself: a test starts a worker, or takes a job over as a delivery would.
+// Claims as a caller sees them: the real application on a free port with Postgres, a disk, signing keys and job engine.
+// No job runs by itself: a test starts a worker, or takes a job over as a delivery does.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -56,7 +56,7 @@ type Table = (typeof TABLES)[number]
 export interface Service {
   test: TestDatabase
   app: TestApp
-  /** What the devices' registry takes for now; Postgres and the claims keep their own time. */
+  /** The clock of the devices' registry; Postgres and the claims keep their own time. */
   clock: { now: Date }
   claims: Claims
   media: MediaDomain
@@ -72,30 +72,30 @@ export interface Service {
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   addKey(row: Partial<KeyRow>): string
   call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
-  /** POST /v1/claims/attest, not waiting unless `prefer` says so. */
+  /** POST /v1/claims/attest, not waiting unless `prefer` asks for it. */
   attest(caller: { key: string }, body: unknown, prefer?: string): Promise<TestAnswer>
   /** Takes a job over, as the delivery to a worker does. */
   take(jobId: string): Promise<RunningJob>
   /** Takes the attestation's job and runs it. */
   run(attestationId: string, work?: Work<'attest'>): Promise<JobOutcome>
-  /** What a worker does with a job that it holds. */
+  /** Does what a worker does with a job that it holds. */
   runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<JobOutcome>
-  /** Submits, evaluates and answers the attestation. */
+  /** Submits, evaluates and returns the attestation. */
   judge(caller: Caller, body: unknown): Promise<TestAnswer['json']>
   jobOf(attestationId: string): Promise<string>
   startWorker(options?: { work?: Work<'attest'>; concurrency?: number }): Promise<Worker>
   /** What was emitted in this account, in order. */
   events(scope: Scope): Promise<EventRow[]>
   count(table: Table): Promise<number>
-  /** Everything that a refused request must leave as it is. */
+  /** Everything that a refused request must leave unchanged. */
   fingerprint(): Promise<string>
   close(): Promise<void>
 }
 
 interface ServiceOptions {
-  /** What the claims and the handler ask instead of the database itself. */
+  /** What the claims and the handler use instead of the database itself. */
   through?: (db: Database) => Database
-  /** Whose word about hardware counts. */
+  /** The hardware vendors that count as trusted. */
   trust?: Trust
   poolSize?: number
 }
@@ -205,7 +205,7 @@ export async function startService({
 
   async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<JobOutcome> {
     const outcome = await work.run({ attestationId }, job)
-    // The worker's part.
+    // What the worker does.
     if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
     return outcome
   }
@@ -272,7 +272,7 @@ export async function startService({
       return row?.count ?? 0
     },
     async fingerprint() {
-      // That bytes came again is noted on them, also when nothing else came of the request.
+      // A repeated upload is recorded on the media, also when the request had no other effect.
       const digestOf = (table: Table) =>
         `(SELECT md5(string_agg((to_jsonb(t) - 'uploaded_at')::text, ' ' ORDER BY t.id)) FROM ${table} t)`
       const [row] = await test.owner<{ text: string }>(`SELECT concat_ws('|', ${TABLES.map(digestOf)}) AS text`)

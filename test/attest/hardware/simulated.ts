@@ -1,4 +1,4 @@
-// Evidence of simulated vendors, and how it is verified where a test says nothing else.
+// Evidence of simulated vendors, and its verification with the defaults of the tests.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { type AndroidInput, verifyKeyAttestation } from '#src/attest/hardware/android.ts'
@@ -48,7 +48,7 @@ export function codesOf({ reasons }: Pick<EvidenceVerdict, 'reasons'>): string[]
   return reasons.map(({ code }) => code)
 }
 
-/** The bytes with one bit turned. */
+/** The bytes with one bit flipped. */
 export function flip(bytes: Uint8Array, bit: number): Buffer {
   const flipped = Buffer.from(bytes)
   flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))

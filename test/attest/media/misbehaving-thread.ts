@@ -1,4 +1,4 @@
-// A thread that does what hostile files make parsers do: the path says what.
+// A thread that does what hostile files make parsers do: the path names the misbehaviour.
 
 import { parentPort } from 'node:worker_threads'
 import type { FileFacts } from '#src/attest/media/exif.ts'

@@ -1,4 +1,4 @@
-// The media routes as a caller meets them: the real application on a free port, with a database and a disk of its own.
+// The media routes as a caller sees them: the real application on a free port, with a database and a disk of its own.
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -96,7 +96,7 @@ export async function startService({
     const answer = new Promise<Answer>((resolve, reject) => {
       sending.once('error', reject).once('response', (response) => readAnswer(response).then(resolve, reject))
     })
-    // A test that cuts the connection doesn't ask what came back.
+    // A test that breaks the connection doesn't wait for the answer.
     answer.catch(() => {})
     return { sending, answer }
   }

@@ -1,4 +1,4 @@
-// Claims as elsewhere, and beside them the risk policy and re-evaluation, on the same rows. Nothing walks by itself.
+// Claims as in the other tests, with the risk policy and re-evaluation on the same rows. No walk starts by itself.
 
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
@@ -30,9 +30,9 @@ export interface Reevaluating {
   call(caller: { key?: string }, path: string, sent?: Parameters<typeof call>[2]): Promise<TestAnswer>
   put(caller: { key: string }, policy: object, headers?: Record<string, string>): Promise<TestAnswer>
   request(scope: Scope, cause: Cause): Promise<string | undefined>
-  /** One look of clock. */
+  /** One round of clock. */
   walk(): Promise<number>
-  /** Walks, and runs the jobs that come of it, until nothing is left to do. */
+  /** Walks, and runs the resulting jobs, until no work is left. */
   drain(scope: Scope): Promise<void>
   close(): Promise<void>
 }

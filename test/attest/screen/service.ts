@@ -1,5 +1,5 @@
-// Screenings as a caller meets them: the real application on a free port, Postgres, a disk and a detector that is a server.
-// Nothing runs a job by itself: a test takes it over as a delivery would.
+// Screenings as a caller sees them: the real application on a free port, Postgres, a disk, and a server as detector.
+// No job runs by itself: a test takes it over as a delivery does.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -46,17 +46,17 @@ export interface ScreenService {
   eraser: ReturnType<typeof createEraser>
   server: FakeDetector
   detector: Detector
-  /** The real reader of what files declare. */
+  /** The real reader of declared facts. */
   observe: ScreenDeps['observe']
   clock: { now: Date }
-  /** What the handler said at warning and above. */
+  /** What the handler logged at warning and above. */
   said: { level: 'warn' | 'error'; about: Record<string, unknown>; message: string }[]
   registry: Registry
   makeWork(deps?: Partial<ScreenDeps>): Work<'screen'>
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   addKey(row: Partial<KeyRow>): string
   call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
-  /** POST /v1/media/screen, not waiting unless `headers` say so. */
+  /** POST /v1/media/screen, not waiting unless `headers` ask for it. */
   screen(caller: { key: string }, body: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   find(caller: { key: string }, id: unknown): Promise<TestAnswer['json']>
   makeImage(scope: Scope, format?: 'png' | 'tiff'): Promise<Media>
@@ -183,7 +183,7 @@ export async function startScreening(): Promise<ScreenService> {
     async run(screeningId, work = makeWork(), more = {}) {
       const job = await take(screeningId, more)
       const outcome = await work.run({ screeningId: String(screeningId) }, job)
-      // The worker's part.
+      // What the worker does.
       if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
       return outcome
     },

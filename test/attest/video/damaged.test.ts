@@ -15,7 +15,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const NONCE = 'A'.repeat(43)
 const scope = { accountId: 'acc_0000000000000000000000000a', environment: 'sandbox' } as const
 
-it('reads the bytes of a video once, however many chunks it has', async () => {
+it('the check reads the bytes of a video once, however many chunks it has', async () => {
   const disk = createDiskStore({ root })
   const recording = recordVideo({ seed: 2, chunks: 10_000, chunkMs: 100 })
   const { sha256 } = await disk.put(scope, Readable.from([joinChunks(recording)]), { maxBytes: 64 * 1024 * 1024 })
@@ -44,11 +44,11 @@ it('reads the bytes of a video once, however many chunks it has', async () => {
     footage: { fragments: 10_000, chunkStart: null, chunkFrames: null },
   })
   expect(opened).toBe(1)
-  // However many chunks: what is kept of them is not.
+  // The number of chunks does not matter: none of their bytes are kept.
   expect(JSON.stringify(video).length).toBeLessThan(2_000)
 })
 
-it('blames nobody for bytes that the store has damaged', async () => {
+it('the check blames no device for bytes that the store has damaged', async () => {
   const store = createDiskStore({ root })
   const recording = recordVideo({ seed: 1, chunks: 3 })
   const file = joinChunks(recording)

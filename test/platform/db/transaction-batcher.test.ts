@@ -2,16 +2,16 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 
-/** Connections that are given out one by one, by hand. */
-function makePier() {
+/** Connections that the test hands out one by one. */
+function makeConnections() {
   const waiting: (() => void)[] = []
-  const crossings: string[][] = []
+  const batches: string[][] = []
   const connect = () => new Promise<void>((resolve) => waiting.push(resolve))
   const free = async () => {
     waiting.shift()?.()
     await new Promise((done) => setImmediate(done))
   }
-  return { connect, free, crossings }
+  return { connect, free, batches }
 }
 
 const refusal = (code: string) => {
@@ -20,77 +20,77 @@ const refusal = (code: string) => {
   return error
 }
 
-describe('whoever waits for a connection', () => {
-  it('travels with the others of its key, in order, and not with those who come later', async () => {
-    const { connect, free, crossings } = makePier()
-    const board = createTransactionBatcher<string, string>({
+describe('a transaction batcher', () => {
+  it('runs items of one key together, in order, without items that come later', async () => {
+    const { connect, free, batches } = makeConnections()
+    const add = createTransactionBatcher<string, string>({
       keyOf: (item) => item.charAt(0),
-      async run(depart) {
+      async run(take) {
         await connect()
-        const aboard = depart()
-        crossings.push([...aboard])
-        return aboard.map((item) => item.toUpperCase())
+        const items = take()
+        batches.push([...items])
+        return items.map((item) => item.toUpperCase())
       },
     })
-    const first = ['a1', 'b1', 'a2', 'b2', 'a3'].map(board)
+    const first = ['a1', 'b1', 'a2', 'b2', 'a3'].map(add)
     await free()
-    const late = board('a4')
+    const late = add('a4')
     await free()
     await free()
     expect(await Promise.all([...first, late])).toEqual(['A1', 'B1', 'A2', 'B2', 'A3', 'A4'])
-    expect(crossings).toEqual([['a1', 'a2', 'a3'], ['b1', 'b2'], ['a4']])
+    expect(batches).toEqual([['a1', 'a2', 'a3'], ['b1', 'b2'], ['a4']])
   })
 
-  it('goes with the next one when there is no room', async () => {
-    const { connect, free, crossings } = makePier()
-    const board = createTransactionBatcher<number, number>({
+  it('runs items beyond the largest size in the next batch', async () => {
+    const { connect, free, batches } = makeConnections()
+    const add = createTransactionBatcher<number, number>({
       maxSize: 2,
-      async run(depart) {
+      async run(take) {
         await connect()
-        crossings.push(depart().map(String))
-        return depart()
+        batches.push(take().map(String))
+        return take()
       },
     })
-    const answers = [1, 2, 3, 4, 5].map(board)
+    const answers = [1, 2, 3, 4, 5].map(add)
     for (const _ of answers) await free()
     expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5])
-    expect(crossings).toEqual([['1', '2'], ['3', '4'], ['5']])
+    expect(batches).toEqual([['1', '2'], ['3', '4'], ['5']])
   })
 
-  it('waits for one that is under way, when no more may be, and takes along who comes meanwhile', async () => {
-    const { connect, free, crossings } = makePier()
-    const board = createTransactionBatcher<number, number>({
+  it('waits for a running batch at its concurrency limit, and adds items that come meanwhile', async () => {
+    const { connect, free, batches } = makeConnections()
+    const add = createTransactionBatcher<number, number>({
       maxRunning: 1,
       maxSize: 2,
-      async run(depart) {
+      async run(take) {
         await connect()
-        crossings.push(depart().map(String))
+        batches.push(take().map(String))
         await connect()
-        return depart()
+        return take()
       },
     })
-    const answers = [1, 2, 3].map(board)
+    const answers = [1, 2, 3].map(add)
     await free()
-    answers.push(...[4, 5].map(board))
+    answers.push(...[4, 5].map(add))
     for (let turn = 0; turn < 5; turn += 1) await free()
     expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5])
-    expect(crossings).toEqual([['1', '2'], ['3', '4'], ['5']])
+    expect(batches).toEqual([['1', '2'], ['3', '4'], ['5']])
   })
 
-  it('is tried alone when Postgres refused them together', async () => {
-    const crossings: number[][] = []
-    const board = createTransactionBatcher<number, number>({
-      async run(depart) {
+  it('retries items alone when Postgres refused them together', async () => {
+    const batches: number[][] = []
+    const add = createTransactionBatcher<number, number>({
+      async run(take) {
         await Promise.resolve()
-        const aboard = depart()
-        crossings.push([...aboard])
-        if (aboard.includes(2)) throw refusal('22P02')
-        return aboard
+        const items = take()
+        batches.push([...items])
+        if (items.includes(2)) throw refusal('22P02')
+        return items
       },
     })
-    const settled = await Promise.allSettled([1, 2, 3].map(board))
+    const settled = await Promise.allSettled([1, 2, 3].map(add))
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect(crossings).toEqual([[1, 2, 3], [1], [2], [3]])
+    expect(batches).toEqual([[1, 2, 3], [1], [2], [3]])
   })
 
   it.each([
@@ -100,45 +100,45 @@ describe('whoever waits for a connection', () => {
     ['a server without resources', () => refusal('53300')],
     ['a lock that was not to be had in time', () => refusal('55P03')],
     ['a defect of ours', () => new TypeError('x is not a function')],
-  ])('is never tried twice after %s', async (_what, make) => {
-    let crossings = 0
-    const board = createTransactionBatcher<number, number>({
-      async run(depart) {
+  ])('never retries after %s', async (_what, make) => {
+    let batches = 0
+    const add = createTransactionBatcher<number, number>({
+      async run(take) {
         await Promise.resolve()
-        crossings += 1
-        depart()
+        batches += 1
+        take()
         throw make()
       },
     })
-    const settled = await Promise.allSettled([1, 2, 3].map(board))
+    const settled = await Promise.allSettled([1, 2, 3].map(add))
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    expect(crossings).toBe(1)
+    expect(batches).toBe(1)
   })
 
-  it('is told when there are more or fewer results than items, and nothing is done again', async () => {
-    let crossings = 0
-    const board = createTransactionBatcher<number, number>({
-      async run(depart) {
+  it('rejects all items when there are more or fewer results than items, and runs nothing again', async () => {
+    let batches = 0
+    const add = createTransactionBatcher<number, number>({
+      async run(take) {
         await Promise.resolve()
-        crossings += 1
-        return depart().slice(1)
+        batches += 1
+        return take().slice(1)
       },
     })
-    const settled = await Promise.allSettled([1, 2].map(board))
+    const settled = await Promise.allSettled([1, 2].map(add))
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(crossings).toBe(1)
+    expect(batches).toBe(1)
   })
 
-  it('does not join those who failed at once', async () => {
+  it('does not add an item to a batch that failed at once', async () => {
     let isBroken = true
-    const board = createTransactionBatcher<number, number>({
-      run(depart) {
+    const add = createTransactionBatcher<number, number>({
+      run(take) {
         if (isBroken) throw new Error('no pool')
-        return Promise.resolve(depart())
+        return Promise.resolve(take())
       },
     })
-    await expect(board(1)).rejects.toThrow('no pool')
+    await expect(add(1)).rejects.toThrow('no pool')
     isBroken = false
-    expect(await board(2)).toBe(2)
+    expect(await add(2)).toBe(2)
   })
 })

@@ -63,7 +63,7 @@ describe('operating queues', () => {
     expect((await attest())?.isPaused).toBe(false)
   })
 
-  it('lists jobs and runs a dead one again, telling its subject once', async () => {
+  it('lists jobs and redrives a dead one, with one call for its subject', async () => {
     const [id = ''] = await addJobs(1)
     await database.owner("UPDATE jobs SET state = 'dead', attempts = 8, last_error = 'broke' WHERE id = $1", [id])
     const [job] = await listJobs(database.db, { id, state: 'dead', limit: 10 })
@@ -82,7 +82,7 @@ describe('operating queues', () => {
     expect((await listJobs(database.db, { id, limit: 1 }))[0]).toMatchObject({ state: 'queued', attempts: 0 })
   })
 
-  it('forgets what ended well a day ago, keeps the dead, and forgets silent workers', async () => {
+  it('purges succeeded jobs after a day, keeps dead ones, and removes silent workers', async () => {
     const [old = '', fresh = '', dead = ''] = await addJobs(3)
     await database.owner(
       "UPDATE jobs SET state = 'succeeded', settled_at = now() - interval '25 hours' WHERE id = $1",
