@@ -1,4 +1,4 @@
-// What operators do to queues. Every act names its subject and answers what it changed.
+// What operators do to queues. Every function names its subject and answers what it changed.
 
 import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
