@@ -1,5 +1,5 @@
-// Shows the first bytes of a stream while the rest is still on its way. The number of looks and the memory are bounded
-// whatever the size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
+// Shows the first bytes of a stream while the rest arrives. The number of calls and the memory are bounded whatever the
+// size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
 
 const FIRST_LOOK = 64
 const MAX_HEAD = 256 * 1024
