@@ -6,7 +6,7 @@ import { idParams } from '#src/platform/http/params.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
 import type { EndpointRow } from './rows.ts'
 
-// Checked by the domain, which says more of a wrong one.
+// The domain checks it, because its message says more.
 const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
 const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
 
@@ -172,7 +172,7 @@ function toRequest({ limit, cursor, include, created_gte, created_lt }: ListQuer
   return { limit, cursor, include, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
 }
 
-// Postgres reads fewer years and offsets than ISO 8601 has; what is a time here is one there.
+// Postgres supports fewer years and offsets than ISO 8601; only times that Postgres accepts pass.
 function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
