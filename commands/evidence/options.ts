@@ -26,7 +26,7 @@ export interface Options {
   isJson: boolean
 }
 
-/** Undefined: the help was asked for. @throws a usage error. */
+/** Undefined: help was requested. @throws a usage error. */
 export function readOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,

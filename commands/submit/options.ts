@@ -61,7 +61,7 @@ export interface Options {
   url: string
   /** Undefined only with `isCheck`. */
   key: string | undefined
-  /** What the key says of itself. */
+  /** The environment in the key's prefix. */
   environment: Environment | undefined
   out: string
   state: string
@@ -75,7 +75,7 @@ export interface Options {
   isJson: boolean
 }
 
-/** undefined: the help was asked for. @throws a usage error. */
+/** undefined: help was requested. @throws a usage error. */
 export function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | undefined {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined

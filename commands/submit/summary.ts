@@ -1,4 +1,4 @@
-// What people read: problems as they are found, and the table at the end.
+// Text for people: problems as they are found, and the table at the end.
 
 import { styleText } from 'node:util'
 import type { Entry } from './entry.ts'
