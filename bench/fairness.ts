@@ -129,7 +129,7 @@ async function release(stage: Stage, accountId: string): Promise<void> {
   })
 }
 
-/** Answers how many still waited. */
+/** Returns how many still waited. */
 async function hold(stage: Stage, accountId: string): Promise<number> {
   const held = await stage.owner(
     `WITH held AS (

@@ -255,7 +255,7 @@ async function addEnemies(stage: Stage) {
   return { accountId: own.accountId, key: own.key, publishableKey: key, accounts: [own.accountId, shared.id] }
 }
 
-/** Claims of the attacker, and attestations that wait for jobs of another day. Answers the ids of some. */
+/** Claims of the attacker, and attestations that wait for jobs of another day. Returns the ids of some. */
 async function addRows(
   stage: Stage,
   { accountId, key, port, count }: { accountId: string; key: string; port: number; count: number },

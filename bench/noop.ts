@@ -23,7 +23,7 @@ export async function enqueueNoops({ db, scope }: Stage, count: number): Promise
 }
 
 /**
- * Runs `count` of the waiting jobs, and answers how many per second: from the start of the dispatcher to the last
+ * Runs `count` of the waiting jobs, and returns how many per second: from the start of the dispatcher to the last
  * commit.
  */
 export async function drain(

@@ -45,8 +45,8 @@ interface PrepareOptions {
 }
 
 /**
- * Prepares everything that processes and administrators need; starts no process. @throws {Error} with a sentence for
- * people.
+ * Prepares everything that processes and administrators need; starts no process.
+ * @throws {Error} with a sentence for people.
  */
 export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   const { transient, overrides = {}, say = () => {}, onWarning = () => {}, signal } = options

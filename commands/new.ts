@@ -175,7 +175,7 @@ function queueRow(name: string): string {
     // 2 s doubling to 5 min: ten attempts outlast a dependency that is away for ten minutes.
     maxAttempts: 10,
     concurrency: 4,
-    packet: 1,
+    batchSize: 1,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,

@@ -18,8 +18,8 @@ interface Ports {
 }
 
 /**
- * The ports to listen on: the requested ones, or usual ones, or any free ones. @throws {Error} when a requested port is
- * in use or is not a port.
+ * The ports to listen on: the requested ones, or usual ones, or any free ones.
+ * @throws {Error} when a requested port is in use or is not a port.
  */
 export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }: Wanted): Promise<Ports> {
   await requireFree('INTERNAL_PORT', internalPort, '127.0.0.1')

@@ -29,7 +29,7 @@ export interface AppDeps {
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
-  /** Public keys only; the view drops what is not one. */
+  /** Public keys only; the view drops every other member. */
   jwks: () => Promise<{ keys: object[] }>
   /** The API's public address. */
   baseUrl: string

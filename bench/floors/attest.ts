@@ -37,7 +37,7 @@ interface Row {
   }
 }
 
-/** Answers how many it settles per second. */
+/** Returns how many it settles per second. */
 work(async ({ kind }: { kind: FloorKind }) => {
   const rows = await db.tenant(scope, (tx) =>
     tx.query<Row>(

@@ -13,5 +13,5 @@ const worker = new Worker(
 )
 await worker.waitUntilReady()
 
-/** Answers when the job arrived, or null before that. */
+/** Returns when the job arrived, or null before that. */
 work(async ({ id }: { id: string }) => arrivals.get(id)?.toString() ?? null)

@@ -6,7 +6,7 @@ import { film, type PlannedVideo } from '../../capture-kit/footage.ts'
 
 const RESULT_SECONDS = 30
 
-/** Answers the ids of the videos' attestations, by external id. */
+/** Returns the ids of the videos' attestations, by external id. */
 export async function sendVideos(
   client: Client,
   videos: readonly PlannedVideo[],

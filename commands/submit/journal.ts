@@ -68,8 +68,9 @@ const NEWLINE = 0x0a
 const sync = promisify(fdatasync)
 
 /**
- * @param path Created when it does not exist. @param to Names the key: media ids of another key may belong to another
- * account, and are useless here. @throws {Error} when another run uses it, or when it is not a journal.
+ * @param path Created when it does not exist.
+ * @param to Names the key: media ids of another key may belong to another account, and are useless here.
+ * @throws {Error} when another run uses it, or when it is not a journal.
  */
 export async function openJournal(path: string, to: string): Promise<Journal> {
   const unlock = await takeLock(`${path}.lock`)

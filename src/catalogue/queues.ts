@@ -10,7 +10,7 @@ interface QueueSettings {
   /** Jobs at once in one worker process. */
   concurrency: number
   /** Most jobs in one batch of the engine. Larger batches cost less; smaller ones spread better over workers. */
-  packet: number
+  batchSize: number
   /** Jobs of one lane dispatched or running at once. */
   laneCap: number
   /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
@@ -25,7 +25,7 @@ export const QUEUES = {
     maxAttempts: 10,
     // A job waits for Postgres and the photo most of its time.
     concurrency: 16,
-    packet: 4,
+    batchSize: 4,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
@@ -37,7 +37,7 @@ export const QUEUES = {
     maxAttempts: 8,
     // A job waits for the detector most of its time, and holds an image of up to 20 MB.
     concurrency: 8,
-    packet: 1,
+    batchSize: 1,
     laneCap: 100_000,
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
@@ -48,7 +48,7 @@ export const QUEUES = {
     maxAttempts: 40,
     // A delivery waits for its receiver most of its time.
     concurrency: 128,
-    packet: 32,
+    batchSize: 32,
     // A receiver that hangs may hold at most this many of our connections.
     laneCap: 8,
     retryBaseMs: 5_000,
@@ -61,7 +61,7 @@ export type Payload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]['payload']
 
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 
-/** The processes of the Procfile: one per queue, and those that have none. */
+/** The processes of the Procfile: one per queue, and those without a queue. */
 export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'clock'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
 

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { detached } from './context.ts'
 import { isLockTimeout } from './unavailable.ts'
 
-/** Adds one item to a batch and answers its own result. */
+/** Adds one item to a batch and returns its own result. */
 export type AddToBatch<Item, Result> = (item: Item) => Promise<Result>
 
 export type Batch<Item> = readonly [Item, ...Item[]]
@@ -16,7 +16,7 @@ interface Waiting<Item, Result> {
 }
 
 interface BatcherOptions<Item, Result> {
-  /** Handles items of one key at once; answers a result for each, in order. */
+  /** Handles items of one key at once; returns a result for each, in order. */
   run(items: Batch<Item>): Promise<readonly Result[]>
   /** Items of different keys are never in one batch. */
   keyOf?: (item: Item) => string
@@ -72,7 +72,7 @@ export function createBatcher<Item, Result>({
 
 interface TransactionBatcherOptions<Item, Result> {
   /** Handles one batch in one transaction: `take`, called once there is a connection, closes the batch and answers its items.
-   * Answers a result for each, in order. */
+   * Returns a result for each, in order. */
   run(take: () => readonly Item[], first: Item): Promise<readonly Result[]>
   /** Items of different keys are never in one batch. */
   keyOf?: (item: Item) => string

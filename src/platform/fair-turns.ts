@@ -12,7 +12,7 @@ export interface FairTurnsOptions {
   maxWaitingEach: number
   /** Works of all owners that may wait. */
   maxWaiting: number
-  /** What the caller hears whose work may not wait. */
+  /** The error for a caller whose work may not wait. */
   refusal: { detail: string; retryAfterSeconds: number }
 }
 

@@ -70,7 +70,7 @@ export function runRetention(deps: RetentionDeps, rules: readonly RetentionRule[
 }
 
 /**
- * Runs the rules once in all tenants. A failure in one tenant is logged and does not stop the others. Answers how many
+ * Runs the rules once in all tenants. A failure in one tenant is logged and does not stop the others. Returns how many
  * rows were deleted, by kind.
  */
 export async function purgeTenants(

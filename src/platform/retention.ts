@@ -8,7 +8,7 @@ export interface DeploymentRule {
   per: 'deployment'
   what: string
   everyMs: number
-  /** Answers how many rows it deleted. */
+  /** Returns how many rows it deleted. */
   purge(): Promise<number>
 }
 
@@ -19,7 +19,7 @@ export interface TenantRule {
   everyMs: number
   /** Age in days; null: kept until the account deletes it, except in accounts whose keys are published. */
   days: number | null
-  /** Deletes what is older than `before`; answers how many. */
+  /** Deletes rows older than `before`; returns how many. */
   purge(scope: Scope, before: Date, signal: AbortSignal): Promise<number>
 }
 
@@ -38,7 +38,7 @@ export interface Past {
   limit: number
 }
 
-/** Deletes rows of one kind in one transaction. Answers how many, which is fewer than the limit when none are left. */
+/** Deletes rows of one kind in one transaction. Returns how many, which is fewer than the limit when none are left. */
 export type PurgeStep = (tx: Tx, scope: Scope, past: Past) => Promise<number>
 
 interface OldRows {
@@ -64,7 +64,7 @@ export function oldRows({ table, idType, age, unless = [], isLocking = false }: 
 }
 
 /**
- * Deletes rows by id, and answers how many. A separate statement finds them: in one DELETE, a planner without
+ * Deletes rows by id, and returns how many. A separate statement finds them: in one DELETE, a planner without
  * statistics compares each found row with each row of the table, 60 s for 2,000 of 4,500.
  */
 export async function deleteRows(tx: Tx, table: string, found: readonly { id: string }[]): Promise<number> {

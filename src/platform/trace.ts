@@ -19,7 +19,7 @@ import type { LogSubject } from './context.ts'
 export interface SpanSpec {
   name: string
   kind?: 'server' | 'client' | 'producer' | 'consumer'
-  /** Ids, names and numbers; never what a caller sent. */
+  /** Ids, names and numbers; never text that a caller sent. */
   attributes?: Attributes
 }
 

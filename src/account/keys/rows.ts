@@ -81,7 +81,7 @@ export async function listAccounts(
 
 // System role: only the key of a request tells its account.
 
-/** Answers `LookupRow`s. */
+/** Returns `LookupRow`s. */
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, k.expires_at, k.revoked_at,

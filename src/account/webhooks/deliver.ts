@@ -131,7 +131,7 @@ export function createDeliver({
     },
   })
 
-  /** Explains why no attempt began, and answers the outcome that the job needs. */
+  /** Explains why no attempt began, and returns the outcome that the job needs. */
   async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<JobOutcome> {
     const standing = await findStanding(tx, deliveryId)
     if (standing?.status === 'pending') {

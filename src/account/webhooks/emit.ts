@@ -27,7 +27,7 @@ export interface Emitted {
 }
 
 /**
- * Writes one event, and a delivery with its job for each endpoint that subscribes to it. Answers the event's id, or
+ * Writes one event, and a delivery with its job for each endpoint that subscribes to it. Returns the event's id, or
  * undefined when `dedupKey` was used before.
  */
 export async function emit(tx: Tx, scope: Scope, event: NewEvent): Promise<string | undefined> {
@@ -37,8 +37,8 @@ export async function emit(tx: Tx, scope: Scope, event: NewEvent): Promise<strin
 
 /**
  * The same for several events: one round trip for all of them, and two more when any endpoint subscribes to any. Ids
- * ascend in the order given. @throws {ZodError} when `data` does not fit its type: a programmer's error, found before
- * anything is written.
+ * ascend in the order given.
+ * @throws {ZodError} when `data` does not fit its type: a programmer's error, found before anything is written.
  */
 export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]): Promise<Emitted[]> {
   if (events.length === 0) return []

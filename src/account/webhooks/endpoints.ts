@@ -101,7 +101,8 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     },
 
     /**
-     * Deletes an endpoint and cancels its pending deliveries. @throws {Failure} `environment_mismatch`, `not_found`.
+     * Deletes an endpoint and cancels its pending deliveries.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)

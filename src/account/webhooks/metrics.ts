@@ -6,7 +6,7 @@ import type { Outbound } from '#src/platform/net/outbound.ts'
 export function countAttempts<O extends Pick<Outbound, 'send'>>(outbound: O, registry: Registry): O {
   const attempts = new Counter({
     name: 'countersign_webhook_attempts_total',
-    help: 'Webhook calls by result: 2xx, 3xx, 4xx, 5xx, or why none came (timeout, connect_failed, ...).',
+    help: 'Webhook calls by result: 2xx, 3xx, 4xx, 5xx, or why there was no answer (timeout, connect_failed, ...).',
     labelNames: ['result'],
     registers: [registry],
   })

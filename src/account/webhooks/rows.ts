@@ -129,7 +129,7 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Cancels the pending deliveries of this endpoint. Answers the jobs that have no deliveries left. */
+/** Cancels the pending deliveries of this endpoint. Returns the jobs that have no deliveries left. */
 export async function cancelPending(tx: Tx, endpointId: string): Promise<string[]> {
   const rows = await tx.query<{ jobId: string }>(
     `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL

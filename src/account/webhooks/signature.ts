@@ -53,8 +53,8 @@ export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery
 
 /**
  * Checks `Service-Signature` of a delivery over the raw body, before anything parses it.
- * @param headers Names in any case, as in node's `request.headers` or a plain object. @param secrets One, or both
- * during a rotation. An empty one throws: anyone could make a signature that it accepts.
+ * @param headers Names in any case, as in node's `request.headers` or a plain object.
+ * @param secrets One, or both during a rotation. An empty one throws: anyone could make a signature that it accepts.
  * @param nowSeconds Unix seconds. The signature may be `toleranceSeconds` older or newer, not more.
  */
 export function verifyWebhookSignature(

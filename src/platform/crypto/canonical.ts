@@ -20,9 +20,9 @@ export interface JsonLimits {
 const MAX_CANONICAL_DEPTH = 1_000
 
 /**
- * RFC 8785 text of a value; its UTF-8 bytes are hashed and signed. @throws {TypeError} on values that JSON can't
- * express: NaN and infinities, lone surrogates (also in keys), undefined, functions, bigints, symbols, dates and other
- * class instances, more than 1,000 levels or a cycle.
+ * RFC 8785 text of a value; its UTF-8 bytes are hashed and signed.
+ * @throws {TypeError} on values that JSON can't express: NaN and infinities, lone surrogates (also in keys), undefined,
+ * functions, bigints, symbols, dates and other class instances, more than 1,000 levels or a cycle.
  */
 export function canonicalize(value: Json): string {
   checkValue(value, 0)

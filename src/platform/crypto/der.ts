@@ -24,7 +24,8 @@ export function readElements(bytes: Buffer): Element[] {
 }
 
 /**
- * The single element in `bytes`. @throws {RangeError} also when bytes follow it, or its tag is different.
+ * The single element in `bytes`.
+ * @throws {RangeError} also when bytes follow it, or its tag is different.
  */
 export function readOnly(bytes: Buffer, tag: number): Element {
   const element = readElement(bytes, 0)

@@ -123,7 +123,7 @@ function isLast(scan: Scan, depth: number, close: number): boolean {
   return false
 }
 
-// Answers whether the string has escapes. Decoded text can't contain a raw lone surrogate; escapes can.
+// Returns whether the string has escapes. Decoded text can't contain a raw lone surrogate; escapes can.
 function scanString(scan: Scan, depth: number): boolean {
   const { text } = scan
   let isEscaped = false

@@ -44,7 +44,7 @@ export interface SigningKeys {
   jwks(): Promise<KeySet>
   /** All keys, oldest first. */
   list(): Promise<SigningKeySummary[]>
-  /** Publishes a new key, which replaces the old one after 24 hours; answers its kid. */
+  /** Publishes a new key, which replaces the old one after 24 hours; returns its kid. */
   rotate(environment: Environment, family: KeyFamily): Promise<string>
 }
 

@@ -118,8 +118,8 @@ export type CertificateSummary = Pick<
 >
 
 /**
- * A summary of a stored certificate, also when its key was accepted under wider limits than today's. @throws {Error}
- * when it is not a certificate.
+ * A summary of a stored certificate, also when its key was accepted under wider limits than today's.
+ * @throws {Error} when it is not a certificate.
  */
 export function summarizeStored(der: Buffer | undefined = Buffer.alloc(0)): CertificateSummary {
   const parsed = parseCertificate(der)

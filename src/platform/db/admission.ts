@@ -5,7 +5,7 @@ import { detached } from '#src/platform/context.ts'
 
 export interface Admission {
   /**
-   * Waits until the account may use one more connection. Answers the function that gives it back, to be called once.
+   * Waits until the account may use one more connection. Returns the function that gives it back, to be called once.
    * @throws {Error} after `timeoutMs`, as the pool does when it has no connection.
    */
   enter(account: string): Promise<() => void>
@@ -62,10 +62,10 @@ export function createAdmission({
     free += 1
     account.busy -= 1
     admitNext()
-    forget(name, account)
+    dropIfIdle(name, account)
   }
 
-  function forget(name: string, account: Account): void {
+  function dropIfIdle(name: string, account: Account): void {
     if (account.busy === 0 && account.queue.length === 0) accounts.delete(name)
   }
 
@@ -97,7 +97,7 @@ export function createAdmission({
           entered.queue.splice(entered.queue.indexOf(waiter), 1)
           waiting -= 1
           if (entered.queue.length === 0) turns.delete(entered)
-          forget(name, entered)
+          dropIfIdle(name, entered)
           // The pool's own words, so that the error maps to the same 503.
           reject(new Error(`timeout exceeded when trying to connect: ${timeoutMs} ms in this account's queue`))
         }

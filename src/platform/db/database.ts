@@ -49,7 +49,7 @@ export interface Database {
    */
   readSystem<Row>(reason: string, statement: () => Statement): Promise<Row[]>
   /**
-   * Short reading statements in the tenant role, in one round trip; answers the rows of each. Statements of one scope
+   * Short reading statements in the tenant role, in one round trip; returns the rows of each. Statements of one scope
    * that wait for a connection share it: a slow one would delay the others.
    */
   readTenant<Rows extends readonly unknown[]>(

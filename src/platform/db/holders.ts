@@ -20,7 +20,7 @@ const BREAKING_DEADLINE_MS = 10_000
 
 let taken = 0
 
-/** Registers this process, and answers with the lock still held until `unlock`. */
+/** Registers this process, and returns with the lock still held until `unlock`. */
 export async function hold(directory: string): Promise<Holder> {
   mkdirSync(directory, { recursive: true })
   taken += 1

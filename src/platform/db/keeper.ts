@@ -72,7 +72,7 @@ function start({ command, args, identity, directory }: Keeping): Server {
     server.on('error', () => done(1))
     server.on('exit', (code) => done(code ?? 1))
   })
-  // SIGINT is Postgres's fast shutdown: it rolls back what is open, writes a checkpoint and ends.
+  // SIGINT is Postgres's fast shutdown: it rolls back open transactions, writes a checkpoint and ends.
   return { pid: server.pid ?? 0, ended, end: () => void server.kill('SIGINT') }
 }
 

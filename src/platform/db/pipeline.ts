@@ -11,7 +11,7 @@ export interface Statement {
 }
 
 export interface Pipelines {
-  /** Runs statements in order and answers the rows of each. After the first failure none is run. */
+  /** Runs statements in order and returns the rows of each. After the first failure none is run. */
   ask(client: pg.PoolClient, statements: readonly Statement[]): Promise<Row[][]>
   /**
    * Whether this connection has run all of them before. Then they are sent with one Sync, and outside of a transaction

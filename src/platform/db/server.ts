@@ -96,8 +96,8 @@ function keepingOf({ place, isDurable, holders, leavings }: Launch, port: number
 }
 
 /**
- * Starts the server under a watchdog, and answers its port. @throws {Error} with a sentence for people when the server
- * does not start.
+ * Starts the server under a watchdog, and returns its port.
+ * @throws {Error} with a sentence for people when the server does not start.
  */
 export async function launch(launching: Launch): Promise<number> {
   const { place, password } = launching
@@ -173,7 +173,7 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
 export async function stop(place: InstallLayout): Promise<void> {
   const pidFile = join(place.directory, 'postmaster.pid')
   const pid = postmasterPid(place)
-  // SIGINT is Postgres's fast shutdown: roll back what is open, write a checkpoint, end. SIGQUIT after that loses nothing
+  // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses nothing
   // committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],

@@ -139,7 +139,7 @@ export function createKeepStatus(db: Pick<Database, 'tenant'>): KeepStatus {
 // Small steps: a delete of a million rows at once would hold its snapshot for minutes.
 const STEP = 5_000
 
-/** Deletes keys a day after their effect. Answers how many. */
+/** Deletes keys a day after their effect. Returns how many. */
 export async function purgeIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>

@@ -19,7 +19,7 @@ export interface LongString extends InlineBytes {
 }
 
 export interface LongStrings {
-  /** Takes the next bytes of a body. Answers how many bytes the body has so far without its long strings. */
+  /** Takes the next bytes of a body. Returns how many bytes the body has so far without its long strings. */
   push(chunk: Buffer): number
   /** The body without its long strings, with a token in place of each. */
   end(): Buffer

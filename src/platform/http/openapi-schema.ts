@@ -15,7 +15,7 @@ const UNNAMED = /^__schema\d+$/
 const DEFINITION_OF = /^\{"\$ref":"#\/\$defs\/(__schema\d+)"\}$/
 
 /**
- * Adds a schema to the components, and answers the reference to it.
+ * Adds a schema to the components, and returns the reference to it.
  * @param name The component's name where the schema has no id.
  */
 export function hoist(

@@ -40,8 +40,9 @@ export function parsePrefer(header: string | undefined): Preference {
 }
 
 /**
- * 200 with a finished result, or 202 with where and when to ask for a queued one. @param applied What was applied of
- * the header Prefer. @param status For a replay: the status of the first answer, whatever the state of its subject now.
+ * 200 with a finished result, or 202 with where and when to ask for a queued one.
+ * @param applied What was applied of the header Prefer.
+ * @param status For a replay: the status of the first answer, whatever the state of its subject now.
  */
 export function replyWaited<V>(
   view: V,

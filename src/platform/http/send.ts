@@ -12,8 +12,8 @@ const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 2_000
 
 /**
- * Sends an answer completely, with the answer's own headers. Never rejects because the client went away. @throws what a
- * streamed body threw; the connection is cut then, so that no client takes a part for the whole.
+ * Sends an answer completely, with the answer's own headers. Never rejects because the client went away.
+ * @throws what a streamed body threw; the connection is cut then, so that no client takes a part for the whole.
  */
 export async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
   if (res.headersSent || res.destroyed) {

@@ -43,7 +43,7 @@ const IS_RUNNING = `CASE jobs.state WHEN 'running' THEN true ELSE false END`
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
-/** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Answers their ids, in order. */
+/** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */
 export async function enqueue<Q extends QueueName>(
   tx: Tx,
   queue: Q,
@@ -81,7 +81,7 @@ export async function enqueue<Q extends QueueName>(
 }
 
 /**
- * Takes over the jobs that the deliveries name. Answers in order a lease for each, or undefined where nothing happens.
+ * Takes over the jobs that the deliveries name. Returns in order a lease for each, or undefined where nothing happens.
  * A delivery always takes over from the previous worker, whatever the lease. A dispatch number that is not the row's
  * own is from an old delivery and is ignored.
  */
@@ -152,7 +152,7 @@ export async function settle(
 }
 
 /**
- * Ends jobs as succeeded. Answers for each, in order, whether the caller still held it. Effects of the others must not
+ * Ends jobs as succeeded. Returns for each, in order, whether the caller still held it. Effects of the others must not
  * stay.
  */
 export async function settleAll(tx: Tx, jobs: readonly Pick<Lease, 'id' | 'fence'>[]): Promise<boolean[]> {
@@ -240,7 +240,7 @@ export async function findSettled(db: Pick<Database, 'readSystem'>, ids: readonl
   return rows.map((row) => row.id)
 }
 
-/** Cancels the jobs that have not started; running ones finish. Answers the ids that will not run. */
+/** Cancels the jobs that have not started; running ones finish. Returns the ids that will not run. */
 export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const locked = await tx.query<{ id: string }>(

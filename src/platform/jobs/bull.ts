@@ -28,7 +28,7 @@ export interface JobBatch {
 }
 
 export interface Producer {
-  /** Stores what it can. Answers the ids of the tickets that the engine stored, and why it did not store the others. */
+  /** Stores what it can. Returns the ids of the tickets that the engine stored, and why it did not store the others. */
   add(batches: readonly JobBatch[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these tickets the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
@@ -264,7 +264,7 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
           removeOnFail: true,
         },
       }))
-      // addBulk drops an entry that it can't store. Only the id that it answers shows this.
+      // addBulk drops an entry that it can't store. Only the id that it returns shows this.
       const added =
         jobs.length < BULK_FROM
           ? await Promise.allSettled(jobs.map((job) => bull.add(job.name, job.data, job.opts)))

@@ -141,7 +141,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       })
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
-          log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
+          log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')
           refused(error)
         })
         .finally(() => {

@@ -23,7 +23,7 @@ export interface Dispatcher {
   findInFlight(): Promise<QueueName[]>
   /** Tries to move one job at once, for a caller that waits. If it fails, the loop finds the job. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
-  /** Requeues jobs that a dead worker or a flushed engine left behind. Answers how many. */
+  /** Requeues jobs that a dead worker or a flushed engine left behind. Returns how many. */
   reconcile(queue: QueueName): Promise<number>
   close(): Promise<void>
 }
@@ -91,7 +91,7 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
   return {
     async dispatch(queue) {
       const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
-      const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].packet))
+      const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].batchSize))
       return { count, free: room.free, window: room.window }
     },
     findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues)),

@@ -12,7 +12,7 @@ export function createJobMetrics(registry: Registry): JobMetrics {
   return {
     outcomes: new Counter({
       name: 'countersign_job_outcomes_total',
-      help: 'Deliveries by what became of them: settled, retried, deferred, dead, stale (the job had moved on).',
+      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (another delivery had taken the job over).',
       labelNames: ['queue', 'outcome'],
       registers: [registry],
     }),
@@ -36,7 +36,7 @@ export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   return {
     dispatched: new Counter({
       name: 'countersign_jobs_dispatched_total',
-      help: 'Jobs that the engine took.',
+      help: 'Jobs that the engine stored.',
       labelNames: ['queue'],
       registers: [registry],
     }),

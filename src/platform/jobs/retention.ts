@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 const STEP = 5_000
 
 /**
- * Deletes jobs that succeeded or were cancelled a day ago. Dead jobs stay until an operator has handled them. Answers
+ * Deletes jobs that succeeded or were cancelled a day ago. Dead jobs stay until an operator has handled them. Returns
  * how many.
  */
 export async function purgeSettledJobs(db: Database): Promise<number> {

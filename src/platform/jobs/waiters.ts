@@ -7,7 +7,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
 
 export interface Waiters {
-  /** true when the job has ended in time. Answers false at once when too many callers already wait. */
+  /** true when the job has ended in time. Returns false at once when too many callers already wait. */
   settled(jobId: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
   /** Whether one more caller can wait. */
   hasRoom(): boolean

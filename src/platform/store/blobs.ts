@@ -10,7 +10,7 @@ export interface BlobStore {
    * row that names them may be committed. When it rejects, nothing is left behind. Putting bytes that are already there
    * succeeds and replaces them by themselves.
    * @throws {Failure} `payload_too_large` beyond `maxBytes`; `service_unavailable` when the store is full. Whatever
-   * `source` or a hook throws comes through unchanged.
+   * `source` or a hook throws is rethrown unchanged.
    */
   put(scope: Scope, source: BlobSource, options: PutOptions): Promise<StoredBlob>
   /** Keeps a derivative of a blob (a thumbnail) beside it. It may be lost and made again; `delete` deletes it too. */
@@ -31,7 +31,7 @@ export interface BlobStore {
   storedAt(scope: Scope, sha256: string): Promise<Date | undefined>
   /** @throws {Error} with a sentence for the operator when the store's address or rights can't be right. */
   check(): Promise<void>
-  /** Removes remains of uploads whose processes crashed a day ago or more. Answers how many. */
+  /** Removes remains of uploads whose processes crashed a day ago or more. Returns how many. */
   sweep(): Promise<number>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface PutOptions {
   ownsChunks?: boolean
   /**
    * Called with the first bytes while the rest arrives: again each time there are four times as many, up to 256 KiB,
-   * and when the source has ended, until it answers true (seen enough). Throwing ends the upload early.
+   * and when the source has ended, until it returns true (seen enough). Throwing ends the upload early.
    */
   onHead?: (head: Uint8Array, isWhole: boolean) => boolean
   /** Called with the whole content in a local temporary file, before it is named. Throwing discards it. */

@@ -6,7 +6,7 @@ const MAX_HEAD = 256 * 1024
 
 /**
  * `onHead` sees the head at 64 bytes, then each time it has four times as many, at 256 KiB and at the end of a shorter
- * stream, until it answers true.
+ * stream, until it returns true.
  */
 export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boolean) {
   let head = Buffer.alloc(0)

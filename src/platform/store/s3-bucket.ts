@@ -36,7 +36,7 @@ export interface Bucket {
   /** A missing object is no error. */
   deleteObject(key: string): Promise<void>
   list(prefix: string): AsyncIterable<{ key: string; modifiedAt: Date }[]>
-  /** Aborts multipart uploads that began before then and never completed. Answers how many. */
+  /** Aborts multipart uploads that began before then and never completed. Returns how many. */
   abortUploads(prefix: string, before: Date): Promise<number>
   /** @throws {Error} when the bucket does not exist or is not ours. Does not throw when the server is away. */
   check(): Promise<void>
