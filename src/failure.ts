@@ -31,7 +31,10 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** One finding in a request body. `pointer` is an RFC 6901 JSON pointer, or `?name` for a query parameter, or a header's name. */
+/**
+ * One finding in a request body. `pointer` is an RFC 6901 JSON pointer, or `?name` for a query parameter, or a header's
+ * name.
+ */
 export interface FieldError {
   pointer: string
   code: string

@@ -24,7 +24,10 @@ const RENDERED_BYTES = 1_900_000
 const MAX_PHOTO_BYTES = 100_000_000
 const MAX_PIXELS = 64_000_000
 
-/** The pictures of a rehearsal. @throws {Error} when there are none, or the disk has no room for the photos made of them. */
+/**
+ * The pictures of a rehearsal.
+ * @throws {Error} when there are none, or the disk has no room for the photos made of them.
+ */
 export async function prepareScenes({ claims, seed, photos, directory, say, signal }: ScenesOptions): Promise<Scenes> {
   const wanted = Math.min(claims, MAX_SCENES)
   if (photos === undefined) checkDisk(directory, claims, RENDERED_BYTES)

@@ -1,4 +1,5 @@
-// The plans and products of accounts, and the scopes of keys. Scopes: specification, API keys; plans and products: specification, Account.
+// The plans and products of accounts, and the scopes of keys. Scopes: specification, API keys; plans and products:
+// specification, Account.
 
 export const PRODUCTS = ['attest', 'authorize', 'trace'] as const
 export type Product = (typeof PRODUCTS)[number]

@@ -71,15 +71,19 @@ export function createBatcher<Item, Result>({
 }
 
 interface TransactionBatcherOptions<Item, Result> {
-  /** Handles one batch in one transaction: `take`, called once there is a connection, closes the batch and answers its items.
-   * Returns a result for each, in order. */
+  /**
+   * Handles one batch in one transaction: `take`, called once there is a connection, closes the batch and returns its
+   * items. Returns a result for each, in order.
+   */
   run(take: () => readonly Item[], first: Item): Promise<readonly Result[]>
   /** Items of different keys are never in one batch. */
   keyOf?: (item: Item) => string
   /** Items in one batch. */
   maxSize?: number
-  /** Batches of one key at once: fewer hold more items each. Only for statements that wait for no row locks: one that does
-   * would delay the others. */
+  /**
+   * Batches of one key at once: fewer hold more items each. Only for statements that wait for no row locks: one that
+   * does would delay the others.
+   */
   maxRunning?: number
 }
 

@@ -18,7 +18,9 @@ import type { Outbound } from './net/outbound.ts'
 import type { RetentionRule } from './retention.ts'
 import type { BlobStore } from './store/blobs.ts'
 
-/** The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process. */
+/**
+ * The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process.
+ */
 export interface Platform {
   db: Database & { pools(): PoolStates }
   engine: Engine

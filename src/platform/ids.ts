@@ -38,8 +38,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID = /^([a-z]{3})_(?:(test|live)_)?([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
 /**
- * `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id alone.
- * `order`, up to 4,095, sorts ids that are made together.
+ * `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id
+ * alone. `order`, up to 4,095, sorts ids that are made together.
  */
 export function newId(type: ScopedType, environment: Environment, nowMs: number = Date.now(), order?: number): string {
   return `${type}_${WORD[environment]}_${encode(uuidv7(nowMs, order))}`

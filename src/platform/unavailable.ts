@@ -1,8 +1,8 @@
 // Tells a store that is away from an error of our own.
 
-// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x operator
-// intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006 a standby
-// that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
+// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x
+// operator intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006
+// a standby that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
 const SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|57014|55P03|25006|25P03|40001|40P01)$/
 const ERRNO = new Set([
   'ECONNREFUSED',

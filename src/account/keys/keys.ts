@@ -89,7 +89,10 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     })
   }
 
-  /** Takes effect on the key's next request. Revoking again changes nothing. @throws {Failure} `not_found`, `environment_mismatch` */
+  /**
+   * Takes effect on the key's next request. Revoking again changes nothing.
+   * @throws {Failure} `not_found`, `environment_mismatch`
+   */
   async function revoke(scope: Scope, id: string): Promise<Key> {
     checkId(id, 'key', scope.environment)
     const row = await db.tenant(scope, (tx) => revokeKey(tx, id, now()))

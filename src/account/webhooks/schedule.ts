@@ -52,7 +52,10 @@ export function nextDelayMs({ attempt, retryAfterMs = 0, random, timeDivisor }: 
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)))
 }
 
-/** Reads Retry-After (RFC 9110 10.2.3): seconds or an HTTP date. Milliseconds from `now`, or undefined for anything else. */
+/**
+ * Reads Retry-After (RFC 9110 10.2.3): seconds or an HTTP date. Milliseconds from `now`, or undefined for anything
+ * else.
+ */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined || value.length > 40) return undefined
   if (/^[0-9]+$/.test(value)) return Number(value) * SECOND

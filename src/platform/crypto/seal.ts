@@ -8,7 +8,10 @@ export interface Sealer {
    * `aad` says what the value is and whose, for example `webhook secret whe_live_...`. It is authenticated, not stored.
    */
   seal(plaintext: Uint8Array, aad: string): Buffer
-  /** @throws {Error} when the value is truncated, changed, sealed for another `aad`, or under a key that isn't configured. */
+  /**
+   * @throws {Error} when the value is truncated, changed, sealed for another `aad`, or under a key that isn't
+   * configured.
+   */
   open(sealed: Uint8Array, aad: string): Buffer
 }
 

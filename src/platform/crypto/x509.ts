@@ -73,8 +73,8 @@ export type ChainVerdict =
 const certificates = createLru<string, Certificate>(1_000)
 
 /**
- * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with a
- * public exponent of up to 32 bits.
+ * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with
+ * a public exponent of up to 32 bits.
  */
 export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMITS.maxBytes): ParsedCertificate {
   if (der.byteLength > maxBytes) {

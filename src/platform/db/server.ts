@@ -173,8 +173,8 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
 export async function stop(place: InstallLayout): Promise<void> {
   const pidFile = join(place.directory, 'postmaster.pid')
   const pid = postmasterPid(place)
-  // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses nothing
-  // committed either, but the next start replays the log.
+  // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
+  // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 5_000],

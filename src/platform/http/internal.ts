@@ -23,9 +23,9 @@ interface InternalDeps {
 }
 
 /**
- * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or `{status:'stopping'}`.
- * `GET /metrics`: Prometheus text. The board is below its own path. 421 where Host is a name that is not allowed. Pass
- * the app to `listen`.
+ * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or
+ * `{status:'stopping'}`. `GET /metrics`: Prometheus text. The board is below its own path. 421 where Host is a name
+ * that is not allowed. Pass the app to `listen`.
  */
 export function createInternalApp({
   checks,

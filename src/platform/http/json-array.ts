@@ -15,8 +15,8 @@ const CLOSE_OBJECT = 0x7d
 
 /**
  * Splits a JSON array into its elements, numbered from 1. An element's bytes may be anything, or empty.
- * @throws {Failure} `payload_too_large` above `maxBytes` or after `maxLines` elements; `invalid_json` when the body is not
- * one array; and whatever the stream fails with.
+ * @throws {Failure} `payload_too_large` above `maxBytes` or after `maxLines` elements; `invalid_json` when the body is
+ * not one array; and whatever the stream fails with.
  */
 export async function* readElements(
   stream: Readable,

@@ -314,7 +314,7 @@ async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<Job
       const delayMs = Math.round(LOCKED_DELAY_MS * (0.5 + Math.random()))
       return { kind: 'defer', reason: 'a row that it needs is locked', delayMs }
     }
-    log.warn({ err: error }, 'the handler could not know the answer yet')
+    log.warn({ err: error }, 'job handler threw')
     return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -69,7 +69,10 @@ export type OutboundAnswer =
     }
 
 export interface OutboundOptions {
-  /** Loopback hosts that may be called, `host` or `host:port`: `localhost`, `127.0.0.1:4000`, `[::1]:4000`. For development. */
+  /**
+   * Loopback hosts that may be called, `host` or `host:port`: `localhost`, `127.0.0.1:4000`, `[::1]:4000`. For
+   * development.
+   */
   allow?: readonly string[]
   lookup?: Lookup
   /** Certificates (PEM) to trust instead of the platform's. */

@@ -6,9 +6,9 @@ import type { Scope } from '#src/platform/ids.ts'
 
 export interface BlobStore {
   /**
-   * Streams `source` into the store. When it resolves, the bytes survive a crash of the process and of the machine, so a
-   * row that names them may be committed. When it rejects, nothing is left behind. Putting bytes that are already there
-   * succeeds and replaces them by themselves.
+   * Streams `source` into the store. When it resolves, the bytes survive a crash of the process and of the machine, so
+   * a row that names them may be committed. When it rejects, nothing is left behind. Putting bytes that are already
+   * there succeeds and replaces them by themselves.
    * @throws {Failure} `payload_too_large` beyond `maxBytes`; `service_unavailable` when the store is full. Whatever
    * `source` or a hook throws is rethrown unchanged.
    */

@@ -1,6 +1,6 @@
-// Blobs as files: `<root>/<account>/<environment>/<first two digits>/<sha256>`. The two digits keep a folder at 1/256 of an
-// environment, so that a listing, a backup and the lock on a folder stay small with millions of photos.
-// Order is what makes a 200 durable: content to disk, then the name, then the folder that holds the name.
+// Blobs as files: `<root>/<account>/<environment>/<first two digits>/<sha256>`. The two digits keep a folder at 1/256
+// of an environment, so that a listing, a backup and the lock on a folder stay small with millions of photos. Order is
+// what makes a 200 durable: content to disk, then the name, then the folder that holds the name.
 
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
@@ -12,7 +12,8 @@ import type { BlobStore, StagedBlob } from './blobs.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
 import { receive } from './receive.ts'
 
-// No account is called this, so temporary files share the blobs' filesystem (rename stays atomic) and never their names.
+// No account is called this, so temporary files share the blobs' filesystem (rename stays atomic) and never their
+// names.
 const TEMPORARY = '.incoming'
 // Counted from the last write, so an upload in progress is never swept, however long it takes.
 const STALE_AFTER_MS = 24 * 3_600_000

@@ -1,5 +1,5 @@
-// Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not at
-// all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
+// Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not
+// at all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
 
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
