@@ -196,7 +196,7 @@ export async function run(deps: RunDeps): Promise<void> {
     }
   }
 
-  // Reports lines that were refused before this run's journal recorded them.
+  // Adds the refused lines of a batch that the journal does not have yet.
   async function finish({ batchId, keys }: Sending): Promise<void> {
     if (keys.some((key) => !journal.hasOutcome(key))) {
       const answer = await service.getBatch(batchId)

@@ -18,8 +18,8 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current state of what the first request made, ' +
-    'and is marked by Idempotent-Replayed: true.',
+    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
+    'state of what the first request made, and is marked by Idempotent-Replayed: true.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 

@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 const STEP = 5_000
 
 /**
- * Deletes jobs that succeeded or were cancelled a day ago. Dead jobs stay until an operator has handled them. Returns
+ * Deletes jobs that succeeded or were cancelled over a day ago. Dead jobs stay until an operator has handled them. Returns
  * how many.
  */
 export async function purgeSettledJobs(db: Database): Promise<number> {
@@ -23,7 +23,7 @@ export async function purgeSettledJobs(db: Database): Promise<number> {
 }
 
 /**
- * Deletes a tenant's jobs that died before `before`, whether or not an operator has seen them. For sandbox accounts.
+ * Deletes a tenant's jobs that died before `before`, whether or not an operator has seen them. For accounts whose keys are published.
  */
 export async function purgeDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
   const gone = await db.system('retention', (tx) =>
