@@ -23,7 +23,8 @@ export async function purgeSettledJobs(db: Database): Promise<number> {
 }
 
 /**
- * Deletes a tenant's jobs that died before `before`, whether or not an operator has seen them. For accounts whose keys are published.
+ * Deletes a tenant's jobs that died before `before`, whether or not an operator has seen them. For accounts whose keys
+ * are published.
  */
 export async function purgeDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
   const gone = await db.system('retention', (tx) =>
