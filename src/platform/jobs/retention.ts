@@ -5,8 +5,8 @@ import type { Scope } from '#src/platform/ids.ts'
 const STEP = 5_000
 
 /**
- * Deletes jobs that succeeded or were cancelled over a day ago. Dead jobs stay until an operator has handled them. Returns
- * how many.
+ * Deletes jobs that succeeded or were cancelled over a day ago. Dead jobs stay until an operator has handled them.
+ * Returns how many.
  */
 export async function purgeSettledJobs(db: Database): Promise<number> {
   for (let total = 0; ; ) {
