@@ -1,4 +1,4 @@
-// `npm run evidence -- verify`: whether an evidence packet holds, without the service.
+// `npm run evidence -- verify`: checks an evidence packet without the service.
 
 import { styleText } from 'node:util'
 import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
@@ -19,7 +19,7 @@ const WORDS: Record<CheckFinding['outcome'], string> = {
   skipped: styleText('dim', 'skipped'.padEnd(9)),
 }
 
-// `| head` is no error.
+// A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2))
 

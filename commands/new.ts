@@ -1,5 +1,5 @@
-// Writes the skeleton of a feature or of a queue, and says which places remain. The house tests name a place that was
-// forgotten; this command saves the typing.
+// Writes the skeleton of a feature or of a queue, and lists the places that remain to edit. The house tests report a
+// place that was missed; this command saves the typing.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -15,13 +15,13 @@ const USAGE = `Usage: npm run new -- feature PRODUCT/NAME
   PRODUCT is a folder of src/ that has a PRODUCT.ts, such as attest. NAME is one lower-case word.
 `
 
-/** What was written, relative to the root, and what is left to do. */
+/** The files written, relative to the root, and the remaining edits. */
 interface Written {
   files: string[]
   remaining: string[]
 }
 
-/** @throws {Error} a usage error for wrong words; an error for a name that is taken. Nothing is written then. */
+/** @throws {Error} a usage error for wrong words; an error for a name in use. Nothing is written then. */
 export function writeNew(root: string, [kind, name = '', ...others]: readonly string[]): Written {
   if (others.length > 0) throw usageError(`"${others[0]}" is too much.`)
   if (kind === 'feature') return writeFeature(root, name)
@@ -54,7 +54,7 @@ function writeFeature(root: string, path: string): Written {
   }
 }
 
-// The list of features ends at the line that maps them to what they declare.
+// The list of features ends at the line that maps them to their declarations.
 function registerFeature(text: string, name: string): string {
   const made = `  const ${name} = ${name}Feature(p)\n`
   const imported = `import { ${name}Feature } from './${name}/feature.ts'\n`
@@ -174,10 +174,10 @@ function writeQueue(root: string, name: string): Written {
 function queueRow(name: string): string {
   return `  ${name}: {
     payload: z.strictObject({ ${name}Id: z.string() }),
-    // 2 s doubling to 5 min: ten attempts outlast ten minutes of a dependency that is away.
+    // 2 s doubling to 5 min: ten attempts outlast a dependency that is away for ten minutes.
     maxAttempts: 10,
     concurrency: 4,
-    packet: 1,
+    batchSize: 1,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,

@@ -1,4 +1,4 @@
-// The list of products. Everything else that must know all features derives from it.
+// The list of products. All other code that must know every feature derives from it.
 
 import { createAccount } from './account/account.ts'
 import type { WebhookSettings } from './account/webhooks/feature.ts'
@@ -8,7 +8,7 @@ import { platformFeature } from './platform/upkeep.ts'
 
 export type Products = ReturnType<typeof createProducts>
 
-/** Features come in the order of their layers: what is later may build on what is earlier. */
+/** Features come in the order of their layers: a later one may build on an earlier one. */
 export function createProducts(p: Platform, settings: WebhookSettings & AttestSettings) {
   const account = createAccount(p, settings)
   const attest = createAttest(p, settings, account)

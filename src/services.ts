@@ -1,5 +1,5 @@
-// The parts of a process: those of the platform, then each product's. Creating them does no I/O and starts nothing; what a
-// process never uses costs it nothing, and closing goes in reverse order.
+// The parts of a process: those of the platform, then each product's. Creating them does no I/O and starts nothing. An
+// unused part costs a process nothing, and closing goes in reverse order.
 
 import { Registry } from 'prom-client'
 import type { Config } from './config.ts'
@@ -22,11 +22,11 @@ import { createProducts } from './products.ts'
 interface ServiceDeps {
   config: Config
   log: Log
-  /** Where parts count what they do. */
+  /** Where parts register their metrics. */
   registry?: Registry
-  /** All of the process's connections are for system transactions: a dispatcher's queues must not wait for each other. */
+  /** All of the process's connections serve system transactions: a dispatcher's queues must not wait for each other. */
   worksWithoutTenants?: boolean
-  /** Parts of the platform that take the place of the real ones, for tests. */
+  /** Parts of the platform that replace the real ones, for tests. */
   overrides?: Partial<Platform>
 }
 
@@ -59,7 +59,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
         url: config.DATABASE_URL,
         poolSize: config.DATABASE_POOL,
         ...(worksWithoutTenants && { systemPoolSize: config.DATABASE_POOL }),
-        // The connection may have been opened for another request than the one in progress.
+        // The connection may have been opened for a request other than the current one.
         onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
       }),
     )
@@ -86,7 +86,9 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     dispatchSoon: (queue) => (jobId) =>
       dispatcher
         .dispatchOne(queue, jobId)
-        .catch((error: unknown) => log.debug({ err: error, job: jobId }, 'left to the dispatcher')),
+        .catch((error: unknown) =>
+          log.debug({ err: error, job: jobId }, 'eager dispatch failed; the dispatcher takes the job'),
+        ),
     waiters: closing(createWaiters(db)),
     outbound: closing(createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,

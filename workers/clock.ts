@@ -7,7 +7,7 @@ await runProcess('clock', async ({ services, log, metrics }) => {
   const loops = [
     runRetention(
       { db: platform.db, log, accounts: account.accounts, metrics: createRetentionMetrics(metrics.registry) },
-      // Features that build on others come later, and so do their references: those go first.
+      // Later features refer to rows of earlier ones: the references are deleted first.
       features.toReversed().flatMap(({ retention = [] }) => retention),
     ),
     runTasks(

@@ -1,4 +1,4 @@
-// What an operator can do, read from the command line before anything is started: a wrong word costs nothing.
+// The operator's commands, parsed before anything is started, so that a wrong word costs nothing.
 
 import { parseArgs } from 'node:util'
 import type { Account } from '#src/account/keys/accounts.ts'
@@ -53,9 +53,9 @@ const OPTIONS = {
 
 export interface Context {
   services: Services
-  /** Resolves when the operator agrees. @throws {Error} when not. */
+  /** Resolves when the operator confirms. @throws {Error} otherwise. */
   confirm(question: string): Promise<void>
-  /** Keeps a line of what was done. */
+  /** Logs what was done. */
   log(act: string, fields: Record<string, unknown>): void
 }
 
@@ -70,13 +70,13 @@ type Act = Command['act']
 
 interface Entry {
   options: readonly (keyof Values)[]
-  /** The words that follow the command, for the message when one is too much. */
+  /** How many words follow the command; the message names the first word too many. */
   words: number
   read(values: Values, word: string | undefined): Act
 }
 
 const MAX_LISTED = 1_000
-// Each is a transaction; a run of minutes can be repeated.
+// Each redrive is a transaction; a run that takes minutes can be repeated.
 const MAX_REDRIVEN = 10_000
 
 const ENTRIES: Record<string, Entry> = {
@@ -93,7 +93,7 @@ const ENTRIES: Record<string, Entry> = {
   'signing-keys rotate': { options: ['environment', 'family', 'yes'], words: 0, read: readSigningKeysRotate },
 }
 
-/** undefined: the help was asked for. @throws {Error} a usage error, naming what is wrong. */
+/** undefined: help was requested. @throws {Error} a usage error, naming what is wrong. */
 export function readCommand(args: string[]): Command | undefined {
   const { values, positionals } = parse(args)
   if (values.help) return undefined
@@ -181,7 +181,7 @@ function readKeyRevoke(_: Values, word: string | undefined): Act {
     if (scope === undefined) throw new Error(`There is no key ${id}.`)
     const { name, revokedAt } = await services.account.keys.get(scope, id)
     if (revokedAt !== null) throw new Error(`${id} was revoked at ${revokedAt.toISOString()} already.`)
-    await confirm(`Revoke ${id} ("${name}") of ${scope.accountId}? Requests with it fail from now on, for ever.`)
+    await confirm(`Revoke ${id} ("${name}") of ${scope.accountId}? Requests with it fail from now on, permanently.`)
     const revoked = await services.account.keys.revoke(scope, id)
     log('key revoke', { account: scope.accountId, id })
     return revoked

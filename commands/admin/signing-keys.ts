@@ -1,4 +1,4 @@
-// `admin -- signing-keys`: the keys that sign results and tokens. Nothing here shows or takes a private key.
+// `admin -- signing-keys`: the keys that sign results and tokens. No command shows or reads a private key.
 
 import type { KeyFamily } from '#src/platform/crypto/signing-keys.ts'
 import type { Environment } from '#src/platform/ids.ts'

@@ -1,4 +1,4 @@
-// What was found, by part. Pure.
+// The findings by part. Pure.
 
 import type { CheckReport } from '#src/attest/evidence/check.ts'
 import type { CheckFinding, CheckOutcome } from '#src/attest/evidence/findings.ts'
@@ -8,7 +8,7 @@ export interface PartReport {
   outcome: CheckOutcome
   summary: string
   findings: CheckFinding[]
-  /** Those that are not ok. */
+  /** The findings that are not ok. */
   remarks: CheckFinding[]
 }
 
@@ -32,7 +32,7 @@ export function summaryOf({ packet, findings }: CheckReport): string[] {
     failed > 0
       ? `${failed} ${failed === 1 ? 'check does' : 'checks do'} not hold.`
       : isUnproven
-        ? 'It holds in itself, but nobody vouches for its keys: give --keys or --url.'
+        ? 'It is consistent, but its keys are not vouched for: give --keys or --url.'
         : 'Everything that could be checked holds.'
   if (packet === undefined) return [verdict, '']
   const { about, claim } = packet
@@ -60,7 +60,7 @@ function summaryOfPart(list: readonly CheckFinding[]): string {
     .join(', ')
 }
 
-// What steers a terminal, or reorders what is read, is shown and not done.
+// Control characters that affect a terminal or reorder text are shown escaped.
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
 }

@@ -1,4 +1,4 @@
-// The product Account: what every other product stands on. Plain code is the registry of its features.
+// The product Account, on which every other product builds. It lists its features in plain code.
 
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
@@ -9,7 +9,7 @@ export function createAccount(p: Platform, settings: WebhookSettings) {
   const accounts = createAccounts(p)
   const keys = createKeys({
     ...p,
-    onError: (error) => p.log.debug({ err: error }, 'the use of a key was not recorded'),
+    onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
   })
   p.onClose(() => keys.settle())
   const webhooks = webhooksFeature(p, settings)

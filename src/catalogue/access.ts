@@ -1,4 +1,5 @@
-// What an account may have and a key may do. Scopes: specification, API keys; plans and products: specification, Account.
+// The plans and products of accounts, and the scopes of keys. Scopes: specification, API keys; plans and products:
+// specification, Account.
 
 export const PRODUCTS = ['attest', 'authorize', 'trace'] as const
 export type Product = (typeof PRODUCTS)[number]
@@ -10,6 +11,6 @@ export type Plan = (typeof PLANS)[number]
 export const KEY_SCOPES = ['verify', 'attest', 'escalate', 'admin', 'intent', 'screen'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** What a key may be given: `all` satisfies every scope, on sandbox keys only. */
+/** Scopes that a key may have: `all` satisfies every scope, on sandbox keys only. */
 export const GRANTABLE_SCOPES = [...KEY_SCOPES, 'all'] as const
 export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]

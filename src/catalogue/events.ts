@@ -1,15 +1,17 @@
-// The events of the specification, which products entitle to them, and the schema of what each carries.
+// The events of the specification, which products entitle to them, and the schema of each event's data.
 
 import { z } from 'zod'
 import type { Product } from './access.ts'
 
 interface EventTypeEntry {
-  /** Accounts entitled to any of them receive it. Empty: every account. */
+  /** Accounts entitled to any of these products receive it. Empty: every account. */
   products: readonly Product[]
   summary: string
 }
 
-/** Every type of the specification (Events), also those whose feature does not emit yet: endpoints may subscribe. */
+/**
+ * Every type of the specification (Events), including those that no feature emits yet: endpoints may subscribe to them.
+ */
 export const EVENT_TYPES = {
   'attestation.created': { products: ['attest', 'authorize'], summary: 'An attestation got its first result.' },
   'claim.provenance_updated': { products: ['attest'], summary: "A claim's provenance or risk result changed." },
@@ -38,7 +40,7 @@ const standing = z
   })
   .meta({ id: 'ClaimStanding' })
 
-/** The `data` of the types emitted today. Ids and judgements only: nothing personal leaves with an event. */
+/** The `data` of the types emitted today. Ids and judgements only: an event carries nothing personal. */
 export const EVENT_DATA = {
   'attestation.created': z.strictObject({
     attestation_id: z.string(),

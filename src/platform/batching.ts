@@ -4,7 +4,7 @@ import pg from 'pg'
 import { detached } from './context.ts'
 import { isLockTimeout } from './unavailable.ts'
 
-/** Adds one item to a batch and answers its own result. */
+/** Adds one item to a batch and returns its own result. */
 export type AddToBatch<Item, Result> = (item: Item) => Promise<Result>
 
 export type Batch<Item> = readonly [Item, ...Item[]]
@@ -16,20 +16,20 @@ interface Waiting<Item, Result> {
 }
 
 interface BatcherOptions<Item, Result> {
-  /** Handles items of one key at once; answers a result for each, in order. */
+  /** Handles items of one key at once; returns a result for each, in order. */
   run(items: Batch<Item>): Promise<readonly Result[]>
   /** Items of different keys are never in one batch. */
   keyOf?: (item: Item) => string
   /**
-   * Items that failed together are tried alone, so that one bad item costs the others nothing. Not after a lock timeout:
-   * each would wait for the same lock again, with a connection of its own.
+   * Items that failed together are tried alone, so that one bad item does not fail the others. Not after a lock
+   * timeout: each would wait for the same lock again, on its own connection.
    */
   isSplitOnFailure?: boolean
 }
 
 /**
- * One batch of a key at a time: what arrives while it runs is in the next, so that load grows the batches and not the queue
- * for connections.
+ * One batch of a key at a time: items that arrive while it runs join the next. So load grows the batches and not the
+ * queue for connections.
  */
 export function createBatcher<Item, Result>({
   run,
@@ -65,21 +65,25 @@ export function createBatcher<Item, Result>({
         return
       }
       batches.set(key, [{ item, resolve, reject }])
-      // The batch runs for all of its items: no request's or job's context must stay with it.
+      // The batch runs for all of its items: it must not keep the context of one request or job.
       detached(() => setImmediate(() => void drain(key)))
     })
 }
 
 interface TransactionBatcherOptions<Item, Result> {
-  /** Handles one batch in one transaction: `take`, called once there is a connection, closes the batch and answers its items.
-   * Answers a result for each, in order. */
+  /**
+   * Handles one batch in one transaction: `take`, called once there is a connection, closes the batch and returns its
+   * items. Returns a result for each, in order.
+   */
   run(take: () => readonly Item[], first: Item): Promise<readonly Result[]>
   /** Items of different keys are never in one batch. */
   keyOf?: (item: Item) => string
   /** Items in one batch. */
   maxSize?: number
-  /** Batches of one key at once: fewer hold more items each. Only for statements that wait for no row locks: one that does
-   * would delay the others. */
+  /**
+   * Batches of one key at once: fewer hold more items each. Only for statements that wait for no row locks: one that
+   * does would delay the others.
+   */
   maxRunning?: number
 }
 
@@ -87,15 +91,15 @@ type OpenBatch<Item, Result> = Waiting<Item, Result>[]
 
 interface KeyState<Item, Result> {
   running: number
-  /** Still takes items, also while it waits for its connection. */
+  /** Still takes items, also while the batch waits for its connection. */
   open: OpenBatch<Item, Result> | undefined
   waiting: OpenBatch<Item, Result>[]
 }
 
 /**
- * Items that wait for a connection share one transaction. No item waits longer for it, none joins a transaction that has
- * begun, and on an idle service each has its own. Items that failed together are tried alone, so that one bad item costs the
- * others nothing.
+ * Items that wait for a connection share one transaction. No item waits longer for it, none joins a transaction that
+ * has begun, and on an idle service each item has its own. Items that failed together are tried alone, so that one bad
+ * item does not fail the others.
  */
 export function createTransactionBatcher<Item, Result>({
   run,
@@ -155,9 +159,9 @@ function resolveAll<Item, Result>(batch: readonly Waiting<Item, Result>[], resul
   for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
 }
 
-// Postgres itself says that the transaction was rolled back. Of one whose connection was cut (08, 57P) that is unknown: a
-// second try could be a second effect. Without resources (53) there is no reason to ask for more, and after a lock timeout
-// (55P03) each item would wait for the same lock again, with a connection of its own.
+// Postgres reports that the transaction was rolled back. After a cut connection (08, 57P) that is unknown: a second try
+// could be a second effect. Without resources (53) there is no reason to ask for more. After a lock timeout (55P03)
+// each item would wait for the same lock again, on its own connection.
 function isRolledBack(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(?:08|53|57P|55P03$)/.test(error.code ?? '')
 }

@@ -1,4 +1,4 @@
-// What a feature adds to the service. A product lists its features, and everything that has to know all of them (the route
+// What a feature adds to the service. A product lists its features. All code that must know every feature (the route
 // table, OpenAPI, workers, clock, retention, the operator's redrive) derives from those lists.
 
 import type { Registry } from 'prom-client'
@@ -18,7 +18,9 @@ import type { Outbound } from './net/outbound.ts'
 import type { RetentionRule } from './retention.ts'
 import type { BlobStore } from './store/blobs.ts'
 
-/** The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process. */
+/**
+ * The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process.
+ */
 export interface Platform {
   db: Database & { pools(): PoolStates }
   engine: Engine
@@ -34,9 +36,9 @@ export interface Platform {
   now(): Date
   log: Log
   registry: Registry
-  /** Where callers reach the API, without a trailing slash. */
+  /** The API's public address, without a trailing slash. */
   baseUrl: string
-  /** Dispatches one job right after its commit, for a caller who waits; failing is harmless, the dispatcher finds the job. */
+  /** Dispatches one job right after its commit, for a caller that waits. It may fail: the dispatcher finds the job. */
   dispatchSoon(queue: QueueName): (jobId: string) => Promise<void>
   /** Called in reverse order when the process stops. */
   onClose(close: () => unknown): void
@@ -54,7 +56,7 @@ export interface Task {
 export interface Feature {
   name: string
   routes?: Route[]
-  /** A function per queue: its metrics register only in the process that runs it. */
+  /** One function per queue: metrics register only in the process that runs the queue. */
   work?: { [Q in QueueName]?: () => Work<Q> }
   retention?: RetentionRule[]
   tasks?: Task[]

@@ -1,5 +1,5 @@
-// Runs retention rules: accounts are walked by their ids alone, and the rows of each are deleted through the tenant role.
-// Any number of processes may do so at once; each small step is done by one of them.
+// Runs retention rules: reads the ids of all accounts, and deletes each account's rows as the tenant role. Any number
+// of processes may do so at once; one of them does each small step.
 
 import { Counter, type Registry } from 'prom-client'
 import type { Database } from './db/database.ts'
@@ -23,7 +23,7 @@ export interface RetentionDeps {
 }
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
-// A row that others refer to goes one pass after them. The longest chain of references has three tables.
+// A row that others refer to is deleted one pass after them. The longest chain of references has three tables.
 const MAX_PASSES = 4
 
 export function createRetentionMetrics(registry: Registry): RetentionMetrics {
@@ -43,7 +43,7 @@ export function createRetentionMetrics(registry: Registry): RetentionMetrics {
   }
 }
 
-/** Runs every rule at its own interval until closed; closing waits for the step that runs. */
+/** Runs every rule at its own interval until closed. Closing waits for the current step. */
 export function runRetention(deps: RetentionDeps, rules: readonly RetentionRule[]): Loop {
   const { log } = deps
   const controller = new AbortController()
@@ -70,7 +70,7 @@ export function runRetention(deps: RetentionDeps, rules: readonly RetentionRule[
 }
 
 /**
- * Runs the rules once in all tenants. A failure in one tenant is logged and keeps no other from its turn. Answers how many
+ * Runs the rules once in all tenants. A failure in one tenant is logged and does not stop the others. Returns how many
  * rows were deleted, by kind.
  */
 export async function purgeTenants(
@@ -83,7 +83,7 @@ export async function purgeTenants(
   const purged = new Map<string, number>()
   const at = await now()
 
-  // A rule that failed here has had its turn: the next run tries it again.
+  // A rule that failed in this tenant is not repeated in this run: the next run tries it again.
   async function purgeOnce(scope: Scope, isPublic: boolean, failed: Set<TenantRule>): Promise<number> {
     let total = 0
     for (const rule of rules) {
@@ -139,6 +139,6 @@ function createReport({ log, metrics }: Pick<RetentionDeps, 'log' | 'metrics'>) 
 
 async function clockOf(db: Database): Promise<Date> {
   const [row] = await db.system('retention', (tx) => tx.query<{ now: Date }>('SELECT now() AS now'))
-  if (row === undefined) throw new Error('Postgres did not tell the time')
+  if (row === undefined) throw new Error('Postgres returned no time')
   return row.now
 }

@@ -8,7 +8,7 @@ export interface DeploymentRule {
   per: 'deployment'
   what: string
   everyMs: number
-  /** Answers how many rows it deleted. */
+  /** Returns how many rows it deleted. */
   purge(): Promise<number>
 }
 
@@ -19,13 +19,13 @@ export interface TenantRule {
   everyMs: number
   /** Age in days; null: kept until the account deletes it, except in accounts whose keys are published. */
   days: number | null
-  /** Deletes what is older than `before`; answers how many. */
+  /** Deletes rows older than `before`; returns how many. */
   purge(scope: Scope, before: Date, signal: AbortSignal): Promise<number>
 }
 
 export type RetentionRule = DeploymentRule | TenantRule
 
-/** Days after which everything goes that an account with published keys holds: its data are anyone's to read. */
+/** Days after which all data of an account with published keys is deleted: anyone can read it. */
 export const PUBLIC_DAYS = 7
 
 export const HOUR_MS = 3_600_000
@@ -34,20 +34,20 @@ export const DAY_MS = 24 * HOUR_MS
 export interface Past {
   /** Older rows are deleted. */
   before: Date
-  /** Rows at most: a small step holds no snapshot for long, and a stopping process waits for one of them. */
+  /** Most rows: a small step does not hold its snapshot for long, and a stopping process waits for one step. */
   limit: number
 }
 
-/** Deletes rows of one kind in one transaction. Answers how many, which is fewer than the limit when none are left. */
+/** Deletes rows of one kind in one transaction. Returns how many, which is fewer than the limit when none are left. */
 export type PurgeStep = (tx: Tx, scope: Scope, past: Past) => Promise<number>
 
 interface OldRows {
   table: string
-  /** Of the table's ids, which sort by age: the primary key leads to old rows. */
+  /** The type of the table's ids, which sort by age: the primary key finds old rows. */
   idType: ScopedType
-  /** The column that tells the age. */
+  /** The column that holds the age. */
   age: string
-  /** Subqueries, each of which keeps a row while it finds one. */
+  /** Subqueries; a row is kept while any of them finds one. */
   unless?: readonly string[]
   /** Other transactions may be inserting references to these rows. */
   isLocking?: boolean
@@ -55,7 +55,7 @@ interface OldRows {
 
 /** A step that deletes old rows of a table. */
 export function oldRows({ table, idType, age, unless = [], isLocking = false }: OldRows): PurgeStep {
-  // OFFSET 0 keeps NOT EXISTS one look-up per row: as a join it would read a whole table of the account for each step.
+  // OFFSET 0 keeps NOT EXISTS one look-up per row: as a join it would read a whole table of the account in each step.
   const kept = unless.map((subquery) => ` AND NOT EXISTS (${subquery} OFFSET 0)`).join('')
   const select = `SELECT id FROM ${table} WHERE id < $1 AND ${age} < $2${kept}
     ORDER BY id LIMIT $3${isLocking ? ' FOR UPDATE SKIP LOCKED' : ''}`
@@ -64,8 +64,8 @@ export function oldRows({ table, idType, age, unless = [], isLocking = false }: 
 }
 
 /**
- * Deletes rows by id, and answers how many. Finding them is a statement of its own: as part of the DELETE, a planner
- * without statistics compares each found row with each of the table, 60 s for 2,000 of 4,500.
+ * Deletes rows by id, and returns how many. A separate statement finds them: in one DELETE, a planner without
+ * statistics compares each found row with each row of the table, 60 s for 2,000 of 4,500.
  */
 export async function deleteRows(tx: Tx, table: string, found: readonly { id: string }[]): Promise<number> {
   if (found.length === 0) return 0
@@ -84,14 +84,14 @@ export function rowRule(db: Pick<Database, 'tenant'>, what: string, days: number
   }
 }
 
-/** A tenant rule that keeps nothing for a time: it finishes what a request began. */
+/** A tenant rule without an age: it finishes what a request began. */
 export function finishRule(what: string, finish: (scope: Scope, signal: AbortSignal) => Promise<number>): TenantRule {
   return { per: 'tenant', what, everyMs: HOUR_MS, days: 0, purge: (scope, _before, signal) => finish(scope, signal) }
 }
 
 const STEP_ROWS = 2_000
 
-// Several processes may run the same rule: one works, the others leave this tenant to it.
+// Several processes may run the same rule: one works, the others skip this tenant.
 async function purgeInSteps(
   db: Pick<Database, 'tenant'>,
   { what, scope, before, signal }: { what: string; scope: Scope; before: Date; signal: AbortSignal },
@@ -116,7 +116,7 @@ async function tryLock(tx: Tx, name: string): Promise<boolean> {
   return row?.isLocked === true
 }
 
-/** Rows older than this are deleted in the tenant; undefined when the rule deletes none there. */
+/** The time before which rows are deleted in the tenant; undefined when the rule deletes none there. */
 export function limitOf(
   { days }: Pick<TenantRule, 'days'>,
   { environment, isPublic }: { environment: Scope['environment']; isPublic: boolean },

@@ -9,7 +9,7 @@ export interface Account {
   name: string
   plan: Plan
   products: Product[]
-  /** Its keys are published: whatever anybody puts there goes after a week (see retention.ts). */
+  /** The account's keys are published: its data is deleted after a week (see retention.ts). */
   isPublic: boolean
   createdAt: Date
 }
@@ -17,9 +17,9 @@ export interface Account {
 interface NewAccount {
   name: string
   plan: Plan
-  /** All of them when absent. */
+  /** All products when absent. */
   products?: Product[]
-  /** For an account that the deployment itself owns: creating it again returns it as it is. */
+  /** For an account that the deployment itself owns: creating it again returns it unchanged. */
   id?: string
   /** False when absent. */
   isPublic?: boolean
@@ -67,7 +67,7 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     return account
   }
 
-  /** Every account, for what is done to each in turn. One that is made meanwhile may be among them. */
+  /** Every account, for work that is done for each. An account created meanwhile may be included. */
   async function* walk(): AsyncGenerator<Pick<Account, 'id' | 'isPublic'>> {
     for (let after = ''; ; ) {
       const rows = await db.system('walk accounts', (tx) => listAccounts(tx, { after, limit: WALK_ROWS }))

@@ -1,4 +1,4 @@
-// API keys: made once, kept as a hash, looked up on every request.
+// API keys: created once, stored as a hash, looked up on every request.
 
 import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -25,7 +25,7 @@ import {
 interface KeysDeps {
   db: Pick<Database, 'tenant' | 'system' | 'readSystem'>
   now?: () => Date
-  /** Told when `last_used_at` could not be written; requests don't wait for it. */
+  /** Called when `last_used_at` could not be written; requests don't wait for it. */
   onError?: (error: unknown) => void
 }
 
@@ -33,13 +33,13 @@ export interface NewKey {
   name: string
   scopes: readonly GrantableScope[]
   expiresAt?: Date
-  /** True when absent. The publishable sandbox keys are not. */
+  /** True when absent. False for the publishable sandbox keys. */
   isAccountBearing?: boolean
-  /** A configured key, as the deployment publishes it. Creating it again in the same scope returns the one that is there. */
+  /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
   raw?: string
 }
 
-/** What may be shown of a key at any time. */
+/** The part of a key that may be shown at any time. */
 export interface Key {
   id: string
   name: string
@@ -63,7 +63,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   const touching = new Map<string, Promise<void>>()
 
   /**
-   * @returns the raw key, which nobody can show again.
+   * @returns the raw key, which can't be shown again.
    * @throws {Failure} `invalid_request`; `conflict` when `raw` is a key of another account or environment.
    */
   async function create(scope: Scope, wanted: NewKey): Promise<{ id: string; key: string }> {
@@ -89,7 +89,10 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     })
   }
 
-  /** Takes effect on the key's next request. Revoking again changes nothing. @throws {Failure} `not_found`, `environment_mismatch` */
+  /**
+   * Takes effect on the key's next request. Revoking again changes nothing.
+   * @throws {Failure} `not_found`, `environment_mismatch`
+   */
   async function revoke(scope: Scope, id: string): Promise<Key> {
     checkId(id, 'key', scope.environment)
     const row = await db.tenant(scope, (tx) => revokeKey(tx, id, now()))
@@ -105,24 +108,24 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     return toKey(row)
   }
 
-  /** Newest first, from below the id `before` on. */
+  /** Newest first, starting below the id `before`. */
   async function list(scope: Scope, page: { before?: string; limit: number }): Promise<Key[]> {
     const rows = await db.tenant(scope, (tx) => listKeys(tx, page))
     return rows.map(toKey)
   }
 
-  /** Whose key this is, for operators. */
+  /** The scope of a key, for operators. */
   async function findScope(id: string): Promise<Scope | undefined> {
     const row = await db.system('find key', (tx) => findScopeOfKey(tx, id))
     return row === undefined ? undefined : { accountId: row.account_id, environment: row.environment }
   }
 
-  /** The row of a raw key, also of a revoked or expired one; notes that a live key was used. */
+  /** The row of a raw key, including a revoked or expired one; notes that a valid key was used. */
   async function find(raw: string): Promise<KeyRow | undefined> {
     const parts = parseKey(raw)
     if (parts === undefined) return undefined
     const row = await lookUp(sha256(raw))
-    // The row says which environment; a key whose own word disagrees was put there by nobody we know.
+    // The row gives the environment. A key whose own word disagrees was not written by this service.
     if (row === undefined || row.environment !== parts.environment) return undefined
     noteUse(row)
     return toKeyRow(row)
@@ -140,7 +143,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     touching.set(row.id, written)
   }
 
-  /** Resolves when every noted use is written; for an orderly end. */
+  /** Resolves when every noted use is written; for an ordered shutdown. */
   async function settle(): Promise<void> {
     await Promise.all(touching.values())
   }

@@ -1,11 +1,11 @@
-// The read that stands before every request. No cache, so that a revoked key is refused on the very next one; instead,
-// look-ups that wait for a connection travel together.
+// The read before every request. No cache, so that a revoked key is refused on the next request. Instead, look-ups that
+// wait for a connection share one statement.
 
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database, Statement } from '#src/platform/db/database.ts'
 import type { LookupRow } from './rows.ts'
 
-// Of this process. More would carry fewer look-ups each, at the price of a transaction.
+// Per process. More would carry fewer look-ups each, at the price of a transaction.
 const MAX_RUNNING = 2
 
 /** @param select Reads the rows of some hashes. */

@@ -1,5 +1,5 @@
-// What happened, told to whoever subscribed. Events, deliveries and their jobs are written in the transaction of the
-// change itself: an event without its change, or a change without its event, can't be.
+// Writes events for the endpoints that subscribe to them. Events, deliveries and their jobs are written in the
+// transaction of the change itself: neither an event without its change nor a change without its event can exist.
 
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
@@ -13,9 +13,9 @@ export type NewEvent = {
   [Type in EmittedType]: {
     type: Type
     data: z.input<(typeof EVENT_DATA)[Type]>
-    /** What may happen once: a second event with the same key is not written, by whichever transaction it comes. */
+    /** For what may happen once: a second event with the same key is not written, in any transaction. */
     dedupKey?: string
-    /** Of the span that caused it, where many are emitted together; by default the one that emits. */
+    /** Of the span that caused the event, where many are emitted together; by default the span that emits. */
     traceparent?: string | undefined
   }
 }[EmittedType]
@@ -26,22 +26,25 @@ export interface Emitted {
   deliveryIds: string[]
 }
 
-/** Writes one event, and a delivery with its job for each endpoint that wants it. Answers the event's id, or undefined
- * when `dedupKey` was used before. */
+/**
+ * Writes one event, and a delivery with its job for each endpoint that subscribes to it. Returns the event's id, or
+ * undefined when `dedupKey` was used before.
+ */
 export async function emit(tx: Tx, scope: Scope, event: NewEvent): Promise<string | undefined> {
   const [emitted] = await emitMany(tx, scope, [event])
   return emitted?.eventId
 }
 
 /**
- * The same for several: one round trip for all events, and two more when any endpoint wants any. Ids ascend in the order given.
- * @throws {ZodError} when `data` is not the type's own: a programmer's error, found before anything is written.
+ * The same for several events: one round trip for all of them, and two more when any endpoint subscribes to any. Ids
+ * ascend in the order given.
+ * @throws {ZodError} when `data` does not fit its type: a programmer's error, found before anything is written.
  */
 export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]): Promise<Emitted[]> {
   if (events.length === 0) return []
   const nowMs = Date.now()
   const rows = events.map((event, index) => ({
-    // Ids of one millisecond sort at random: the index keeps provenance before escalation.
+    // Ids of one millisecond would sort at random: the index keeps provenance before escalation.
     id: newId('evt', scope.environment, nowMs, index),
     type: event.type,
     dedupKey: event.dedupKey ?? null,
@@ -78,7 +81,7 @@ function isEntitled(type: EventType, owned: readonly string[]): boolean {
 interface InsertedEvent {
   eventId: string
   type: EventType
-  /** One row per endpoint that wants the event, or one with null. */
+  /** One row per endpoint that subscribes to the event, or one row with null. */
   endpointId: string | null
   products: string[]
 }

@@ -1,4 +1,4 @@
-// Where an account wants its events. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
+// The webhook endpoints of an account. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
 import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -28,7 +28,7 @@ import {
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 
-/** Each event is written once per endpoint that wants it. */
+/** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100
 
 export interface WebhooksDeps {
@@ -56,7 +56,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 export function createWebhooks({ db, sealer, outbound, pager, now = () => new Date() }: WebhooksDeps) {
   return {
     /**
-     * @returns the endpoint and its secret, which nobody can read again.
+     * @returns the endpoint and its secret, which can't be read again.
      * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `conflict` beyond `MAX_ENDPOINTS`.
      */
     async create(
@@ -100,7 +100,10 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       return endpoint
     },
 
-    /** Deletes an endpoint and cancels what waits for it. @throws {Failure} `environment_mismatch`, `not_found`. */
+    /**
+     * Deletes an endpoint and cancels its pending deliveries.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
     async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)
       const remove = async (tx: Tx) => {

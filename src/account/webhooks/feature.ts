@@ -12,7 +12,7 @@ export interface WebhookSettings {
   WEBHOOK_TIME_DIVISOR: number
 }
 
-// Until plans say more: three months are what a quarterly reconciliation looks back on.
+// Until plans differ: a quarterly reconciliation looks back three months.
 const DELIVERY_DAYS = 90
 const EVENT_DAYS = 30
 

@@ -1,6 +1,6 @@
-// Prepared statements without what the driver repeats for each of them: it asks for the names of the columns every time, and
-// puts a Sync behind every statement, which makes an answer of its own of each. Here statements that are sent together have
-// one Sync, and what a connection has told of a statement once is known.
+// Prepared statements without work that the driver repeats. The driver describes the columns at every execution and
+// sends a Sync after every statement, which makes each a separate answer. Here statements that are sent together share
+// one Sync, and each connection describes a statement once.
 
 import pg from 'pg'
 
@@ -11,11 +11,12 @@ export interface Statement {
 }
 
 export interface Pipelines {
-  /** Runs statements one after the other and answers the rows of each. After the first that fails none is run. */
+  /** Runs statements in order and returns the rows of each. After the first failure none is run. */
   ask(client: pg.PoolClient, statements: readonly Statement[]): Promise<Row[][]>
   /**
-   * Whether this connection has run all of them before. They are sent with one Sync then, and outside of a transaction they
-   * are one by themselves (PostgreSQL manual, "Pipelining" of the extended query protocol): what fails takes all of it back.
+   * Whether this connection has run all of them before. Then they are sent with one Sync, and outside of a transaction
+   * they form one implicitly (PostgreSQL manual, "Pipelining" of the extended query protocol): a failure rolls all of
+   * them back.
    */
   areKnown(client: pg.PoolClient, statements: readonly Statement[]): boolean
 }
@@ -23,7 +24,7 @@ export interface Pipelines {
 type Row = Record<string, unknown>
 type Columns = readonly { name: string; parse: (text: string) => unknown }[]
 
-/** What we use of the driver beneath its interface. */
+/** What we use of the driver below its public interface. */
 interface Wire {
   bind(config: { statement: string; values: readonly unknown[]; valueMapper: (value: unknown) => unknown }): void
   execute(): void
@@ -34,13 +35,13 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 
 /** @param types How values of each type are read. */
 export function createPipelines(types: pg.CustomTypesConfig): Pipelines {
-  // By the names of the statements. One whose columns change under a connection fails there for good ("cached plan must not
-  // change result type"), so this is never wrong.
+  // By statement name. A statement whose columns change fails permanently on its connection ("cached plan must not
+  // change result type"), so a known entry is never wrong.
   const known = new WeakMap<pg.PoolClient, Map<string, Columns>>()
   const columnsOf = (client: pg.PoolClient, statements: readonly Statement[]) =>
     statements.map(({ text }) => known.get(client)?.get(nameOf(text)))
 
-  // The driver's own way: it prepares what is new here, and tells the columns.
+  // The driver's own path: it prepares a statement that is new here, and describes the columns.
   async function learn(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
     const name = nameOf(text)
     const { fields, rows } = await client.query<Row>({ name, text, values: [...values] })
@@ -119,7 +120,7 @@ async function send(
     })
     client.query(query as unknown as pg.Submittable)
   }).catch((error: unknown) => {
-    // Made where the socket is read: it should say who asked.
+    // The error was created where the socket is read; its stack should show the caller.
     if (error instanceof Error) Error.captureStackTrace(error)
     throw error
   })

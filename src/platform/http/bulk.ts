@@ -1,5 +1,5 @@
-// Bodies of many requests, one per line or array element: each is parsed and refused by itself, and the report of those
-// that were refused stays small.
+// Bodies of many requests, one per line or array element. Each is parsed and refused separately, and the report of the
+// refused ones stays small.
 
 import type { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -17,7 +17,7 @@ export function parseLine<S extends z.ZodType>(
   }
   try {
     const parsed = parseWith(schema, parseJsonBody(bytes, limits), 'body')
-    // The schema has just said that it is one.
+    // The schema has just accepted it as this type.
     return parsed.ok ? { value: parsed.value as z.output<S> } : { errors: parsed.errors }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -35,15 +35,15 @@ export interface RejectionReport {
   add(line: number, errors: readonly FieldError[]): void
   /** By line. */
   rejections(): Rejection[]
-  /** The same so far, to go on from in a transaction that may have to start over. */
+  /** The report so far, to continue from in a transaction that may have to start over. */
   copy(): RejectionReport
 }
 
-// Kept on the batch and sent with each look at it: what a hostile batch makes us say must stay small.
+// Kept on the batch and sent with every read of it: the report of a hostile batch must stay small.
 const MAX_FINDINGS_PER_LINE = 10
 const MAX_REPORT_CHARACTERS = 2 * 1024 * 1024
 
-/** Every rejected line is in it; a report that grows too large tells only the first code of further lines. */
+/** Contains every rejected line. A report that grows too large gives only the first code of further lines. */
 export function createReport(start: readonly Rejection[] = [], startSize = 0): RejectionReport {
   const rejections = [...start]
   let size = startSize

@@ -1,6 +1,5 @@
-// The elements of a JSON array, read as they arrive, so that an array is held one element at a time and a bad element
-// spoils no other. Only the array's own commas and brackets are read here; what an element holds is parsed by whoever
-// gets it.
+// The elements of a JSON array, read as they arrive: one element is in memory at a time, and a bad element does not
+// affect the others. Only the array's own commas and brackets are read here; the caller parses each element.
 
 import type { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
@@ -15,9 +14,9 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Splits a JSON array into its elements, numbered from 1. An element's bytes may be anything, also nothing.
- * @throws {Failure} `payload_too_large` above `maxBytes` or after `maxLines` elements; `invalid_json` when the body is not
- * one array; and whatever the stream fails with.
+ * Splits a JSON array into its elements, numbered from 1. An element's bytes may be anything, or empty.
+ * @throws {Failure} `payload_too_large` above `maxBytes` or after `maxLines` elements; `invalid_json` when the body is
+ * not one array; and whatever the stream fails with.
  */
 export async function* readElements(
   stream: Readable,
@@ -34,7 +33,7 @@ export async function* readElements(
 
   function take(part: Buffer): void {
     held += part.length
-    // What is over the limit is counted, not kept.
+    // Bytes over the limit are counted, not kept.
     if (held <= maxLineBytes) parts.push(part)
     else parts = []
   }
@@ -58,7 +57,7 @@ export async function* readElements(
       const byte = chunk[at] ?? 0
       if (place !== 'inside') {
         if (isSpace(byte)) continue
-        if (place === 'after') throw notAnArray('something follows the array')
+        if (place === 'after') throw notAnArray('text follows the array')
         if (byte !== OPEN_ARRAY) throw notAnArray('it does not begin with [')
         place = 'inside'
         start = at + 1

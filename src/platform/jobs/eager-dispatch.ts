@@ -1,15 +1,17 @@
-// Handing a job to the engine is a transaction of its own: a caller alone has it done at once, but of a crowd the dispatcher,
-// which looks every 25 ms while jobs come, moves hundreds with one.
-const CROWD = 4
+// Dispatching a job is a transaction of its own. A single caller's job is dispatched at once. Above this many jobs at a
+// time the dispatcher, which polls every 25 ms while jobs come, moves hundreds in one transaction.
+const MAX_EAGER = 4
 
 export interface EagerDispatch {
-  /** Counts until a job is with the engine, so that neither of the two alone makes a crowd. */
+  /**
+   * Counts the work until its job is in the engine, so that the job and its dispatch are counted as concurrent work.
+   */
   whileCounted<R>(work: () => Promise<R>): Promise<R>
-  /** Hands a job on at once, unless there is a crowd. */
+  /** Dispatches a job at once, unless too many are under way. */
   dispatchIfIdle(jobId: string): void
 }
 
-/** @param dispatchSoon Failing is no failure: the dispatcher finds the job. */
+/** @param dispatchSoon May fail: the dispatcher finds the job. */
 export function createEagerDispatch(dispatchSoon: (jobId: string) => Promise<void>): EagerDispatch {
   let underWay = 0
   const whileCounted: EagerDispatch['whileCounted'] = async (work) => {
@@ -23,7 +25,7 @@ export function createEagerDispatch(dispatchSoon: (jobId: string) => Promise<voi
   return {
     whileCounted,
     dispatchIfIdle(jobId) {
-      if (underWay < CROWD) void whileCounted(() => dispatchSoon(jobId))
+      if (underWay < MAX_EAGER) void whileCounted(() => dispatchSoon(jobId))
     },
   }
 }

@@ -5,7 +5,7 @@ export interface Lane {
 }
 
 /**
- * How many jobs each lane may send now: one each in turn, those with the least in flight first, until the room is spent
+ * How many jobs each lane may send now: one each in turn, lanes with the fewest in flight first, until no room is left
  * or every lane is at its cap. With more lanes than room, the busiest lanes wait.
  */
 export function shareFairly(lanes: readonly Lane[], room: number, cap: number): { lane: string; take: number }[] {
@@ -14,7 +14,7 @@ export function shareFairly(lanes: readonly Lane[], room: number, cap: number): 
     .filter(({ inFlight }) => inFlight < cap)
     .sort((a, b) => a.inFlight - b.inFlight)
   let left = Math.max(0, Math.floor(room))
-  // Fill from below, level by level, like water: a lane with many in flight gets nothing while another has fewer.
+  // Raise the lowest lanes level by level: a lane with many in flight gets nothing while another has fewer.
   while (left > 0) {
     const rising = open.filter(({ inFlight, take }) => inFlight + take < cap)
     const lowest = Math.min(...rising.map(({ inFlight, take }) => inFlight + take))

@@ -1,4 +1,4 @@
-// What operators do to queues. Every act names its subject and answers what it changed.
+// What operators do to queues. Every function names its subject and returns what it changed.
 
 import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
@@ -53,7 +53,7 @@ export async function redrive<Q extends QueueName>(db: Database, job: JobSummary
   })
 }
 
-/** Stops dispatching a queue; what runs finishes. */
+/** Stops dispatching a queue; running jobs finish. */
 export async function pauseQueue(db: Database, queue: QueueName): Promise<void> {
   await db.system('pause', (tx) =>
     tx.query(

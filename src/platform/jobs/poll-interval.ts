@@ -1,28 +1,29 @@
-// How soon a dispatcher looks again. A round costs the same for one job and for a hundred, and workers that ran dry while it
-// paused are lost time.
+// How soon a dispatcher polls again. A round costs the same for one job and for a hundred, and time in which workers
+// are idle because the dispatcher pauses is lost.
 
-/** What a round found: jobs that it handed over, room that there was for them, and the window whose part the room is. */
+/** What a round found: jobs dispatched, free places in the window, and the window's size. */
 export interface Round {
   count: number
   free: number
-  /** 0: nobody works, or another dispatcher looked. */
+  /** 0: no worker is alive, or another dispatcher holds the lock. */
   window: number
 }
 
-// Of a window that workers keep emptying half is refilled at a time. Less often they run dry, more often is work for nothing.
+// When workers keep emptying the window, refill half of it at a time. Refilling later lets them run dry; refilling
+// sooner wastes rounds.
 const HALF = 0.5
 const FLOWING = 0.2
 export const PAUSE_BUSY_MS = 2
 const PAUSE_FLOWING_MS = 8
-/** A trickle, and workers that are slow. */
+/** For few jobs, and for slow workers. */
 export const PAUSE_MS = 25
-/** Nothing to do. */
+/** For no due jobs. */
 export const PAUSE_IDLE_MS = 250
 
 /** @param pauseMs the pause before the round. */
 export function nextPauseMs(pauseMs: number, { count, free, window }: Round): number {
   if (window > 0 && count >= free) {
-    // More may be due than there was room for: the workers say how soon there is room again. Those that took nothing take long.
+    // More jobs may be due than the window had free: how many the workers took says how soon it has free places again.
     const taken = free / window
     if (taken <= 0) return Math.min(PAUSE_IDLE_MS, pauseMs * 1.5)
     const next = taken >= HALF ? Math.min(PAUSE_FLOWING_MS, pauseMs / 2) : taken < FLOWING ? pauseMs * 1.5 : pauseMs

@@ -1,12 +1,12 @@
-// Shows the first bytes of a stream while the rest is still on its way. The number of looks and the memory are bounded
-// whatever the size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
+// Shows the first bytes of a stream while the rest arrives. The number of calls and the memory are bounded whatever the
+// size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
 
 const FIRST_LOOK = 64
 const MAX_HEAD = 256 * 1024
 
 /**
  * `onHead` sees the head at 64 bytes, then each time it has four times as many, at 256 KiB and at the end of a shorter
- * stream, until it answers true.
+ * stream, until it returns true.
  */
 export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boolean) {
   let head = Buffer.alloc(0)
