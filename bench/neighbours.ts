@@ -113,7 +113,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
   }
 }
 
-/** Alternates the floor, the same requests without an attack, with the attack. */
+/** The floor: the same requests without an attack, in turns with the attack. */
 async function playScenario(play: Play, name: ScenarioName, rounds: number): Promise<Played> {
   const { attacker } = play
   await order(attacker, { act: 'prepare', scenario: name })
