@@ -1,4 +1,4 @@
-// Submissions that nobody waits for: from the first byte to the answer that the rows are safe.
+// Submissions without waiting callers: from the first byte to the answer that the rows are safe.
 
 import { createCaptures, renamed } from './captures.ts'
 import { compare, judgeLimit, note, type Options, percentile, type Verdict } from './harness.ts'
@@ -52,7 +52,7 @@ export async function runAccept(options: Options): Promise<Verdict[]> {
       rounds: options.rounds,
     })
 
-    // Without the run that warms up.
+    // Without the warm-up run.
     const half = Math.max(...rates.slice(1)) / 2
     const at = async (port: number) => {
       const { latenciesMs } = await openLoop({ ...load, port, seconds: seconds * 2, ratePerSecond: half })

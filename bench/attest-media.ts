@@ -1,5 +1,5 @@
-// What the kinds of media cost a worker: photos with a C2PA manifest, videos; how much memory it has after 10,000 of all
-// kinds; and what files that were made to hurt cost the claims beside them.
+// What the kinds of media cost a worker: photos with a C2PA manifest, and videos; its memory after 10,000 of all kinds;
+// and what hostile files cost the claims beside them.
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const CHUNKS = 10
 const CHUNK_BYTES = 1_000_000
 const MIXED = 10_000
 const MAX_GROWTH_MB = 30
-/** Well below what a worker settles, so that what waits waits for a hostile file and not for its turn. */
+/** Well below what a worker settles, so that a claim that waits does so for a hostile file and not for its turn. */
 const PER_SECOND = 20
 const STEADY = 600
 const MAX_P99_FACTOR = 1.5
@@ -38,7 +38,7 @@ type Make = (count: number) => Promise<AttestBody[]>
 export async function runAttestMedia(options: Options): Promise<Verdict[]> {
   const isAsked = (...names: string[]) => options.part === undefined || names.includes(options.part)
   const signer = await makeC2paSigner()
-  // Before anything listens: making them takes this thread for longer than a connection is kept.
+  // Made before anything listens: making them blocks this thread for longer than a connection is kept.
   const files = isAsked('memory', 'hostile') ? await hostileFiles(signer) : { hostile: [], stuck: [] }
   const stage = await openStage({ redis: true })
   const settling = await openSettling(stage, options)
@@ -84,9 +84,9 @@ export async function runAttestMedia(options: Options): Promise<Verdict[]> {
 }
 
 interface Makers extends Record<FloorKind, Make> {
-  /** What is done with in two seconds at most. */
+  /** Files that a worker finishes in two seconds at most. */
   hostile: Make
-  /** Beside them one whose manifest is never done with: its whole time runs out, twice. */
+  /** Also a file whose manifest is never finished: its whole time runs out, twice. */
   worst: Make
 }
 
@@ -128,7 +128,7 @@ async function createMakers(
   return {
     photo: repeat(await take(20)),
     c2pa: repeat(signed),
-    // Each has a nonce, and with it a chain and a signature, of its own: the file is the same.
+    // Each has its own nonce, and so its own chain and signature; the file is the same.
     async video(count) {
       const sessions = await client.openSessions(count)
       return Promise.all(
@@ -150,8 +150,9 @@ async function createMakers(
 }
 
 /**
- * A manifest over 60 MB, one that was changed, one of 2,000 assertions (the time is their square) and one over 60 ingredients; a
- * picture that ends in its midst, with ten megabytes behind it; texts that become two gigabytes; and a hundred thousand frames.
+ * A manifest over 60 MB, one that was changed, one of 2,000 assertions (the time grows with their square) and one over
+ * 60 ingredients; a truncated picture with ten megabytes behind it; texts that expand to two gigabytes; and a hundred
+ * thousand frames.
  */
 async function hostileFiles(signer: Signer): Promise<HostileFiles> {
   const { photo } = (await createPhotographer({ isSmall: true })).shoot(1)
@@ -226,7 +227,7 @@ async function judgeHostile({
 }): Promise<Verdict> {
   const p99 = (isHostile: boolean): Promise<number> =>
     settling.withWorkers(1, async () => {
-      // That a worker loads its C2PA reader with the first manifest is nothing that hostile files do.
+      // The worker loads its C2PA reader with the first manifest: that cost is not due to hostile files.
       await settling.settle([...(await make.photo(100)), ...(await make.c2pa(20))])
       await stage.resume('attest')
       const good = await make.photo(count)

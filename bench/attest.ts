@@ -1,4 +1,4 @@
-// Claims settled by worker processes, from the first that begins to the last that ends. Photos are in the store, and
+// Claims settled by worker processes, from the start of the first to the end of the last. Photos are in the store, and
 // submissions wait in the backlog before the clock starts.
 
 import { renamed } from './captures.ts'

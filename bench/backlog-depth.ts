@@ -1,4 +1,4 @@
-// The same work with ever more behind it: what waits must cost neither time nor memory of the engine.
+// The same work with a growing backlog: waiting jobs must cost neither time nor memory of the engine.
 
 import { Redis } from 'ioredis'
 import { createEngine } from '#src/platform/jobs/bull.ts'
@@ -25,7 +25,7 @@ export async function runBacklogDepth(options: Options): Promise<Verdict[]> {
     const rates = depths.map((): number[] => [])
     const memory = depths.map((): number[] => [])
     const fresh: number[] = []
-    // The first round warms up, on a table that has no statistics yet.
+    // The first round warms up, on a table without statistics.
     for (let round = -1; round < options.rounds; round += 1) {
       for (const [index, depth] of depths.entries()) {
         await fill(stage, accounts, depth + jobs)
@@ -79,7 +79,7 @@ export async function runBacklogDepth(options: Options): Promise<Verdict[]> {
   }
 }
 
-/** Adds what is missing to `count` waiting jobs, in turn to each lane. */
+/** Adds jobs until `count` wait, to each lane in turn. */
 async function fill(stage: Stage, accounts: string[], count: number): Promise<void> {
   await stage.owner(
     `INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload)
@@ -90,19 +90,19 @@ async function fill(stage: Stage, accounts: string[], count: number): Promise<vo
   )
 }
 
-/** The most that Redis held until it is asked, in MB. */
+/** The most memory that Redis used until the function is called, in MB. */
 function watchMemory(url: string | undefined): () => Promise<number> {
   if (url === undefined) return async () => Number.NaN
   const redis = new Redis(url)
   let peak = 0
-  const look = async () => {
+  const sample = async () => {
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
     peak = Math.max(peak, used / 2 ** 20)
   }
-  const timer = setInterval(() => void look(), 100)
+  const timer = setInterval(() => void sample(), 100)
   return async () => {
     clearInterval(timer)
-    await look()
+    await sample()
     redis.disconnect()
     return peak
   }

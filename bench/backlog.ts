@@ -90,7 +90,7 @@ interface BareQueue {
   close(): Promise<void>
 }
 
-// From the first delivery: adding is what `enqueue` is compared to nowhere.
+// Timed from the first delivery: adding is not compared with `enqueue` here.
 async function bare(
   queue: BareQueue,
   jobs: number,

@@ -1,4 +1,4 @@
-// A batch from the first byte to the answer that its rows are safe, every line judged by itself.
+// A batch from the first byte to the answer that its rows are safe, with a verdict per line.
 
 import { createCaptures, renamed } from './captures.ts'
 import { compare, judgeLimit, note, type Options, type Verdict } from './harness.ts'

@@ -1,4 +1,4 @@
-// Every benchmark: what it measures, against what, and what it should reach. The table in README.md says the same.
+// Every benchmark: what it measures, against what, and its bar. The table in README.md has the same rows.
 
 import type { Bench } from './harness.ts'
 import { SCENARIO_NAMES } from './neighbours/scenarios.ts'

@@ -10,7 +10,7 @@ export interface Captures {
   client: Client
   device: Device
   deviceId: string
-  /** Of the authority that certified the device. */
+  /** The root certificate of the authority that certified the device. */
   rootDer: Buffer
   /** Uploads `count` photos and signs a bundle for each. */
   take(count: number): Promise<AttestBody[]>
@@ -18,11 +18,11 @@ export interface Captures {
 
 export interface Photographer {
   device: Device
-  /** The i-th photo; every one has bytes of its own. */
+  /** The i-th photo; each has different bytes. */
   shoot(index: number): { photo: Buffer; capturedAt: Date }
 }
 
-/** About 3.5 MB, as 12 megapixels of a phone are; `isSmall` for benchmarks in which nobody reads them. */
+/** About 3.5 MB, as 12 megapixels of a phone are; `isSmall` for benchmarks that don't read the photos. */
 export async function createPhotographer({ isSmall = false } = {}): Promise<Photographer & { rootDer: Buffer }> {
   const now = () => new Date()
   const authority = await createAuthority({ name: 'Bench Phones', now })
@@ -91,7 +91,7 @@ export async function createCaptures(
 
 let names = 0
 
-/** The same capture under names of its own, so that it is another submission: neither is part of what is signed. */
+/** The same capture under new names, so that it is another submission: neither name is part of the signed bundle. */
 export function renamed(body: AttestBody): AttestBody {
   names += 1
   return { ...body, external_id: `again-${names}`, claim: { ...body.claim, reference: `again-${names}` } }

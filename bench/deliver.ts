@@ -1,7 +1,7 @@
 // Webhooks per worker process, and what a receiver that never answers costs the others.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { compare, judgeRatio, note, type Options, percentile, type Verdict } from './harness.ts'
 import { once, requestOf } from './load.ts'
 import { type Process, startProcess } from './processes.ts'
@@ -11,7 +11,7 @@ import { untilSettled } from './wait.ts'
 const EVENTS = 200
 const ENDPOINTS = 32
 const EVENTS_AT_ONCE = 20
-/** Of the steady load beside a receiver that hangs. */
+/** For the steady load beside a receiver that hangs. */
 const EVENTS_PER_SECOND = 10
 const STEADY_SECONDS = 10
 
@@ -46,7 +46,7 @@ export async function runDeliver(options: Options): Promise<Verdict[]> {
       await untilSettled(stage, 'deliver')
       const { rate, missing } = await recordOf(stage)
       if (missing > 0) throw new Error(`${missing} deliveries are not recorded as delivered at the first attempt`)
-      await forget(stage)
+      await resetTables(stage)
       return rate
     }
     const floorRate = () =>
@@ -71,12 +71,12 @@ export async function runDeliver(options: Options): Promise<Verdict[]> {
         await Promise.all([emit(stage, 1), delay(1_000 / EVENTS_PER_SECOND)])
       }
       const times = await untilDelivered(stage, hanging)
-      // What still hangs would hang into the next run.
+      // Deliveries that still hang would hang into the next run.
       await stage.owner(
         `UPDATE jobs SET state = 'cancelled', settled_at = now() WHERE queue = 'deliver' AND state = 'queued'`,
       )
       await untilIdle(stage)
-      await forget(stage)
+      await resetTables(stage)
       return percentile(times, 99)
     }
     await p99(false)
@@ -106,7 +106,7 @@ export async function runDeliver(options: Options): Promise<Verdict[]> {
   }
 }
 
-// With what every event carries around its data, 1 kB.
+// 1 kB with the members that every event has besides its data.
 function eventOf(): NewEvent {
   return {
     type: 'attestation.created',
@@ -136,7 +136,7 @@ async function recordOf(stage: Stage): Promise<{ rate: number; missing: number }
   return row ?? { rate: Number.NaN, missing: 1 }
 }
 
-/** From written to delivered, in ms, of all that go elsewhere. */
+/** From written to delivered, in ms, for all deliveries to other receivers. */
 async function untilDelivered(stage: Stage, hanging: string): Promise<number[]> {
   for (;;) {
     const rows = await stage.owner<{ ms: number | null }>(
@@ -151,7 +151,7 @@ async function untilDelivered(stage: Stage, hanging: string): Promise<number[]> 
 
 async function untilIdle(stage: Stage): Promise<void> {
   for (;;) {
-    // A run that hung is queued again, for later.
+    // A delivery that hung is queued again, for later.
     const open = await stage.owner(
       `SELECT FROM jobs WHERE queue = 'deliver' AND state IN ('dispatched', 'running') LIMIT 1`,
     )
@@ -160,7 +160,7 @@ async function untilIdle(stage: Stage): Promise<void> {
   }
 }
 
-/** So that each run begins with the same tables, of which the planner knows as little as on the first day. */
-async function forget(stage: Stage): Promise<void> {
+/** Each run begins with the same tables, and with a planner without statistics, as on the first day. */
+async function resetTables(stage: Stage): Promise<void> {
   await stage.owner('TRUNCATE delivery_attempts, deliveries, events, jobs')
 }

@@ -1,4 +1,4 @@
-// What it costs to look for pictures that look alike among a million, and to make the hashes they are looked for by.
+// What a search for similar pictures among a million costs, and what it costs to compute their hashes.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ async function searching(stage: Stage, isQuick: boolean, rounds: number): Promis
       }),
     )
   }
-  // The first round of each has warmed it up.
+  // The first round of each is its warm-up.
   const p = (runs: readonly number[][], rank: number) => runs.slice(1).map((times) => percentile(times, rank))
   const ms = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ')
   return [
@@ -65,14 +65,17 @@ async function searching(stage: Stage, isQuick: boolean, rounds: number): Promis
   ]
 }
 
-/** Rows as an insurer has them after years: one picture each, a tenth of them near another. Their claims don't matter here. */
+/**
+ * Rows as an insurer has them after years: one picture each, a tenth of them similar to another. Their claims don't
+ * matter here.
+ */
 async function fill(stage: Stage, count: number): Promise<(index: number) => string> {
   const startedAt = performance.now()
   const { accountId, environment } = stage.scope
   const word = newId('att', environment).slice(0, 9)
   const step = 50_000
   for (let from = 0; from < count; from += step) {
-    // What the rows refer to is left out: keys are not checked for whoever replays.
+    // The rows that they refer to are left out: foreign keys are not checked with the replica role.
     await stage.owner(
       `SET session_replication_role = replica;
        INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state, hash)
@@ -90,7 +93,7 @@ async function fill(stage: Stage, count: number): Promise<(index: number) => str
   return (index) => `${word}${String((index * 7_919) % count).padStart(26, '0')}`
 }
 
-/** Hashes of rows that are there, half of them with three other bits: copies of pictures. */
+/** Hashes of existing rows, half of them with three bits changed, as copies of pictures have. */
 async function sampleHashes(stage: Stage, count: number): Promise<string[]> {
   const rows = await stage.owner<{ hash: string }>(
     `SELECT lpad(to_hex(hash # CASE WHEN random() < 0.5 THEN 0 ELSE 4398046511137 END), 16, '0') AS hash
@@ -130,7 +133,7 @@ async function hashing(stage: Stage, count: number, rounds: number): Promise<Ver
   const paths: string[] = []
   for (let seed = 0; seed < count; seed += 1) {
     const path = join(folder, `${seed}.jpg`)
-    // A few renderings, so that making them is not most of the time; each file has its own bytes.
+    // A few renderings, so that rendering does not take most of the time; each file has different bytes.
     writeFileSync(path, await renderPhoto({ seed: seed % 4, width: 4_032, height: 3_024, exif }))
     paths.push(path)
   }

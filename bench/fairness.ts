@@ -1,4 +1,4 @@
-// One account's single claim, submit to settled, while another's backlog waits and is worked off.
+// The time of one account's single claim, submit to settled, while another account's backlog is worked off.
 
 import { createCaptures, renamed } from './captures.ts'
 import { judgeLimit, judgeRatio, note, type Options, percentile, type Verdict } from './harness.ts'
@@ -23,14 +23,14 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
   try {
     const web = await start('workers/web.ts')
     for (const file of ['workers/dispatch.ts', 'workers/attest.ts']) await start(file)
-    const crowd = await stage.addAccount()
-    const { client, take: takeOfCrowd } = await createCaptures({ port: web.port, key: crowd.key }, { isSmall: true })
+    const busy = await stage.addAccount()
+    const { client, take: takeOfBusy } = await createCaptures({ port: web.port, key: busy.key }, { isSmall: true })
     const { take } = await createCaptures({ port: web.port, key: stage.key }, { isSmall: true })
-    const [template] = await takeOfCrowd(1)
+    const [template] = await takeOfBusy(1)
     const [capture] = await take(1)
     if (template === undefined || capture === undefined) throw new Error('no capture')
     await client.attest(template, 30)
-    await multiply(stage, crowd.accountId, options.isQuick ? 2_000 : WAITING)
+    await multiply(stage, busy.accountId, options.isQuick ? 2_000 : WAITING)
 
     const connection = await openConnection(web.port)
     const series = async (): Promise<number[]> => {
@@ -51,9 +51,9 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
     let left = 0
     for (let round = 0; round < options.rounds; round += 1) {
       alone.push(await series())
-      await release(stage, crowd.accountId)
+      await release(stage, busy.accountId)
       among.push(await series())
-      left = await hold(stage, crowd.accountId)
+      left = await hold(stage, busy.accountId)
     }
     connection.close()
     const column = (rows: number[][], index: number) => rows.map((row) => row[index] ?? Number.NaN)
@@ -67,7 +67,7 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
         name: 'fairness',
         unit: 'ms',
         floor: { label: 'p99 alone' },
-        ours: { label: 'p99 of a single claim in the crowd' },
+        ours: { label: 'p99 of a single claim beside the backlog' },
         floors: column(alone, 1),
         own: column(among, 1),
         bar: MAX_FACTOR,
@@ -81,7 +81,7 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
         max: MAX_P99_MS,
         beside: p50s,
       }),
-      // A crowd that was worked off meanwhile was none.
+      // If the backlog was worked off during the run, the figure is worthless.
       {
         ...note('fairness', `${left.toLocaleString('en')} of the other account still waited at the end`),
         isReached: left > 0,
@@ -97,7 +97,7 @@ export async function runFairness(options: Options): Promise<Verdict[]> {
 export async function multiply(stage: Stage, accountId: string, count: number): Promise<void> {
   await stage.owner(
     `INSERT INTO claims (account_id, environment, id, reference, line, loss_lat, loss_lng)
-     SELECT account_id, environment, 'clm_test_0' || lpad(n::text, 25, '0'), 'crowd-' || n, line, loss_lat, loss_lng
+     SELECT account_id, environment, 'clm_test_0' || lpad(n::text, 25, '0'), 'busy-' || n, line, loss_lat, loss_lng
      FROM claims, generate_series(1, $2::int) n WHERE account_id = $1`,
     [accountId, count],
   )
@@ -129,7 +129,7 @@ async function release(stage: Stage, accountId: string): Promise<void> {
   })
 }
 
-/** Answers how many still waited. */
+/** Returns how many still waited. */
 async function hold(stage: Stage, accountId: string): Promise<number> {
   const held = await stage.owner(
     `WITH held AS (

@@ -1,17 +1,17 @@
-// Floor and ours in turns (A B A B ...), so that a machine whose speed drifts slows both: the ratio counts, absolute
-// figures are a note.
+// Runs the floor and ours in turns (A B A B ...), so that a machine whose speed drifts slows both: the ratio counts,
+// absolute figures are a note.
 
 import { appendFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 
 export interface Options {
-  /** A smoke run of seconds: sizes are small, and its figures say nothing. */
+  /** A smoke run of seconds: sizes are small, and its figures are meaningless. */
   isQuick: boolean
-  /** Measured runs of each side, after one that warms it up. */
+  /** Measured runs of each side, after one warm-up. */
   rounds: number
-  /** Where every process that is started leaves a CPU profile. */
+  /** The folder in which every started process leaves a CPU profile. */
   profileDirectory?: string | undefined
-  /** Of a benchmark that has parts, the only one that is run. */
+  /** The only part to run, of a benchmark that has parts. */
   part?: string | undefined
 }
 
@@ -19,7 +19,7 @@ export interface Bench {
   measures: string
   floor: string
   bar: string
-  /** What can be run alone. */
+  /** The parts that can be run alone. */
   parts?: readonly string[]
   run(options: Options): Promise<Verdict[]>
 }
@@ -32,7 +32,7 @@ interface Comparison {
   unit: string
   floor: { label: string; run: Measure }
   ours: { label: string; run: Measure }
-  /** What the ratio ours/floor should reach; for times, what it should stay under. */
+  /** The least ratio ours/floor; for times, the greatest. */
   bar: number
   isTime?: boolean
   rounds?: number
@@ -58,7 +58,7 @@ export async function compare(comparison: Comparison): Promise<Verdict> {
   return judgeRatio({ ...comparison, floors, own })
 }
 
-/** The verdict on runs that were measured in turns: the ratio is the median of each round's own. */
+/** The verdict on runs that were measured in turns: the median of each round's ratio. */
 export function judgeRatio({
   name,
   unit,
@@ -85,7 +85,7 @@ export function judgeRatio({
   })
 }
 
-/** The verdict on figures that have a limit of their own. */
+/** The verdict on figures that have their own limit. */
 export function judgeLimit(limit: {
   name: string
   label: string
@@ -104,7 +104,7 @@ export function judgeLimit(limit: {
   })
 }
 
-/** Something for the record that no bar asks for. */
+/** A figure for the record, without a bar. */
 export function note(name: string, line: string): Verdict {
   return told({ name, line, isReached: true })
 }

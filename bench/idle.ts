@@ -1,5 +1,5 @@
-// What a deployment costs that has nothing to do: processor time and wake-ups of every process that `npm start` starts,
-// the embedded Postgres with them. Told by /proc, so by Linux alone.
+// What an idle deployment costs: processor time and wake-ups of every process that `npm start` starts, including the
+// embedded Postgres. Read from /proc, so on Linux only.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ export async function runIdle(options: Options): Promise<Verdict[]> {
 
 async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: Options): Promise<Verdict[]> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-idle-'))
-  // As root, Postgres runs as another user, who must be able to pass through.
+  // As root, Postgres runs as another user, which must be able to enter the folder.
   chmodSync(directory, 0o711)
   const redis = engine === 'redis' ? await startRedis(directory) : undefined
   if (engine === 'redis' && redis === undefined) return [note('idle, redis', 'not measured: no redis-server')]
@@ -96,13 +96,13 @@ async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: 
   }
 }
 
-/** Since the process began; as a rate, per second. */
+/** Totals since the process began; as a rate, per second. */
 interface Cost {
   busyNs: number
   wakeups: number
 }
 
-// Threads too: the collector's and the thread pool's wake up as well.
+// Threads too: those of the garbage collector and the thread pool also wake up.
 function costOf(pid: number): Cost {
   return sum(
     list(`/proc/${pid}/task`).map((thread) => ({
@@ -113,7 +113,7 @@ function costOf(pid: number): Cost {
 }
 
 function rateOf(before: Cost | undefined, after: Cost, seconds: number): Cost {
-  // A process that ended meanwhile counts no more.
+  // A process that ended meanwhile no longer counts.
   const rate = (key: keyof Cost) => Math.max(0, after[key] - (before?.[key] ?? 0)) / seconds
   return { busyNs: rate('busyNs'), wakeups: rate('wakeups') }
 }

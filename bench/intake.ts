@@ -1,4 +1,4 @@
-// Photos into the store, and what a large file costs in memory.
+// Uploads of photos to the store, and what a large file costs in memory.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
@@ -33,7 +33,8 @@ export async function runIntake(options: Options): Promise<Verdict[]> {
         contentLength,
       })
     const rateOf = async (port: number): Promise<number> => {
-      // The same picture with other bytes behind its end: another file each time, and no work for whoever measures.
+      // The same picture with different bytes after its end: a new file each time, at no cost for the measuring
+      // process.
       const tail = 16
       const head = upload('image/jpeg', photo.byteLength + tail)
       let left = options.isQuick ? AT_ONCE * 2 : PHOTOS
@@ -64,7 +65,7 @@ export async function runIntake(options: Options): Promise<Verdict[]> {
 
     const video = async (bytes: number) => {
       const piece = Buffer.alloc(1_000_000)
-      // A new one each time, and an MP4 by its first box.
+      // A new file each time, and an MP4 by its first box.
       const first = Buffer.concat([
         Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'),
         randomBytes(1_000_000 - 24),
@@ -102,7 +103,7 @@ export async function runIntake(options: Options): Promise<Verdict[]> {
   }
 }
 
-// Folders stay: the store has synced them, and does not look again.
+// Folders stay: the store has synced them, and does not check them again.
 function removeContents(folder: string): void {
   if (!existsSync(folder)) return
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -1,4 +1,4 @@
-// What a key costs: an authenticated read of one claim against the bare read.
+// The cost of a key: an authenticated read of one claim against the bare read.
 
 import { createCaptures, renamed } from './captures.ts'
 import { compare, note, type Options, type Verdict } from './harness.ts'

@@ -1,4 +1,4 @@
-// How long one submission takes on a system that has nothing else to do, as its caller sees it.
+// The time of one submission on an otherwise idle system, as its caller sees it.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -57,7 +57,7 @@ export async function runLatency(options: Options): Promise<Verdict[]> {
       const times: number[] = []
       for (let done = 0; done < count; done += 1) {
         times.push(await one())
-        // Out of step with whatever polls.
+        // Out of step with every poll interval.
         await delay(20 + Math.random() * 100)
       }
       return [50, 99].map((p) => percentile(times, p))

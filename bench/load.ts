@@ -1,5 +1,5 @@
-// Requests as fast as a server takes them, or at a rate. Bare sockets and prepared bytes: whoever measures must cost less
-// than what is measured.
+// Requests as fast as a server takes them, or at a rate. Bare sockets and prepared bytes: the measuring process must
+// cost less than the measured one.
 
 import { connect, type Socket } from 'node:net'
 import { median } from './harness.ts'
@@ -22,7 +22,7 @@ interface Wanted {
   key?: string
   headers?: Record<string, string>
   body?: Uint8Array
-  /** When the body is sent apart. */
+  /** When the body is sent separately. */
   contentLength?: number
 }
 
@@ -79,7 +79,7 @@ interface LoadOptions {
   seconds: number
   /** The next request's bytes. */
   request(): readonly Uint8Array[]
-  /** What every answer must be. */
+  /** The status that every answer must have. */
   status: number
 }
 
@@ -108,7 +108,9 @@ export async function closedLoop({ port, connections, seconds, request, status }
   return { rate: (latenciesMs.length / elapsedMs) * 1_000, latenciesMs }
 }
 
-/** Requests come at their times, whether or not the earlier ones have been answered: their wait for a connection counts. */
+/**
+ * Requests are sent at their times, whether or not earlier ones have been answered: their wait for a connection counts.
+ */
 export async function openLoop({
   port,
   connections,
@@ -150,9 +152,7 @@ export async function openLoop({
   return { rate: (total / elapsedMs) * 1_000, latenciesMs }
 }
 
-/**
- * Rates of a process and, beside them, what one answer cost it: its own processor time, without Postgres's.
- */
+/** Rates of a process, and the processor time that one answer cost it, without Postgres's. */
 export function createMeter(load: Omit<LoadOptions, 'port'>) {
   const costs = new Map<number, number[]>()
   return {
@@ -165,7 +165,7 @@ export function createMeter(load: Omit<LoadOptions, 'port'>) {
       }
       return rate
     },
-    /** Medians, without the run that warms up. */
+    /** Medians, without the warm-up run. */
     costs(...processes: Pick<Process, 'pid'>[]): string {
       const told = processes.map(({ pid }) => `${median(costs.get(pid)?.slice(1) ?? []).toFixed(2)} ms`)
       return `processor time of the process per answer: ours ${told[0]}, floor ${told[1]}`
@@ -173,7 +173,7 @@ export function createMeter(load: Omit<LoadOptions, 'port'>) {
   }
 }
 
-/** One request on a connection of its own. */
+/** One request on its own connection. */
 export async function once(port: number, parts: readonly Uint8Array[], status: number): Promise<Buffer> {
   const connection = await openConnection(port)
   try {
@@ -183,7 +183,7 @@ export async function once(port: number, parts: readonly Uint8Array[], status: n
   }
 }
 
-/** @throws {Error} A benchmark of refusals would be a fast one. */
+/** @throws {Error} because a benchmark of refusals would be a fast one. */
 export function check({ status, body }: Answer, expected: number): Buffer {
   if (status !== expected)
     throw new Error(`answered ${status} instead of ${expected}: ${body.toString().slice(0, 500)}`)

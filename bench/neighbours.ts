@@ -1,5 +1,5 @@
-// What one tenant's worst costs another: each route's p99 and that of webhooks, at a low and steady rate, while the other tenant
-// does its worst, against the same without it.
+// What one tenant's worst requests cost another: the p99 of each route and of webhooks, at a low and steady rate,
+// during the other tenant's attack, against the same without it.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,15 +24,15 @@ import { openStage, type Stage } from './stage.ts'
 /** Of one phase, calm or attacked. Three of each make a scenario of 40 seconds. */
 const PHASE_SECONDS = 6
 const QUICK_PHASE_SECONDS = 1.5
-/** The attack runs for so long before anything counts. */
+/** How long the attack runs before anything counts. */
 const LEAD_MS = 1_000
-/** What an attack leaves behind must not count against the calm that follows. */
+/** The remains of an attack must not count against the calm phase that follows. */
 const SETTLE_MS = 20_000
 const WORKERS = ['dispatch', 'attest', 'screen', 'deliver', 'clock']
 const DELIVERIES = 'webhook, from event to receipt'
 const SERVING = ['web', ...WORKERS] as const
 
-// Narrower than what each of them is, so that what one has can be asked of all.
+// Typed wider than the constants, so that every scenario can be read for every property.
 const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name]
 
 interface Play {
@@ -78,7 +78,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
       serving.set(name, one)
     }
     const port = serving.get('web')?.port ?? 0
-    // Each phase of a run uses some of what serves once.
+    // Each phase of a run uses up some of the things that can be used only once.
     const each = options.isQuick ? 60 : Math.min(900, 60 + names.length * options.rounds * 10)
     const data = await makeHonestData(stage, { port, vendor, receiverUrl: receiver.url, each })
     const enemy = await addEnemies(stage)
@@ -113,7 +113,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
   }
 }
 
-/** In turns the floor: the same requests without an attack, and the attack. */
+/** The floor: the same requests without an attack, in turns with the attack. */
 async function playScenario(play: Play, name: ScenarioName, rounds: number): Promise<Played> {
   const { attacker } = play
   await order(attacker, { act: 'prepare', scenario: name })
@@ -143,7 +143,7 @@ async function playScenario(play: Play, name: ScenarioName, rounds: number): Pro
   return { name, calm: merge(calm), attacked: merge(attacked), rate }
 }
 
-/** One phase: the honest tenant's requests, and the deliveries of the events that happened in it. */
+/** One phase: the honest tenant's requests, and the deliveries of the events in it. */
 async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise<Observed> {
   const from = performance.timeOrigin + performance.now()
   const observed = await steady.run(phaseSeconds)
@@ -161,7 +161,7 @@ async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise
   return observed
 }
 
-/** Until nothing of the attacker runs any more, nor waits to be tried again, and web answers as it should. */
+/** Waits until the attacker has no running or retrying work, and web answers as it should. */
 async function settle({ stage, enemies, serving }: Play): Promise<void> {
   const port = serving.get('web')?.port ?? 0
   await until(async () => {
@@ -192,7 +192,7 @@ async function isPrompt(port: number): Promise<boolean> {
   return answer?.status === 200 && performance.now() - startedAt < 50
 }
 
-/** Answers at the latest after `SETTLE_MS`, and says so: what still goes on then counts. */
+/** Returns at the latest after `SETTLE_MS`, and prints that: work that continues then counts. */
 async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + SETTLE_MS
   while (!(await isSo())) {
@@ -227,7 +227,7 @@ function describeRate(tallies: readonly Tally[], shares: { calm: number; attacke
   )
 }
 
-/** A calm in which the honest tenant is refused something would make every figure worthless. */
+/** If the honest tenant is refused anything in a calm phase, every figure is worthless. */
 function failuresOf(calm: Observed): Verdict {
   const wrong = [...calm].flatMap(([name, { failures }]) =>
     Object.entries(failures).map(([what, times]) => `${name}: ${times} x ${what}`),
@@ -255,7 +255,7 @@ async function addEnemies(stage: Stage) {
   return { accountId: own.accountId, key: own.key, publishableKey: key, accounts: [own.accountId, shared.id] }
 }
 
-/** Claims of the attacker, and attestations that wait for jobs of another day. Answers the ids of some. */
+/** Claims of the attacker, and attestations that wait for jobs of another day. Returns the ids of some. */
 async function addRows(
   stage: Stage,
   { accountId, key, port, count }: { accountId: string; key: string; port: number; count: number },
@@ -276,7 +276,7 @@ async function order(attacker: Process, task: AttackTask): Promise<void> {
   await attacker.ask(task)
 }
 
-/** Of synthetic media: as quick as detectors never are, so that what is measured is ours. */
+/** A detector of synthetic media that is faster than real ones, so that only our own time is measured. */
 async function startDetector() {
   const server = createServer((req, res) => {
     req.resume()

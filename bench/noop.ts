@@ -1,4 +1,4 @@
-// The way of a job through the backlog with a handler that does nothing: dispatched, claimed, settled.
+// A job's path through the backlog with a handler that does nothing: dispatched, claimed, settled.
 
 import { randomUUID } from 'node:crypto'
 import pino from 'pino'
@@ -22,8 +22,10 @@ export async function enqueueNoops({ db, scope }: Stage, count: number): Promise
   }
 }
 
-/** Runs `count` jobs of those that wait, and answers how many per second: from the start of the dispatcher to the last
- * commit. */
+/**
+ * Runs `count` of the waiting jobs, and returns how many per second: from the start of the dispatcher to the last
+ * commit.
+ */
 export async function drain(
   { db }: Stage,
   engine: Engine,
@@ -43,8 +45,8 @@ export async function drain(
         if (left === 0) finish()
         return { kind: 'done' }
       },
-      bury: async () => {},
-      unbury: async () => {},
+      onDead: async () => {},
+      onRedrive: async () => {},
     },
     db,
     engine,
@@ -57,7 +59,7 @@ export async function drain(
   const dispatcher = createDispatcher({ db, engine, log })
   const loops = runDispatchLoops(dispatcher, log)
   await finished
-  // The last ones have run; their rows may still be on their way.
+  // The last jobs have run; their rows may not be committed yet.
   while ((await settledCount(db)) - before < count) await new Promise(setImmediate)
   const seconds = (performance.now() - startedAt) / 1_000
   await loops.close()

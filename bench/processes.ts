@@ -1,5 +1,5 @@
-// The processes that are measured: workers/*.ts as the Procfile starts them, and floors in processes of their own. What
-// they log goes where a benchmark's reader does not look, but it is written.
+// The measured processes: workers/*.ts as the Procfile starts them, and floors as separate processes. Their logs are
+// written, but not to the terminal.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,9 +9,9 @@ import type { Options } from './harness.ts'
 
 export interface Process {
   pid: number
-  /** Where it listens, if it does. */
+  /** The port on which it listens, if it does. */
   port: number
-  /** Sends a floor a task, and answers what it says to it. */
+  /** Sends a floor a task, and answers its reply. */
   ask<Answer>(task: unknown): Promise<Answer>
   stop(): Promise<void>
 }
@@ -21,7 +21,7 @@ const READY_DEADLINE_MS = 60_000
 
 /**
  * @param file From the project's root, such as `workers/web.ts`.
- * @throws {Error} when it does not say in time that it is ready.
+ * @throws {Error} when it does not report in time that it is ready.
  */
 export async function startProcess(
   file: string,
@@ -56,7 +56,7 @@ export async function startProcess(
   }
 }
 
-/** The most memory that the process had at once while `work` ran, in MB; undefined where the system does not tell. */
+/** The process's peak memory while `work` ran, in MB; undefined where the system does not report it. */
 export async function peakMemory(pid: number, work: () => Promise<unknown>): Promise<number | undefined> {
   const isTold = resetPeak(pid)
   await work()
@@ -65,11 +65,13 @@ export async function peakMemory(pid: number, work: () => Promise<unknown>): Pro
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1_024
 }
 
-/** Processor time that the process has used so far, in ms; undefined where the system does not tell. Beside a rate: on a
- * machine that others use too it says more. */
+/**
+ * Processor time that the process has used so far, in ms; undefined where the system does not report it. On a machine
+ * that is also used otherwise it says more than a rate.
+ */
 export function processorMs(pid: number): number | undefined {
   try {
-    // Fields 14 and 15 of proc_pid_stat(5), in ticks of 10 ms; the second field may have spaces in it.
+    // Fields 14 and 15 of proc_pid_stat(5), in ticks of 10 ms; the second field may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -79,7 +81,7 @@ export function processorMs(pid: number): number | undefined {
   }
 }
 
-// Linux: writing 5 sets the high-water mark to what is resident now.
+// Linux: writing 5 sets the high-water mark to the current resident size.
 function resetPeak(pid: number): boolean {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5')

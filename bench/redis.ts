@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 
-/** A redis-server of its own, or undefined where there is none. */
+/** A separate redis-server, or undefined where there is none. */
 export async function startRedis(directory: string): Promise<{ url: string; stop(): void } | undefined> {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
   const port = await new Promise<number>((done) => {

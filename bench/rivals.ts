@@ -1,4 +1,4 @@
-// Two queues that live in Postgres alone, with no-op jobs and their own batching, as their manuals advise for throughput.
+// Two queues on Postgres alone, with no-op jobs and their own batching, as their manuals advise for throughput.
 
 import { randomUUID } from 'node:crypto'
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
@@ -30,14 +30,14 @@ export async function runGraphileWorker({ url, jobs, concurrency }: Load): Promi
     preset: { worker: { concurrentJobs: concurrency, localQueue: { size: LOCAL_QUEUE }, completeJobBatchDelay: 0 } },
   })
   await done.all
-  // Its completions are batched: it has ended when they are written.
+  // Its completions are batched: stopping waits until they are written.
   await runner.stop()
   const rate = jobs / ((performance.now() - startedAt) / 1_000)
   await utils.release()
   return rate
 }
 
-/** The same. */
+/** The same for pg-boss. */
 export async function runPgBoss({ url, jobs, concurrency }: Load): Promise<number> {
   const boss = new PgBoss({ connectionString: url, max: 8, supervise: false, schedule: false })
   boss.on('error', () => {})

@@ -1,4 +1,4 @@
-// `npm run bench -- <name>...`: runs benchmarks one after the other and appends what they found to bench/README.md.
+// `npm run bench -- <name>...`: runs benchmarks one after the other and appends their results to bench/README.md.
 
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -27,7 +27,8 @@ if (asked.length === 0) refuse('Which benchmark?')
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-// The image library's settings are the whole process's, and what one has compiled is warm for the next: each gets its own.
+// The image library's settings apply to the whole process, and code compiled by one benchmark is warm for the next:
+// each gets its own process.
 const [{ name, part } = refuse('Which benchmark?'), ...more] = asked
 if (more.length > 0) {
   const options = process.argv.slice(2).filter((word) => !positionals.includes(word))

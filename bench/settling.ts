@@ -1,5 +1,5 @@
-// What benchmarks of the attest queue share: web, dispatch, a floor in a process of its own, submissions that wait in the
-// backlog before the clock starts, and workers that have run before it does.
+// Shared by benchmarks of the attest queue: web, dispatch, a floor in its own process, submissions that wait in the
+// backlog before the clock starts, and workers that are warm before it starts.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AttestBody } from '../capture-kit/device.ts'
@@ -10,18 +10,18 @@ import type { Stage } from './stage.ts'
 import { untilSettled } from './wait.ts'
 
 export interface Settling extends Captures {
-  /** Claims per second of the floor, and its processor time for one, in ms. */
+  /** Claims per second of the floor, and its processor time per claim, in ms. */
   floor(kind: FloorKind, lines: readonly AttestBody[]): Promise<Settled>
-  /** The same of fresh workers: they settle all of the first lines before they are measured with the others. */
+  /** The same for fresh workers: they settle all of the first lines as a warm-up before the measured ones. */
   ours(processes: number, warmUp: readonly AttestBody[], lines: readonly AttestBody[]): Promise<Settled>
   /** Starts workers, lets `work` use them, and stops them. */
   withWorkers<R>(processes: number, work: (workers: readonly Process[]) => Promise<R>): Promise<R>
-  /** Lets the workers at what waits, until nothing does. */
+  /** Resumes the queue until no job waits. */
   settle(lines: readonly AttestBody[]): Promise<number>
   close(): Promise<void>
 }
 
-/** What a floor reads of a capture beside what it does for all. */
+/** What a floor reads of a capture besides the work that it does for all. */
 export type FloorKind = 'photo' | 'c2pa' | 'video'
 
 export interface Settled {
@@ -29,7 +29,7 @@ export interface Settled {
   processorMs: number
 }
 
-// The service takes 10,000 at most.
+// The service accepts 10,000 at most.
 const LINES_PER_BATCH = 5_000
 
 export async function openSettling(stage: Stage, options: Options): Promise<Settling> {
@@ -53,7 +53,7 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
     }
   }
 
-  // The queue is paused while nobody measures us: what the floor settles must not be dispatched.
+  // The queue is paused while ours is not measured: submissions for the floor must not be dispatched.
   async function settle(lines: readonly AttestBody[]): Promise<number> {
     const [row] = await stage.owner<{ now: Date }>('SELECT clock_timestamp() AS now')
     await submit(lines)
@@ -69,7 +69,7 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
       return await work(workers)
     } finally {
       await Promise.all(workers.map((worker) => worker.stop()))
-      // Until dispatchers count them no more.
+      // Until dispatchers no longer count them.
       await delay(50)
     }
   }
@@ -86,7 +86,7 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
     },
     ours: (processes, warmUp, lines) =>
       withWorkers(processes, async (workers) => {
-        // A floor that has run before is compared with workers that have: what compiles does so once.
+        // A warm floor is compared with warm workers: code is compiled only once.
         await settle(warmUp)
         const before = processorOf(workers)
         const rate = await settle(lines)

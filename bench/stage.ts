@@ -1,5 +1,5 @@
-// What a benchmark stands on: a migrated database on embedded Postgres as durable as in production, an account with a
-// key, and the settings that processes of ours and of the floor are started with.
+// The environment of a benchmark: a migrated database on embedded Postgres as durable as in production, an account with
+// a key, and the settings with which processes of ours and of the floor are started.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 import { createDatabase, type Database } from '#src/platform/db/database.ts'
 import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
-import type { QueueName } from '#src/platform/jobs/queues.ts'
 import { print } from './harness.ts'
 import { startRedis } from './redis.ts'
 
@@ -25,14 +25,14 @@ export interface Stage {
   scope: Scope
   /** A raw key of `scope` with every scope. */
   key: string
-  /** undefined where there is no redis-server, or where it was not asked for. */
+  /** undefined where there is no redis-server, or where none was requested. */
   redisUrl: string | undefined
   /** For `startProcess`. */
   environment: Record<string, string>
-  /** Runs one statement as the superuser, behind the service's back. */
+  /** Runs one statement as the superuser, unknown to the service. */
   owner<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   addAccount(): Promise<Scope & { key: string }>
-  /** Keeps the dispatchers from a queue, or lets them at it again. */
+  /** Pauses a queue's dispatch, or resumes it. */
   pause(queue: QueueName): Promise<void>
   resume(queue: QueueName): Promise<void>
   close(): Promise<void>
@@ -51,7 +51,7 @@ export async function openStage({
   login.username = 'countersign'
   await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: login.href, migrateEngine })
   const redis = wantsRedis ? await startRedis(directory) : undefined
-  // Also when the benchmark is broken off; Postgres and the folder have a keeper of their own.
+  // Also when the benchmark is aborted; Postgres and the folder have their own watchdog.
   process.once('exit', () => redis?.stop())
   if (wantsRedis && redis === undefined) print('there is no redis-server here: the queues are on Postgres')
   const db = createDatabase({ url: login.href, poolSize })

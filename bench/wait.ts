@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { QueueName } from '#src/platform/jobs/queues.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Stage } from './stage.ts'
 
-// What asks is on the machine that is measured.
+// Each poll costs the measured machine.
 const EVERY_MS = 250
 const DEADLINE_MS = 600_000
 

@@ -1,6 +1,6 @@
-// Authenticator data of App Attest (WebAuthn 6.1) in the forms that phones send. Until iOS 26 there is nothing but what App Attest
-// needs. iOS 27 adds extensions: to attestations without setting their flag, to assertions with the flag and beside that of a
-// credential which is not there (0xC0, 102 bytes). What follows WebAuthn to the letter sets each flag for what is there.
+// Authenticator data of App Attest (WebAuthn 6.1) in the forms that phones send. Up to iOS 26 it holds only what App
+// Attest needs. iOS 27 adds extensions: to attestations without setting their flag, to assertions with the flag and
+// with that of an absent credential (0xC0, 102 bytes). The strict WebAuthn form sets each flag for what is present.
 import { createHash, type KeyObject } from 'node:crypto'
 import { encode } from 'cborg'
 
@@ -23,14 +23,14 @@ export interface AttestedKey {
   publicKey: KeyObject
 }
 
-/** Of an attestation. */
+/** For an attestation. */
 export function attestedData(head: AuthenticatorHead, key: AttestedKey): Buffer {
   const flags = head.form === 'webauthn' ? HAS_CREDENTIAL | HAS_EXTENSIONS : HAS_CREDENTIAL
   const extensions = head.form === 'ios14' ? [] : [extensionsOf(key.environment)]
   return Buffer.concat([headOf(head, flags), credentialOf(key), ...extensions])
 }
 
-/** Of an assertion. */
+/** For an assertion. */
 export function assertedData(head: AuthenticatorHead, key: AttestedKey): Buffer {
   if (head.form === 'ios14') return headOf(head, HAS_CREDENTIAL)
   const credential = head.form === 'webauthn' ? [credentialOf(key)] : []

@@ -1,5 +1,5 @@
-// A certificate authority of two levels, as device makers run them: the root stays offline and signs one intermediate, the
-// intermediate signs the devices. The verifying side is given the root only; every chain brings its own intermediate.
+// A certificate authority of two levels, as device makers run them: the root stays offline and signs one intermediate,
+// the intermediate signs the devices. The verifier knows only the root; every chain includes its intermediate.
 import 'reflect-metadata'
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, type webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
@@ -17,13 +17,13 @@ export interface Authority {
   name: string
   rootDer: Buffer
   rootPem: string
-  /** Answers the chain in DER: leaf, then intermediate. The root is not part of it. */
+  /** Returns the chain in DER: leaf, then intermediate, without the root. */
   issue(request: IssueRequest): Promise<Buffer[]>
-  /** Everything, private keys included: keep it where only its owner can read. */
+  /** Everything, private keys included: store it where only its owner can read it. */
   export(): AuthorityFile
 }
 
-/** An authority at rest: certificates and PKCS #8 keys in PEM. */
+/** An authority as a file: certificates and PKCS #8 keys in PEM. */
 export interface AuthorityFile {
   name: string
   root: { certificate: string; privateKey: string }
@@ -33,7 +33,10 @@ export interface AuthorityFile {
 export interface AuthorityOptions {
   name: string
   now: () => Date
-  /** When the authority's own certificates begin; by default a year before now. A chain must be valid at the moment of capture. */
+  /**
+   * When the authority's own certificates begin; by default a year before now. A chain must be valid at the time of
+   * capture.
+   */
   notBefore?: Date
   /** Source of serial numbers. */
   random?: (bytes: number) => Uint8Array
@@ -42,9 +45,9 @@ export interface AuthorityOptions {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const YEAR_MS = 365 * 86_400_000
 const LIFE_YEARS = 20
-// RFC 5280 4.1.2.2 allows 20 octets; 16 are more than enough not to meet again.
+// RFC 5280 4.1.2.2 allows 20 octets; 16 random ones suffice to avoid collisions.
 const SERIAL_BYTES = 16
-// @peculiar/x509 reads quotes, commas and plus signs in a name as RFC 4514 syntax, and would issue for another name.
+// @peculiar/x509 reads quotes, commas and plus signs in a name as RFC 4514 syntax, and would use another name.
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,63}$/u
 
 export async function createAuthority({ name, now, notBefore, random }: AuthorityOptions): Promise<Authority> {
@@ -127,7 +130,7 @@ interface Certification {
 async function certify(given: Certification): Promise<x509.X509Certificate> {
   const publicKey = webKey(given.publicKey)
   const serial = Buffer.from((given.random ?? randomBytes)(SERIAL_BYTES))
-  // RFC 5280 4.1.2.2: positive. The top bit clear and the next one set keeps it so, and its length constant.
+  // RFC 5280 4.1.2.2: positive. With the top bit clear and the next one set it is positive and of constant length.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40
   return x509.X509CertificateGenerator.create({
     serialNumber: serial.toString('hex'),

@@ -1,4 +1,4 @@
-// A thin client of the API, as far as captures need it. Bodies are the wire's own, in snake_case; nothing is hidden.
+// A thin client of the API for captures. Bodies have the API's own form, in snake_case.
 import { createHash } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -39,7 +39,7 @@ export interface Factor {
   evidence?: unknown
 }
 
-/** An attestation; what was found is there from the moment it is `evaluated`. */
+/** An attestation; it has its findings once it is `evaluated`. */
 export interface Attestation {
   attestation_id: string
   claim_id: string
@@ -61,7 +61,7 @@ export interface Attestation {
 
 export interface Batch {
   batch_id: string
-  /** Lines that were taken. At `settled` = `accepted` the batch is done. */
+  /** Lines that were accepted. At `settled` = `accepted` the batch is done. */
   accepted: number
   settled: number
   counts: { queued: number; running: number; evaluated: number; failed: number; cancelled: number }
@@ -73,26 +73,26 @@ export interface Batch {
 
 /** One line of a batch's results. */
 export interface BatchLine extends Attestation {
-  /** Of the input, from 1. */
+  /** In the input, from 1. */
   line: number
   /** Resumes after this line. */
   cursor: string
   is_repeat: boolean
 }
 
-/** How the results of a batch end: where to go on, when not all lines have settled. */
+/** The end of a batch's results: where to continue, when not all lines have settled. */
 export interface ResultsEnd {
   object: 'cursor'
   next_cursor: string | null
   is_complete: boolean
 }
 
-/** What a refused call throws. `code` is the API's, or `unreadable_answer`. */
+/** The error of a refused call. `code` is the API's, or `unreadable_answer`. */
 export interface ApiError extends Error {
   status: number
   code: string
   requestId: string | undefined
-  /** The problem document (RFC 9457), or the text that came in its place. */
+  /** The problem document (RFC 9457), or the text received instead. */
   problem: unknown
 }
 
@@ -110,7 +110,7 @@ export function isApiError(error: unknown): error is ApiError {
 export function createClient({ url, key, connections = 16, signal }: ClientOptions) {
   const base = new URL(url)
   const prefix = base.pathname.replace(/\/+$/, '')
-  // An upload of a hundred megabytes may be slow; an answer may wait 30 s by `Prefer`.
+  // An upload of a hundred megabytes may be slow; a response may take 30 s with `Prefer`.
   const pool = new Pool(base.origin, { connections, headersTimeout: 120_000, bodyTimeout: 120_000 })
 
   async function reach(call: Call): Promise<Dispatcher.ResponseData> {
@@ -134,7 +134,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       const response = await reach(call)
       if (response.statusCode < 300) return response
       const error = await errorOf(call, response)
-      // Both say that nothing was done. Whatever else failed may have been done, and is the caller's to judge.
+      // Both mean that nothing was done. After any other failure the effect is unknown, and the caller decides.
       const isRepeatable = response.statusCode === 429 || response.statusCode === 503
       if (!isRepeatable || attempt === TRIES) throw error
       await sleep(pauseMs(attempt, response.headers['retry-after']), undefined, signal === undefined ? {} : { signal })
@@ -166,7 +166,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
   }
 
   return {
-    /** `POST /v1/media`. The digest makes the server refuse what was damaged on the way. */
+    /** `POST /v1/media`. The digest makes the server refuse bytes damaged in transit. */
     upload(photo: Uint8Array, contentType: string): Promise<UploadedMedia> {
       const headers = { 'content-type': contentType, 'content-digest': digestOf(photo) }
       return json({ method: 'POST', path: '/v1/media', headers, body: () => photo })
@@ -183,7 +183,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return post('/v1/admin/devices', { name, certificate_chain: certificates, attestation })
     },
 
-    /** `POST /v1/admin/devices/challenges`: what hardware evidence must answer. */
+    /** `POST /v1/admin/devices/challenges`: the challenge that hardware evidence must answer. */
     async openChallenge(): Promise<string> {
       const answer = await post<{ challenges: { challenge: string }[] }>('/v1/admin/devices/challenges', { count: 1 })
       const [first] = answer.challenges
@@ -195,7 +195,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return post(`/v1/admin/devices/${encodeURIComponent(deviceId)}/revoke`, { reason })
     },
 
-    /** `POST /v1/claims/attest/sessions`, as often as the count needs. */
+    /** `POST /v1/claims/attest/sessions`, in as many calls as the count needs. */
     async openSessions(count: number): Promise<CaptureSession[]> {
       const opened: CaptureSession[] = []
       while (opened.length < count) {
@@ -213,7 +213,10 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return json({ method: 'PUT', path, headers, body: () => chunk })
     },
 
-    /** `POST /v1/claims/attest`. Answers the result, or the queued attestation when that took longer than the wait. */
+    /**
+     * `POST /v1/claims/attest`. Returns the result, or the queued attestation when the evaluation took longer than the
+     * wait.
+     */
     attest(body: AttestBody, waitSeconds = 10): Promise<Attestation> {
       return post('/v1/claims/attest', body, { prefer: `wait=${waitSeconds}` })
     },
@@ -222,7 +225,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return json({ path: `/v1/attestations/${encodeURIComponent(attestationId)}?wait=${waitSeconds}` })
     },
 
-    /** `POST /v1/claims/batches` as NDJSON, streamed: up to 10,000 lines, each with its media uploaded before. */
+    /** `POST /v1/claims/batches` as NDJSON, streamed: up to 10,000 lines, whose media were uploaded before. */
     submitBatch(lines: Iterable<AttestBody>): Promise<Batch> {
       const body = (): Readable => Readable.from(ndjson(lines))
       return json({
@@ -237,7 +240,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
       return json({ path: `/v1/claims/batches/${encodeURIComponent(batchId)}` })
     },
 
-    /** The settled lines in the order of the input, up to the first unsettled one. @throws when the answer is not whole. */
+    /** The settled lines in input order, up to the first unsettled one. @throws when the response is incomplete. */
     readBatchResults,
 
     close: (): Promise<void> => pool.close(),
@@ -248,7 +251,7 @@ interface Call {
   method?: 'GET' | 'POST' | 'PUT'
   path: string
   headers?: Record<string, string>
-  /** Made anew for each try: a stream can be read once. */
+  /** Called for each attempt, because a stream can be read only once. */
   body?: () => Uint8Array | string | Readable
 }
 
@@ -261,7 +264,8 @@ function* ndjson(lines: Iterable<AttestBody>): Generator<string> {
   for (const line of lines) yield `${JSON.stringify(line)}\n`
 }
 
-// Retry-After in seconds where the server says so; else doubling, with jitter so that many clients don't come back at once.
+// Retry-After in seconds where the server sends it; otherwise doubling, with jitter so that many clients don't return
+// at once.
 function pauseMs(attempt: number, retryAfter: string | string[] | undefined): number {
   const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter)
   if (Number.isFinite(seconds) && seconds >= 0) return Math.min(seconds * 1000, LONGEST_PAUSE_MS)

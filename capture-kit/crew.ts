@@ -1,5 +1,5 @@
-// Turns a fleet's plan into devices, photos and bodies to submit. The tampering happens here, where it would happen in the
-// field: after the camera, after the signature, or in the choice of the key.
+// Turns a fleet's plan into devices, photos and request bodies. The tampering happens here, at the stage where it would
+// happen in the field: after the camera, after the signature, or in the choice of the key.
 
 import { createHash } from 'node:crypto'
 import { type Authority, createAuthority } from './authority.ts'
@@ -9,31 +9,31 @@ import { withExif } from './photo.ts'
 import { type AppAttestKey, enrollmentHash, type Vendor } from './vendor.ts'
 
 export interface Shot {
-  /** What is uploaded. */
+  /** The uploaded photo. */
   photo: Buffer
-  /** What left the camera and was hashed; another picture than `photo` when it was exchanged afterwards. */
+  /** The photo that the camera took and hashed; another picture than `photo` when it was replaced afterwards. */
   original: Buffer
 }
 
 export interface Links {
   media: Media
-  /** Ids that the account gave to the plan's devices, by their index; `undefined` for those it doesn't know. */
+  /** The account's ids of the plan's devices, by index; `undefined` for those it doesn't know. */
   deviceIds: readonly (string | undefined)[]
   /** Nonces of the plan's capture sessions, by their index. */
   nonces: readonly string[]
 }
 
 export interface Crew {
-  /** The authority whose root the account is to know. */
+  /** The authority whose root the account must know. */
   authority: Authority
-  /** By the plan's index. Enroll those that are planned as enrolled or revoked, and revoke the latter. */
+  /** By the plan's index. Enroll those planned as enrolled or revoked, and revoke the latter. */
   devices: Device[]
   /**
-   * What a device brings to its enrollment beside its chain, as the API takes it; undefined for those that bring nothing.
-   * A device that is of the Secure Enclave asserts its captures from then on.
+   * The evidence that a device sends at its enrollment besides its chain, in the API's form; undefined for those that
+   * send none. A device of the Secure Enclave asserts its captures from then on.
    */
   prove(device: number, challenge: string): Promise<Evidence | undefined>
-  /** Relabels one of `scenes`, JPEGs without regard to their EXIF. About a millisecond. */
+  /** Writes new EXIF into one of `scenes`, JPEGs whose own EXIF is ignored. Takes about a millisecond. */
   shoot(capture: PlannedCapture, scenes: readonly [Uint8Array, ...Uint8Array[]]): Shot
   compose(capture: PlannedCapture, shot: Shot, links: Links): AttestBody
 }
@@ -45,7 +45,7 @@ export type Evidence =
 interface CrewOptions {
   plan: FleetPlan
   now: () => Date
-  /** Whose phones they are; needed where the plan has hardware. */
+  /** The maker of the phones; needed where the plan has hardware. */
   vendor?: Vendor | undefined
 }
 
@@ -82,7 +82,7 @@ export async function createCrew({ plan, now, vendor }: CrewOptions): Promise<Cr
           key_id: keyId.toString('base64'),
         }
       }
-      // For biometric or passcode: which of them it was is the app's to say, as on most phones.
+      // For biometric or passcode: as on most phones, the app states which one it was.
       const level = hardware === 'strongbox' ? 2 : 1
       const chain = await vendor.attestAndroid({ publicKey, challenge: bytes, level, userAuthType: 3 })
       return { format: 'android-key', challenge, chain: chain.map((der) => der.toString('base64')) }
@@ -123,7 +123,7 @@ function sceneOf(scenes: readonly [Uint8Array, ...Uint8Array[]], scene: number):
   return scenes[scene % scenes.length] ?? scenes[0]
 }
 
-// Another picture where there is one; with a single scene the EXIF still makes it another file.
+// Another picture if there is one; with a single scene the EXIF still makes it another file.
 function exchanged(capture: PlannedCapture, scenes: readonly [Uint8Array, ...Uint8Array[]]): Buffer {
   const exif = capture.exif === null ? null : { ...capture.exif, iso: capture.exif.iso + 1 }
   return withExif(sceneOf(scenes, capture.scene + 1), exif)

@@ -1,4 +1,4 @@
-// As much DER as a key's description needs to be written.
+// The part of DER that a key's description needs.
 
 /** Tag, length, content; `tag` is the identifier octet. */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Buffer {

@@ -1,5 +1,6 @@
-// A capture device: a key that never leaves it, a certificate for that key, and one signature per capture. What is signed
-// is the bundle's canonical form (RFC 8785), so that sender and verifier agree on the bytes without sending them twice.
+// A capture device: a key that never leaves it, a certificate for that key, and one signature per capture. The
+// signature covers the bundle's canonical form (RFC 8785), so sender and verifier agree on the bytes without sending
+// them twice.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { Authority } from './authority.ts'
@@ -10,7 +11,7 @@ export interface Gps {
   lat: number
   lng: number
   accuracy_m: number
-  /** True when the system says that the position came from a mock provider. */
+  /** True when the system reports a mock provider as the source of the position. */
   mock: boolean
 }
 
@@ -19,18 +20,18 @@ export interface Biometric {
   method?: 'face' | 'fingerprint' | 'passcode'
 }
 
-/** The signed part. Field names are those of the wire. */
+/** The signed part. Field names are those of the API. */
 export interface Bundle {
   version: 1
   /** ISO 8601, UTC, milliseconds. */
   captured_at: string
-  /** SHA-256 of the photo's bytes as they left the camera, hex. */
+  /** SHA-256 of the photo's bytes as the camera wrote them, hex. */
   sensor_hash: string
   gps?: Gps
   biometric?: Biometric
   device_id?: string
   session_nonce?: string
-  /** Of a video: its chunks, and the chain over them. */
+  /** For a video: its chunks, and the chain over them. */
   video_manifest?: VideoManifest
 }
 
@@ -48,7 +49,7 @@ export interface ClaimDetails {
   line?: string
 }
 
-/** Bytes sent earlier by `POST /v1/media`, base64 in the body itself, or the chunks that were sent to a session. */
+/** Bytes sent earlier by `POST /v1/media`, base64 in the body itself, or the chunks sent to a session. */
 export type Media = { media_id: string } | { content_type: string; data: string } | { session_id: string }
 
 /** The body of `POST /v1/claims/attest`, and one line of `POST /v1/claims/batches`. */
@@ -60,12 +61,12 @@ export interface AttestBody {
   bundle?: Bundle
   certificate_chain?: string[]
   signature?: BundleSignature
-  /** Beside the bundle: what the device's App Attest key says of it, base64 of CBOR. */
+  /** The assertion of the bundle by the device's App Attest key, base64 of CBOR. */
   assertion?: string
 }
 
 export interface Capture {
-  /** As it left the camera, photo or video: its hash is what the device vouches for. */
+  /** The photo or video as the camera wrote it: the device signs its hash. */
   photo: Uint8Array
   capturedAt: Date
   media: Media
@@ -73,7 +74,7 @@ export interface Capture {
   biometric?: Biometric | undefined
   deviceId?: string | undefined
   sessionNonce?: string | undefined
-  /** What is captured is a video. */
+  /** Set when the capture is a video. */
   videoManifest?: VideoManifest | undefined
   claim?: ClaimDetails | undefined
   externalId?: string | undefined
@@ -86,7 +87,7 @@ export interface Device {
   chain: Buffer[]
   sign(bundle: Bundle): BundleSignature
   capture(capture: Capture): AttestBody
-  /** The private key included: keep it where only its owner can read. */
+  /** The private key included: store it where only its owner can read it. */
   export(): DeviceFile
 }
 
@@ -101,14 +102,14 @@ export interface DeviceOptions {
   authority: Authority
   name: string
   now: () => Date
-  /** When the certificate begins; by default 30 days before now. It must be valid at the moment of each capture. */
+  /** When the certificate begins; by default 30 days before now. It must be valid at the time of each capture. */
   notBefore?: Date
 }
 
 const DAY_MS = 86_400_000
 const LIFE_YEARS = 3
 
-/** Makes a key, and has the authority certify it. */
+/** Creates a key and has the authority certify it. */
 export async function createDevice({ authority, name, now, notBefore }: DeviceOptions): Promise<Device> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const notAfter = new Date(now())
@@ -166,7 +167,7 @@ function assemble(name: string, privateKey: KeyObject, chain: Buffer[]): Device 
   }
 }
 
-// A fact that the device doesn't have is left out: `null` would be another bundle, with another signature.
+// A fact that the device doesn't have is left out: with `null` the bundle and its signature would differ.
 function bundleOf(capture: Capture): Bundle {
   const { photo, capturedAt, gps, biometric, deviceId, sessionNonce, videoManifest } = capture
   return {

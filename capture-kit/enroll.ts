@@ -1,4 +1,4 @@
-// Enrolls the devices of a plan as their standing says, each with the evidence that the plan gives it.
+// Enrolls the devices of a plan by their planned standing, each with its planned evidence.
 import type { Client } from './client.ts'
 import type { Crew } from './crew.ts'
 import type { FleetPlan } from './fleet.ts'

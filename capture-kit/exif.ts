@@ -1,13 +1,13 @@
-// Writes the EXIF block that a phone's camera writes (CIPA DC-008, EXIF 2.32): a TIFF of three directories. Written here
-// and not by an image library, because libraries set the orientation and the version to their own, add tags, and need
-// milliseconds; a fleet labels thousands of photos.
+// Writes the EXIF block of a phone's camera (CIPA DC-008, EXIF 2.32): a TIFF of three directories. Not by an image
+// library, because libraries overwrite the orientation and the version, add tags, and need milliseconds; a fleet labels
+// thousands of photos.
 import { ascii, type Directory, type Entry, type Fraction, long, rational, raw, short, writeTiff } from './tiff.ts'
 
 export interface CameraModel {
   make: string
   model: string
   lens: string
-  /** What the maker writes in Software: the firmware's name. */
+  /** The firmware's name, which the maker writes into Software. */
   firmware: string
   fNumber: number
   focalLengthMm: number
@@ -16,16 +16,16 @@ export interface CameraModel {
 export interface ExifFacts {
   camera: CameraModel
   takenAt: Date
-  /** Minutes east of UTC of the clock on the wall. The tags carry local time. */
+  /** The local clock's offset in minutes east of UTC. The tags hold local time. */
   utcOffsetMinutes: number
-  /** Whether OffsetTime* is written. Many phones leave it out, and local time is then all that a reader has. */
+  /** Whether OffsetTime* is written. Many phones leave it out, and a reader then has only the local time. */
   hasOffset: boolean
   gps?: { lat: number; lng: number; altitudeMetres: number } | undefined
   exposureSeconds: number
   iso: number
   /** EXIF orientation, 1 to 8; by default 1, upright. */
   orientation?: number
-  /** Replaces the camera's firmware: what an image editor leaves behind. */
+  /** Replaces the camera's firmware, as an image editor does. */
   software?: string | undefined
   /** 32 hex digits, unique per photo, as cameras write them. */
   imageId?: string
@@ -36,7 +36,7 @@ export function exifBlock(facts: ExifFacts, size: { width: number; height: numbe
   return Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), writeTiff(exifDirectory(facts, size))])
 }
 
-/** The tags of the camera, with the directories that they lead to. Of a TIFF file, those of the picture stand beside them. */
+/** The tags of the camera, with the directories that they lead to. In a TIFF file, the picture's own tags are added. */
 export function exifDirectory(facts: ExifFacts, size: { width: number; height: number }): Directory {
   const { camera } = facts
   const local = localTime(facts.takenAt, facts.utcOffsetMinutes)
@@ -101,7 +101,8 @@ function exposure(seconds: number): Fraction {
   return seconds < 1 ? [1, Math.round(1 / seconds)] : hundredths(seconds)
 }
 
-// Seconds of arc in ten-thousandths: 3 mm on the ground. Rounded once and then split, so that 59.99999" can't become 60".
+// Seconds of arc in ten-thousandths: 3 mm on the ground. Rounded once and then split, so that 59.99999" can't become
+// 60".
 function degrees(angle: number): [Fraction, Fraction, Fraction] {
   const parts = Math.round(Math.abs(angle) * 36_000_000)
   return [

@@ -1,7 +1,7 @@
-// What a verifier must find for each kind of capture, to the point. The figures are the specification's; a rehearsal that
-// took them from the verifier would prove nothing.
+// The exact findings that a verifier must report for each kind of capture. The figures come from the specification: a
+// rehearsal that took them from the verifier would prove nothing.
 
-/** What is done to a capture. Everything but `honest` is found by a factor, or by an advisory one. */
+/** The ways a capture is tampered with. Each except `honest` is detected by a factor, or by an advisory one. */
 export const TAMPERINGS = [
   'wrong_hash',
   'wrong_signer',
@@ -22,7 +22,7 @@ export const TAMPERINGS = [
 export type Tampering = (typeof TAMPERINGS)[number]
 export type CaptureKind = 'honest' | Tampering
 
-/** What becomes of a video's chunks on their way. */
+/** What happens to a video's chunks in transit. */
 export const VIDEO_KINDS = ['video', 'dropped_chunk', 'edited_chunk'] as const
 export type VideoKind = (typeof VIDEO_KINDS)[number]
 
@@ -67,7 +67,7 @@ export function expectationOf(kind: CaptureKind | VideoKind, isProven = false): 
   }
 }
 
-/** How a result differs from what was planned, one sentence each; none means that it is exactly as planned. */
+/** How a result differs from the plan, one sentence each; empty means that it matches exactly. */
 export function compareResult(expected: Expectation, result: FleetResult): string[] {
   const differences: string[] = []
   const compare = (name: string, planned: string | number, found: string | number | null | undefined): void => {
@@ -84,7 +84,7 @@ export function compareResult(expected: Expectation, result: FleetResult): strin
   return differences
 }
 
-/** The part of an attestation's result that a plan foretells. */
+/** The part of an attestation's result that a plan predicts. */
 export interface FleetResult {
   factors?: readonly { code: string }[] | null
   advisory_factors?: readonly { code: string }[] | null
@@ -103,7 +103,7 @@ const BREAKING = [
   'session_nonce_mismatch',
   'device_revoked',
 ]
-// Simulated phones write no C2PA manifest into what they capture.
+// Simulated phones write no C2PA manifest into their captures.
 const ALWAYS = ['c2pa_absent']
 
 interface Finding {
@@ -111,12 +111,12 @@ interface Finding {
   advisory: string[]
 }
 
-// Every capture with a bundle carries hardware_backing_absent where no hardware evidence of its device was verified: it is of
-// tier `none`. A bundle that isn't there says nothing about its device, place or owner, so no_manifest stands alone.
+// Every capture with a bundle has hardware_backing_absent if no hardware evidence of its device was verified: its tier
+// is `none`. An absent bundle says nothing about its device, place or owner, so no_manifest stands alone.
 const FINDINGS: Record<CaptureKind | VideoKind, Finding> = {
   honest: { factors: [], advisory: [] },
   wrong_hash: { factors: ['sensor_hash_mismatch'], advisory: [] },
-  // Another key signed, but the certificate sent is the enrolled device's: chain and registry have nothing to say.
+  // Another key signed, but the submitted certificate is the enrolled device's: chain and registry find no fault.
   wrong_signer: { factors: ['signature_invalid'], advisory: [] },
   unknown_ca: { factors: ['cert_unknown_ca', 'device_not_enrolled'], advisory: [] },
   not_enrolled: { factors: ['device_not_enrolled'], advisory: [] },

@@ -1,15 +1,16 @@
-// The plan of a rehearsal: which device takes which photo, what is wrong with it, and what a verifier must find, to the
-// point. Pure: the same seed, number and moment give the same plan, so that a run can be checked against it.
+// The plan of a rehearsal: which device takes which photo, what is wrong with it, and the exact findings that a
+// verifier must report. Pure: the same seed, count and time give the same plan, so that a run can be checked against
+// it.
 import type { Biometric, Gps } from './device.ts'
 import type { ExifFacts } from './exif.ts'
 import { type CaptureKind, type Expectation, expectationOf, TAMPERINGS } from './findings.ts'
 import { createDice, type Dice } from './scene.ts'
 import { CAMERAS, EDITORS, GATED, LINES, PLACES, type Place, UNGATED } from './stock.ts'
 
-/** How a device stands with the account. `stranger`: certified by an authority that the account doesn't know. */
+/** The device's standing with the account. `stranger`: certified by an authority that the account doesn't know. */
 export type DeviceStanding = 'enrolled' | 'revoked' | 'not_enrolled' | 'stranger'
 
-/** The evidence that a device brings to its enrollment. */
+/** The evidence that a device sends at its enrollment. */
 export type DeviceHardware = 'tee' | 'strongbox' | 'secure_enclave' | 'none'
 
 export interface PlannedDevice {
@@ -31,7 +32,7 @@ export interface PlannedCapture {
   gps: Gps | undefined
   biometric: Biometric | undefined
   claim: { reference: string; loss_location: { lat: number; lng: number }; loss_at: string; line: string }
-  /** Index of the capture session whose nonce it carries: 0 to `sessions` - 1. */
+  /** Index of the capture session of its nonce: 0 to `sessions` - 1. */
   session: number | undefined
   expected: Expectation
 }
@@ -47,7 +48,8 @@ export interface FleetPlan {
 }
 
 const HONEST_SHARE = 0.7
-// One honest capture beside the tampered ones is the replay's first use of the nonce; one more shows what honest means.
+// Two honest captures besides the tampered ones: the replay's first use of the nonce, and one example of an honest
+// capture.
 const ALL_KINDS_FROM = TAMPERINGS.length + 2
 const CAPTURES_PER_DEVICE = 25
 const MAX_DEVICES = 40
@@ -58,11 +60,11 @@ export interface FleetOptions {
   seed: number
   claims: number
   now: Date
-  /** Whether the devices bring hardware evidence, all but one in four; it takes a deployment that believes their maker. */
+  /** Whether the devices send hardware evidence, all but one in four; the deployment must trust their maker. */
   hasHardware?: boolean
 }
 
-/** `claims`: how many captures, each with a claim of its own. From 16 on every kind occurs; about 70 % are honest. */
+/** `claims`: how many captures, each with its own claim. From 16 on every kind occurs; about 70 % are honest. */
 export function planFleet({ seed, claims, now, hasHardware = false }: FleetOptions): FleetPlan {
   if (!Number.isSafeInteger(claims) || claims < 1) throw new RangeError('a fleet plans at least one claim')
   const dice = createDice(seed)
@@ -91,8 +93,8 @@ function dealKinds(dice: Dice, claims: number): CaptureKind[] {
   return shuffle(dice, kinds)
 }
 
-// Gives each replay an honest capture of its own that comes first, changing places where there is none before it. Answers
-// capture index -> session index. A replay for which nobody is left becomes honest.
+// Gives each replay an earlier honest capture of its own, swapping positions if none comes before it. Returns capture
+// index -> session index. A replay without a free honest capture becomes honest.
 function pairReplays(kinds: CaptureKind[]): Map<number, number> {
   const sessionOf = new Map<number, number>()
   const free = kinds.flatMap((kind, index) => (kind === 'honest' ? [index] : []))
@@ -126,7 +128,7 @@ function planDevices(claims: number, hasHardware: boolean): PlannedDevice[] {
   }))
 }
 
-// By place and not by dice: the pictures and places of a seed stay what they were without hardware.
+// By index and not at random, so that the pictures and places of a seed are the same as without hardware.
 function hardwareOf(standing: DeviceStanding, index: number): DeviceHardware {
   if (standing === 'revoked') return 'tee'
   if (standing !== 'enrolled') return 'none'
@@ -135,12 +137,13 @@ function hardwareOf(standing: DeviceStanding, index: number): DeviceHardware {
 
 const HARDWARE: readonly DeviceHardware[] = ['tee', 'secure_enclave', 'none', 'strongbox']
 
-// Both captures of one nonce come from one device: a replay by another would be a finding about the device too, one day.
+// Both captures of one nonce come from one device: a replay by another device could raise a finding about the device
+// too.
 function chooseDevice(devices: PlannedDevice[], dice: Dice, kind: CaptureKind, session: number | undefined): number {
   const standing: DeviceStanding =
     kind === 'revoked' || kind === 'not_enrolled' ? kind : kind === 'unknown_ca' ? 'stranger' : 'enrolled'
   const candidates = devices.flatMap((device, index) => (device.standing === standing ? [index] : []))
-  // What is tampered with is so on a device whose hardware is known, where it is: one thing is wrong at a time.
+  // Tampered captures come from a device with known hardware where possible, so that only one thing is wrong at a time.
   const proven = candidates.filter((index) => devices[index]?.hardware !== 'none')
   const fitting = kind === 'honest' || proven.length === 0 ? candidates : proven
   return fitting[(session ?? Math.floor(dice() * fitting.length)) % fitting.length] ?? 0
@@ -163,7 +166,7 @@ function planCapture({ dice, kind, index, run, now, session, device, isProven }:
   const ageMs = session !== undefined ? 0 : kind === 'stale' ? HOUR_MS * (73 + 120 * dice()) : HOUR_MS * 47 * dice()
   const capturedAt = new Date(now.getTime() - Math.floor(ageMs))
   const spot = { lat: round(place.lat + (dice() - 0.5) / 20), lng: round(place.lng + (dice() - 0.5) / 20) }
-  // A few hundred metres at most, well inside the kilometre from which a capture counts as far; or half a degree, 55 km.
+  // A few hundred metres at most, well inside the kilometre of the fence; or half a degree, 55 km.
   const away = kind === 'far_from_loss' ? 0.5 : 0.002 * dice()
   const gps: Gps = { ...spot, accuracy_m: round(3 + 9 * dice()), mock: false }
   const hasGps = kind !== 'no_gps'
@@ -201,7 +204,8 @@ interface ExifRequest {
 }
 
 function planExif({ dice, kind, capturedAt, place, device, spot }: ExifRequest): ExifFacts {
-  // A wrong clock counts only beside a written offset; without one, whole hours may be a zone. So exif_time has one.
+  // A wrong clock is detected only with a written offset; without one, a difference of whole hours may be the time
+  // zone.
   const hasOffset = kind === 'exif_time' || dice() > 0.2
   const offMs = kind === 'exif_time' ? HOUR_MS * (2 + Math.floor(6 * dice())) + 20 * MINUTE_MS : 0
   return {
@@ -213,7 +217,7 @@ function planExif({ dice, kind, capturedAt, place, device, spot }: ExifRequest):
     exposureSeconds: 1 / (30 + Math.floor(2000 * dice())),
     iso: pick(dice, [32, 50, 64, 100, 125, 200, 400]),
     ...(kind === 'edited_exif' ? { software: pick(dice, EDITORS) } : {}),
-    // 128 bits of the plan's own: two captures of one scene are still two photos.
+    // 128 random bits from the plan: two captures of one scene are still different photos.
     imageId: Array.from({ length: 8 }, () =>
       Math.floor(dice() * 65_536)
         .toString(16)

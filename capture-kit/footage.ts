@@ -1,4 +1,5 @@
-// Videos beside a fleet's photos: each is recorded whole and signed, and then something becomes of its chunks on their way.
+// Videos in addition to a fleet's photos: each is recorded and signed whole, and then its chunks are tampered with in
+// transit.
 import type { AttestBody, Device } from './device.ts'
 import { type Expectation, expectationOf, VIDEO_KINDS, type VideoKind } from './findings.ts'
 import type { FleetPlan } from './fleet.ts'
@@ -10,20 +11,20 @@ export interface PlannedVideo {
   externalId: string
   /** Index into the plan's `devices`. */
   device: number
-  /** Of the noise that is filmed. */
+  /** Seed of the recorded noise. */
   scene: number
   capturedAt: Date
   expected: Expectation
 }
 
 export interface Footage {
-  /** Signed before anything became of the chunks. */
+  /** Signed before the chunks are tampered with. */
   body: AttestBody
-  /** What is sent to the session, in this order. */
+  /** The chunks sent to the session, in this order. */
   chunks: { index: number; data: Buffer }[]
 }
 
-// A second in all: no longer than the service forgives a recording that is sent as soon as its nonce is there.
+// A second in all: the service tolerates no longer recording that is sent as soon as its nonce is issued.
 const CHUNKS = 5
 const CHUNK_MS = 200
 const BAD_CHUNK = 2
@@ -74,7 +75,7 @@ function sent(kind: VideoKind, recorded: readonly VideoChunk[]): Footage['chunks
   return chunks.map((chunk) => (chunk.index === BAD_CHUNK ? { ...chunk, data: edited(chunk.data) } : chunk))
 }
 
-// The last byte is a picture's: the file stays one that a player reads.
+// The last byte belongs to a picture, so the file stays playable.
 function edited(data: Buffer): Buffer {
   const changed = Buffer.from(data)
   changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1

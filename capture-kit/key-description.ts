@@ -1,11 +1,11 @@
-// What an Android phone would say of a key that it made: the extension of the key's certificate.
+// The certificate extension in which an Android phone describes a key that it made.
 import { boolean, enumerated, integer, nothing, octets, sequence, set, tagged } from './der.ts'
 
 export interface KeyStatement {
   challenge: Uint8Array
   /** 0 software, 1 TEE, 2 StrongBox. */
   level: number
-  /** By default the same. */
+  /** Default: the same. */
   keyMintLevel?: number
   /** 0: generated in the hardware. */
   origin?: number
@@ -20,7 +20,7 @@ export interface KeyStatement {
   packageName: string
   /** SHA-256 of the app's signing certificate. */
   signingDigest: Uint8Array
-  /** One more authorization, as newer phones have them. */
+  /** One more authorization, as newer phones send. */
   extra?: Uint8Array
 }
 

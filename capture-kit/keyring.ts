@@ -1,5 +1,5 @@
-// Keeps one authority and one device of it in a folder, so that a device stays the same from run to run. Files are written
-// whole or not at all, for their owner's eyes only.
+// Stores one authority and one of its devices in a folder, so that a device stays the same from run to run. Files are
+// written atomically and are readable by their owner only.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ export interface Keyring {
   device: Device
 }
 
-// Chains must be valid at the moment of capture, and a user's own photos may be old: older ones than digital cameras are not.
+// Chains must be valid at the time of capture, and a user's own photos may be old, but not older than digital cameras.
 const FIRST_DIGITAL_PHOTOS = new Date('1990-01-01T00:00:00.000Z')
 
-/** Opens the folder's keys, making those that are missing. @throws when a file is there and can't be read. */
+/** Opens the folder's keys and creates missing ones. @throws when a file exists and can't be read. */
 export async function openKeyring(folder: string, { now }: { now: () => Date }): Promise<Keyring> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const notBefore = FIRST_DIGITAL_PHOTOS

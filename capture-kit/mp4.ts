@@ -1,11 +1,15 @@
-// MP4 and QuickTime (ISO/IEC 14496-12): a file in fragments, each with its own times, or one with a table of all samples at its end.
+// MP4 and QuickTime (ISO/IEC 14496-12): a fragmented file, where each fragment has its own times, or one with a table
+// of all samples at its end.
 
 import type { ChunkFrames } from './video.ts'
 
 const TIMESCALE = 90_000
 const TICKS_PER_MS = TIMESCALE / 1_000
 
-/** The bytes of each chunk. What a player reads before the first frame belongs to the first, what it reads last to the last. */
+/**
+ * The bytes of each chunk. What precedes the first frame belongs to the first chunk, what follows the last frame to the
+ * last.
+ */
 export function mp4Parts(chunks: readonly ChunkFrames[], { isFragmented }: { isFragmented: boolean }): Buffer[] {
   if (isFragmented) {
     const head = Buffer.concat([
@@ -104,5 +108,5 @@ const SAMPLE_DESCRIPTION = full(
   u32(1),
   box('avc1', zeros(6), u16(1), zeros(16), u16(64), u16(48), zeros(50), CONFIGURATION),
 )
-/** Each fragment brings its own. */
+/** Empty, because each fragment has its own tables. */
 const EMPTY_TABLES = [full('stts', u32(0)), full('stsc', u32(0)), full('stsz', u32(0), u32(0)), full('stco', u32(0))]

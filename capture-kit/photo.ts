@@ -1,4 +1,4 @@
-// Photos as a phone's camera would hand them over: rendered from a seed, or a user's own with new labels.
+// Photos as a phone's camera writes them: rendered from a seed, or a user's own with new EXIF.
 import exifr from 'exifr'
 import sharp from 'sharp'
 import { type ExifFacts, exifBlock } from './exif.ts'
@@ -10,7 +10,7 @@ export interface RenderRequest {
   /** Pixels; by default 4000 x 3000, 12 megapixels. */
   width?: number
   height?: number
-  /** `null`: a photo with no EXIF at all. */
+  /** `null`: a photo without EXIF. */
   exif: ExifFacts | null
   /** JPEG quality, 1 to 100. The default of 88 gives about 2 MB at 12 megapixels. */
   quality?: number
@@ -19,13 +19,13 @@ export interface RenderRequest {
 /** What a photo says about itself. */
 export interface CameraFacts {
   capturedAt?: Date
-  /** How the time's zone is known: written beside it, worked out from the GPS clock, or this machine's, as a guess. */
+  /** How the time zone is known: written in the EXIF, derived from the GPS clock, or guessed as this machine's. */
   zone?: 'written' | 'gps' | 'machine'
   gps?: { lat: number; lng: number }
 }
 
-// Drawn at a quarter and enlarged by repeating pixels: drawing at full size takes twenty times as long, and at the size
-// of a screen nobody sees a difference.
+// Drawn at a quarter of the size and enlarged by repeating pixels: drawing at full size takes twenty times as long, and
+// at screen size the difference is invisible.
 const ENLARGEMENT = 4
 const GRAIN = 24
 
@@ -43,7 +43,7 @@ export async function renderPhoto(request: RenderRequest): Promise<Buffer> {
 }
 
 /**
- * The same picture with other EXIF, or with none. Only the APP1 segment is exchanged: pixels, tables and every other
+ * The same picture with other EXIF, or with none. Only the APP1 segment is replaced: pixels, tables and every other
  * segment stay as they are.
  * @throws {TypeError} when the bytes are not a JPEG.
  */
@@ -53,7 +53,10 @@ export function withExif(jpeg: Uint8Array, exif: ExifFacts | null): Buffer {
   return Buffer.concat([Buffer.from([0xff, SOI]), ...app1, ...kept, scan])
 }
 
-/** Reads when and where a photo of the user's own was taken, as far as its EXIF says. Never throws: a photo that can't be read says nothing. */
+/**
+ * Reads the time and place of a user's own photo from its EXIF. Never throws: for an unreadable photo all values are
+ * absent.
+ */
 export async function readCameraFacts(photo: Uint8Array): Promise<CameraFacts> {
   const tags = await readTags(photo)
   const time = captureTime(tags)
@@ -61,7 +64,7 @@ export async function readCameraFacts(photo: Uint8Array): Promise<CameraFacts> {
   return { ...time, ...(gps === undefined ? {} : { gps }) }
 }
 
-/** The media type that the first bytes show, or `undefined`: none of the types that can be attested. */
+/** The media type by the first bytes; `undefined` when it is not an accepted type. */
 export function sniffContentType(photo: Uint8Array): string | undefined {
   const head = Buffer.from(photo.buffer, photo.byteOffset, Math.min(photo.byteLength, 16)).toString('latin1')
   if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg'
@@ -80,7 +83,7 @@ const MAX_SEGMENT_BYTES = 65_533
 const EXIF_HEAD = Buffer.from('Exif\0\0', 'latin1')
 
 interface Segments {
-  /** Every segment before the first scan, EXIF left out, as it stood. */
+  /** Every segment before the first scan, unchanged, without EXIF. */
   kept: Buffer[]
   /** From the first scan to the end of the file. */
   scan: Buffer
@@ -139,8 +142,8 @@ const PICKED = [
 
 type Tags = Record<string, unknown>
 
-// exifr follows pointers through a whole file and can run for ever on a hostile one. sharp takes the block out, exifr
-// reads only that. A TIFF or DNG is such a block itself.
+// exifr follows pointers through a whole file and can loop forever on a hostile one. So sharp extracts the block, and
+// exifr reads only that. A TIFF or DNG is such a block itself.
 async function readTags(photo: Uint8Array): Promise<Tags> {
   try {
     const block = sniffContentType(photo) === 'image/tiff' ? Buffer.from(photo) : await blockOf(photo)
@@ -156,8 +159,8 @@ async function blockOf(photo: Uint8Array): Promise<Buffer | undefined> {
   return exif?.subarray(0, EXIF_HEAD.length).equals(EXIF_HEAD) ? exif.subarray(EXIF_HEAD.length) : exif
 }
 
-// DateTimeOriginal is the clock on the wall. Its zone is OffsetTimeOriginal; else what separates it from the GPS clock,
-// which is UTC, rounded to the quarter hours that zones keep.
+// DateTimeOriginal is local time. Its zone is OffsetTimeOriginal, otherwise its difference from the GPS clock, which is
+// UTC, rounded to quarter hours like all zones.
 function captureTime(tags: Tags): Pick<CameraFacts, 'capturedAt' | 'zone'> {
   const wall = parseStamp(tags.DateTimeOriginal)
   if (wall === undefined) return {}

@@ -1,5 +1,5 @@
-// What a rendered photo shows: a street, houses, a car with its damage. Everything comes from the seed, at a quarter of the
-// photo's size; nothing needs a font, because fonts differ between machines and a seed's bytes must not.
+// The content of a rendered photo: a street, houses, a car with its damage. Everything derives from the seed, at a
+// quarter of the photo's size. It uses no font, because fonts differ between machines and the bytes of a seed must not.
 
 /** Numbers in [0, 1), the same for the same seed: mulberry32. For pictures and plans, never for secrets. */
 export type Dice = () => number

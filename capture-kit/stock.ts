@@ -1,4 +1,4 @@
-// The tables a fleet draws from.
+// The tables that a fleet plan draws from.
 import type { Biometric } from './device.ts'
 import type { CameraModel } from './exif.ts'
 
@@ -9,7 +9,7 @@ export interface Place {
   utcOffsetMinutes: number
 }
 
-/** Every offset is a multiple of a quarter of an hour, as zones are. */
+/** Every offset is a multiple of a quarter of an hour, like all time zones. */
 export const PLACES: readonly [Place, ...Place[]] = [
   { lat: 52.5163, lng: 13.3777, altitudeMetres: 35, utcOffsetMinutes: 60 },
   { lat: 51.5007, lng: -0.1246, altitudeMetres: 15, utcOffsetMinutes: 0 },
@@ -56,7 +56,7 @@ export const CAMERAS: readonly [CameraModel, ...CameraModel[]] = [
   },
 ]
 
-/** What image editors write over the firmware's name. */
+/** What image editors write in place of the firmware's name. */
 export const EDITORS: readonly [string, ...string[]] = [
   'Adobe Photoshop 25.0 (Windows)',
   'Adobe Photoshop Lightroom Classic 13.5 (Macintosh)',
@@ -69,7 +69,7 @@ export const GATED: readonly [Biometric, ...Biometric[]] = [
   { gated: true, method: 'fingerprint' },
 ]
 
-/** What a capture says of its owner's biometric when there was none. A passcode gates, and is no biometric. */
+/** The biometric member of captures without one. A passcode gates a capture, and is no biometric. */
 export const UNGATED: readonly [Biometric | undefined, ...Biometric[]] = [
   undefined,
   { gated: false },

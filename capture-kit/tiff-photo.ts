@@ -1,5 +1,5 @@
-// TIFF files as cameras and scanners write them, and DNG files (Adobe DNG 1.7) as phones do: a picture to look at in the first
-// directory, what the sensor saw in a directory below it.
+// TIFF files as cameras and scanners write them, and DNG files (Adobe DNG 1.7) as phones do: a preview in the first
+// directory, the sensor data in a directory below it.
 import sharp from 'sharp'
 import { type ExifFacts, exifDirectory } from './exif.ts'
 import { renderPhoto } from './photo.ts'
@@ -10,7 +10,7 @@ export interface TiffRequest {
   /** Pixels. */
   width: number
   height: number
-  /** `null`: none but the tags of the picture. */
+  /** `null`: only the tags of the picture. */
   exif: ExifFacts | null
 }
 
@@ -24,7 +24,7 @@ export async function renderDng(request: TiffRequest): Promise<Buffer> {
   const about = [bytes(50_706, 1, 4, 0, 0), bytes(50_707, 1, 1, 0, 0), ascii(50_708, `${model?.make} ${model?.model}`)]
   const picture = await pictureOf(request, REDUCED, about)
   const sensor: Directory = {
-    // One colour for each pixel, red, green, green, blue in turn.
+    // One colour per pixel: red, green, green, blue in turn.
     entries: [...sides(width, height, FULL), short(258, 16), short(262, 32_803), short(277, 1), ...filters()],
     strip: Buffer.alloc(2 * width * height, 0x40),
   }
@@ -44,7 +44,7 @@ async function pictureOf({ seed, width, height, exif }: TiffRequest, kind: numbe
       short(258, 8, 8, 8),
       short(262, RGB),
       short(277, 3),
-      // Where the colours of a JPEG's pixels lie (531) means nothing here.
+      // The position of the colours of a JPEG's pixels (531) does not apply here.
       ...camera.entries.filter(({ tag }) => tag !== 531),
       ...more,
     ],

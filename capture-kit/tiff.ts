@@ -1,4 +1,4 @@
-// Writes TIFF structures (TIFF 6.0 section 2), as EXIF blocks and TIFF files are.
+// Writes TIFF structures (TIFF 6.0 section 2): EXIF blocks and TIFF files.
 
 export interface Entry {
   tag: number
@@ -11,7 +11,7 @@ export interface Directory {
   entries: Entry[]
   /** Tags that point to further directories. */
   links?: { tag: number; to: Directory }[]
-  /** The picture, in one strip: the tags that say where it stands are added. */
+  /** The picture, in one strip; the tags with its position are added. */
   strip?: Uint8Array
 }
 
@@ -54,8 +54,8 @@ function sizeOf(entries: Entry[]): number {
   return 6 + 12 * entries.length + entries.reduce((sum, { value }) => sum + overflow(value), 0)
 }
 
-// Entries in ascending order of tag; a value of up to four bytes stands in the entry itself, a longer one behind the directory at
-// an even offset.
+// Entries in ascending order of tag; a value of up to four bytes stands in the entry itself, a longer one after the
+// directory at an even offset.
 function layOut(entries: Entry[], offset: number): Buffer {
   const bytes = Buffer.alloc(sizeOf(entries))
   let valueAt = 6 + 12 * entries.length

@@ -1,5 +1,5 @@
-// The makers of simulated phones: roots of their own that play Google's and Apple's part, and evidence in the very formats of
-// theirs. A deployment believes it where its configuration names these roots, which production refuses.
+// The makers of simulated phones: their own roots in place of Google's and Apple's, and evidence in exactly the
+// vendors' formats. A deployment trusts it only if its configuration names these roots, which production refuses.
 import 'reflect-metadata'
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
@@ -14,13 +14,13 @@ export interface AndroidRequest extends AndroidClaims {
   /** The phone's P-256 public key. */
   publicKey: KeyObject
   challenge: Uint8Array
-  /** `remote`: over the air, with certificates of weeks. */
+  /** `remote`: provisioned over the air, with certificates valid for weeks. */
   provisioning?: 'factory' | 'remote'
-  /** The level of what attests, where it is not the key's own. */
+  /** The level of the attesting hardware, if it differs from the key's. */
   attesterLevel?: number
-  /** What the certificate says of the key, in place of what the rest would say. */
+  /** The description of the key, in place of the one built from the other members. */
   description?: Uint8Array
-  /** False: the key's certificate names its issuer without the title of the hardware, as some real phones have it. */
+  /** False: the certificate's issuer name lacks the hardware's title, as on some real phones. */
   isIssuerTitled?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface AppAttestKey {
   object: Buffer
   /** SHA-256 of the key. */
   keyId: Buffer
-  /** One assertion (CBOR); each call counts one further, unless a counter is given. */
+  /** One assertion (CBOR); each call increments the counter, unless one is given. */
   assert(clientDataHash: Uint8Array, counter?: number): Buffer
 }
 
@@ -38,18 +38,18 @@ export interface AppleRequest {
   environment?: 'production' | 'development'
   appId?: string
   counter?: number
-  /** By default that of iOS 14 to 26. */
+  /** Default: the form of iOS 14 to 26. */
   form?: AuthenticatorForm
 }
 
 export interface Vendor {
-  /** What ATTESTATION_TEST_ROOTS must name. */
+  /** The value for ATTESTATION_TEST_ROOTS. */
   roots: string
-  /** What ATTESTATION_APPS must name. */
+  /** The value for ATTESTATION_APPS. */
   apps: string
-  /** DER: another certificate of the Android root's key, as vendors renew them. */
+  /** DER: another certificate of the Android root's key, as after a renewal by a vendor. */
   renewedRoot: Buffer
-  /** A chain in DER: the key's certificate, what attested it, an intermediate, the root. */
+  /** A chain in DER: the key's certificate, its attester, an intermediate, the root. */
   attestAndroid(request: AndroidRequest): Promise<Buffer[]>
   attestApple(request: AppleRequest): Promise<AppAttestKey>
 }
@@ -83,7 +83,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
   })
   const attesters = new Map<string, Promise<Issuer[]>>()
 
-  // From the attesting certificate up to the root, made once for each kind of phone.
+  // From the attesting certificate up to the root, created once per kind of phone.
   function attesterOf(level: number, provisioning: 'factory' | 'remote'): Promise<Issuer[]> {
     const name = `${level} ${provisioning}`
     const known = attesters.get(name) ?? makeAttester(level === 2 ? 'StrongBox' : 'TEE', provisioning)
@@ -122,7 +122,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }
       const issuers = await attesterOf(attesterLevel ?? full.level, provisioning)
       const leaf = await certify({
-        // As phones say it: the certificate of a key outlives everything.
+        // As on phones: the certificate of a key never expires.
         notBefore: new Date(0),
         notAfter: new Date('2048-01-01T00:00:00.000Z'),
         subject: common('Android Keystore Key'),
@@ -170,7 +170,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
   }
 }
 
-/** What App Attest must be asked with, so that attesting its key vouches for the one that signs captures. */
+/** The clientDataHash for App Attest, so that attesting its key vouches for the key that signs captures. */
 export function enrollmentHash(publicKey: KeyObject, challenge: Uint8Array): Buffer {
   return sha256(Buffer.concat([publicKey.export({ type: 'spki', format: 'der' }), challenge]))
 }
@@ -187,11 +187,11 @@ interface Certification {
   notBefore: Date
   notAfter: Date
   isCa?: boolean
-  /** By itself when undefined. */
+  /** Undefined: self-signed. */
   by?: Issuer | undefined
-  /** The name of who signs, where the certificate says another one. */
+  /** The issuer name in the certificate, if it differs from the signer's. */
   issuer?: x509.JsonName
-  /** A fresh one when undefined. */
+  /** A new one when undefined. */
   publicKey?: KeyObject
   serialNumber?: string
   extension?: x509.Extension
@@ -201,7 +201,7 @@ async function certify(given: Certification): Promise<Issuer> {
   const fresh = given.publicKey === undefined ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : undefined
   const publicKey = given.publicKey ?? fresh?.publicKey
   const signingKey = given.by?.privateKey ?? fresh?.privateKey
-  if (publicKey === undefined || signingKey === undefined) throw new TypeError('nobody is there to sign')
+  if (publicKey === undefined || signingKey === undefined) throw new TypeError('a certificate needs a signing key')
   const random = randomBytes(12)
   random[0] = ((random[0] ?? 0) & 0x3f) | 0x40
   const certificate = await x509.X509CertificateGenerator.create({
@@ -250,7 +250,7 @@ function cbor(value: unknown): Buffer {
   return Buffer.from(encode(value))
 }
 
-// Of its own memory: @peculiar/x509 takes the whole of what a pooled Buffer stands in.
+// A copy in its own memory: @peculiar/x509 reads the whole ArrayBuffer of a pooled Buffer.
 function bytes(value: Uint8Array): ArrayBuffer {
   return new Uint8Array(value).buffer
 }

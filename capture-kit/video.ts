@@ -1,5 +1,5 @@
-// A video as a capture app makes one: a few frames at a time, hashed into a chain while they are recorded. The file is tiny and
-// real in its structure; its frames are noise, because the service does not decode them.
+// A video as a capture app records it: a few frames at a time, hashed into a chain during the recording. The file is
+// small and has a real structure; its frames are noise, because the service does not decode them.
 
 import { createHash } from 'node:crypto'
 import { mp4Parts } from './mp4.ts'
@@ -16,7 +16,7 @@ export interface VideoChunk {
   lastPtsUs: number
 }
 
-/** The signed list of chunks. Field names are those of the wire. */
+/** The signed list of chunks. Field names are those of the API. */
 export interface VideoManifest {
   chunk_count: number
   total_bytes: number
@@ -45,7 +45,7 @@ export const VIDEO_TYPES: Readonly<Record<VideoContainer, string>> = {
   webm: 'video/webm',
 }
 
-/** What is put into one chunk. */
+/** The frames of one chunk. */
 export interface ChunkFrames {
   startMs: number
   lengthMs: number
@@ -60,7 +60,9 @@ const MANIFESTS: Readonly<Record<VideoContainer, { codec: string; timescale: num
   webm: { codec: 'vp8', timescale: 1_000 },
 }
 
-/** `seed` makes the noise: two recordings of one seed are the same bytes. The file is all data, one after the other. */
+/**
+ * `seed` generates the noise: two recordings of one seed are the same bytes. The file is the concatenation of all data.
+ */
 export function recordVideo({
   seed,
   chunks,
@@ -71,7 +73,7 @@ export function recordVideo({
   seed: number
   chunks: number
   chunkMs?: number
-  /** At least so many in each chunk; the noise repeats. */
+  /** The minimum per chunk; the noise repeats. */
   chunkBytes?: number
   container?: VideoContainer
 }): VideoChunk[] {

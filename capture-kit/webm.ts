@@ -1,11 +1,12 @@
-// WebM (RFC 8794, RFC 9559) as a browser records it: sizes that are not known yet are left open, and times are milliseconds.
+// WebM (RFC 8794, RFC 9559) as a browser records it: sizes not known in advance are left unknown, and times are
+// milliseconds.
 
 import type { ChunkFrames } from './video.ts'
 
 const TRACK = 1
 const KEY_FRAME = 0x80
 
-/** The bytes of each chunk: a cluster. What a player reads before the first belongs to the first. */
+/** The bytes of each chunk: a cluster. What precedes the first cluster belongs to the first chunk. */
 export function webmParts(chunks: readonly ChunkFrames[]): Buffer[] {
   const head = Buffer.concat([
     element(0x1a45dfa3, element(0x4282, Buffer.from('webm'))),

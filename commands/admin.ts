@@ -1,15 +1,15 @@
-// `npm run admin -- ...`: what an operator does to a deployment. What stops somebody's work or can't be taken back asks
-// first (or takes --yes), and every act that changes something is a line in the admin log.
+// `npm run admin -- ...`: an operator's commands on a deployment. A command that stops work or can't be undone asks for
+// confirmation first (or takes --yes), and every command that changes something writes a line to the admin log.
 
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type Command, readCommand, USAGE } from './admin/acts.ts'
+import { type Command, readCommand, USAGE } from './admin/commands.ts'
 import { renderResult } from './admin/render.ts'
 import { isUsageError, sentenceOf } from './sentence.ts'
 
-// `| head` is no error.
+// A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => process.exit(0))
 process.exit(await main())
 
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
     return 0
   } catch (error) {
     const isUsage = isUsageError(error)
-    // What the domain calls a field came in by an option.
+    // The domain's name of a field is replaced by the option that set it.
     const sentence = sentenceOf(error).replace(/^\/([a-z]+)(?:_at)?(?:\/\d+)?:? /, '--$1 ')
     process.stderr.write(`${sentence}\n${isUsage ? 'Try: npm run admin -- --help\n' : ''}`)
     return isUsage ? 2 : 1
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
 }
 
 async function perform({ act, isAgreed, isJson }: Command): Promise<void> {
-  // Loaded only now: a wrong word is said at once.
+  // Loaded only now: a wrong word is reported at once.
   const { prepare } = await import('./deployment.ts')
   const onWarning = (line: string) => void process.stderr.write(`  ! ${line}\n`)
   const { services, directory, release } = await prepare({ onWarning })
@@ -44,7 +44,7 @@ async function perform({ act, isAgreed, isJson }: Command): Promise<void> {
 async function ask(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Error(`${question} Nothing was changed: agree with --yes.`)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-C and Ctrl-D are answers too.
+  // Ctrl-C and Ctrl-D count as answers.
   const left = new Promise<string>((done) => prompt.once('close', () => done('\n')))
   const answer = await Promise.race([prompt.question(`${question} [y/N] `), left])
   prompt.close()

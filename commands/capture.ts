@@ -1,4 +1,4 @@
-// Signs a photo as a capture device does, and submits it where it is told an address.
+// Signs a photo as a capture device does, and submits it when an address is given.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
@@ -50,16 +50,16 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const
 
-// The service accepts 20 MiB of JSON; base64 takes a third more than the photo, the rest of the body a few kilobytes.
+// The service accepts 20 MiB of JSON; base64 is a third larger than the photo, the rest of the body a few kilobytes.
 const MAX_INLINE_BYTES = 15_000_000
-// A nonce is good from 5 minutes before its issue on. A minute is left for the upload.
+// A nonce is valid from 5 minutes before its issue. One minute is left for the upload.
 const NONCE_REACH_MS = 4 * 60_000
 const WAIT_SECONDS = 10
 const MAX_POLLS = 6
-// The GPS accuracy that phones report outdoors. EXIF doesn't carry it in a form that cameras agree on.
+// The GPS accuracy that phones report outdoors. Cameras record it in EXIF in different forms.
 const ACCURACY_METRES = 5
 
-// `| head` is no error.
+// A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
 process.exitCode = await run(process.argv.slice(2))
 
@@ -116,7 +116,7 @@ async function capture(request: CaptureRequest): Promise<void> {
   }
 }
 
-/** `undefined`: the help was asked for. */
+/** `undefined`: help was requested. */
 function readRequest(args: string[], environment: NodeJS.ProcessEnv): CaptureRequest | undefined {
   const { values, positionals } = parseArgs({ args: joinNegatives(args), options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined
@@ -139,7 +139,7 @@ function readRequest(args: string[], environment: NodeJS.ProcessEnv): CaptureReq
   }
 }
 
-// Half of the world lies west or south, and parseArgs takes `--lng -0.12` for two options.
+// West and south are negative, and parseArgs reads `--lng -0.12` as two options.
 function joinNegatives(args: string[]): string[] {
   const isOption = (arg: string | undefined): boolean => arg === '--lat' || arg === '--lng'
   const isNegative = (arg: string | undefined): boolean => arg !== undefined && /^-[\d.]/.test(arg)
@@ -216,8 +216,8 @@ function compose(request: CaptureRequest, photo: Photo, device: Device, rest: Re
   })
 }
 
-// Both calls answer with what is there already, so they are simply repeated. Without the scope for them the capture still
-// runs: a device that was enrolled by other means is found by its key.
+// Both calls return what exists already, so they can be repeated. Without the scope for them the capture still runs: a
+// device that was enrolled by other means is found by its key.
 async function enroll(client: Client, { authority, device }: Keyring): Promise<string | undefined> {
   try {
     await client.registerRoot(authority.name, authority.rootDer)
@@ -229,10 +229,12 @@ async function enroll(client: Client, { authority, device }: Keyring): Promise<s
   }
 }
 
-// A nonce proves that the capture came after it. An older photo can't have known it, and would only raise a mismatch.
+// A nonce proves that the capture came after it. An older photo can't contain it, and would only cause a mismatch.
 async function openSession(client: Client, capturedAt: Date): Promise<string | undefined> {
   if (Math.abs(Date.now() - capturedAt.getTime()) > NONCE_REACH_MS) {
-    note(`Captured ${capturedAt.toISOString()}, before any session of now: sent without a session nonce.`)
+    note(
+      `Captured ${capturedAt.toISOString()}, before any session that can be opened now: sent without a session nonce.`,
+    )
     return undefined
   }
   const [session] = await client.openSessions(1)

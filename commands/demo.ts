@@ -1,5 +1,5 @@
-// `npm run demo`: the main job on a deployment of its own that is gone afterwards. A simulated fleet submits honest and
-// tampered captures in bulk, and whatever is not found exactly as planned makes the command fail.
+// `npm run demo`: the main use case on a temporary deployment. A simulated fleet submits honest and tampered captures
+// in bulk. The command fails when any result differs from the plan.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
@@ -26,7 +26,7 @@ const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--
   --json        the last line of stdout is one JSON object; everything else goes to stderr
   --keep        leaves the deployment's data and says where
 `
-// Above this the disk of a laptop has no room for the photos.
+// Above this number a laptop's disk has no room for the photos.
 const MAX_CLAIMS = 100_000
 
 interface Options {
@@ -39,7 +39,7 @@ interface Options {
 
 const end = listenForEnd()
 
-// The channel to whoever started this would keep the process alive.
+// The channel to the parent process would keep this process alive.
 process.exit(await main())
 
 async function main(): Promise<number> {
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
     return await run(options, say)
   } catch (error) {
     if (end.aborted && isTold(end.reason)) {
-      process.stderr.write(`\n${end.reason.word}. Everything is stopped, and nothing is left.\n`)
+      process.stderr.write(`\n${end.reason.word}. Everything is stopped, and its data is removed.\n`)
       return end.reason.exitCode
     }
     process.stderr.write(`${sentenceOf(error)}\n`)
@@ -75,7 +75,7 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
   let deployment: Deployment | undefined
   try {
     const scenes = await prepareScenes({ ...options, directory, say, signal: end })
-    // A database that is named is used with its own keys and photos; all else is made for this run alone.
+    // A configured database is used with its own keys and photos; everything else is made for this run alone.
     const isOwn = settings.databaseUrl === undefined
     const vendor = await createVendor({ now: () => new Date() })
     const overrides = {
@@ -88,16 +88,18 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       ...(isOwn ? { directory, ...(options.keep ? {} : { transient: directory }) } : {}),
       overrides,
       say,
-      // When it is interrupted, the receiver goes first, and its going is no news.
+      // On an interrupt the receiver stops first, and warnings about that are not shown.
       onWarning: oncePer(10_000, (line) => end.aborted || say(`  ! ${line}`)),
       signal: end,
     })
     const { services, baseUrl, config } = deployment
-    const account = await services
-      .accounts()
-      .create({ id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' })
+    const account = await services.account.accounts.create({
+      id: newAccountId('acc'),
+      name: 'Demo insurer',
+      plan: 'enterprise',
+    })
     const scope = { accountId: account.id, environment: 'sandbox' } as const
-    const { key } = await services.keys().create(scope, { name: 'demo', scopes: ['all'] })
+    const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
     await deployment.stop()
@@ -116,12 +118,12 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
 
 function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
-  // Postgres runs as somebody else then, and must be able to pass through.
+  // Postgres then runs as another user, which must be able to enter the folder.
   if (userInfo().uid === 0) chmodSync(directory, 0o711)
   return directory
 }
 
-// The redis that is named may serve others.
+// A configured Redis may serve other deployments.
 function queuePrefix(directory: string): string {
   return `demo-${directory.slice(-6).toLowerCase()}`
 }
@@ -130,7 +132,7 @@ function ownSettings(directory: string): Record<string, string> {
   return { BLOB_STORE: `disk:${join(directory, 'blobs')}`, QUEUE_PREFIX: queuePrefix(directory) }
 }
 
-/** undefined: the help was asked for. @throws {Error} naming the option that is wrong. */
+/** undefined: help was requested. @throws {Error} naming the option that is wrong. */
 function readOptions(): Options | undefined {
   const { values } = parseArgs({
     options: {

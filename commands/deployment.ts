@@ -1,5 +1,5 @@
-// A whole deployment on one machine: embedded parts for what is not named, migrations, the deployment's own keys, and the
-// Procfile's processes, watched and restarted until `stop`.
+// A whole deployment on one machine: embedded parts where none is configured, migrations, the deployment's own keys,
+// and the Procfile's processes, watched and restarted until `stop`.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,22 +19,22 @@ import { type Supervisor, startProcfile, warningOf } from './supervisor.ts'
 export interface Prepared {
   directory: string
   config: Config
-  /** The deployment's own secrets and keys; undefined in production, where they are named. */
+  /** The deployment's own secrets and keys; undefined in production, where they are configured. */
   state: DeploymentState | undefined
   /** For processes of this deployment. */
   environment: Record<string, string>
-  /** undefined when it is not ours. */
+  /** undefined when Postgres is not embedded. */
   postgres: EmbeddedPostgres | undefined
   services: Services
-  /** Resolves with the reason when an embedded part died and could not be brought back: what to do is to end. */
+  /** Resolves with the reason when an embedded part died and could not be restarted: the caller must stop. */
   lost: Promise<Error>
-  /** Lets go of the embedded parts. */
+  /** Releases the embedded parts. */
   release(): Promise<void>
 }
 
 interface PrepareOptions {
   directory?: string
-  /** Goes when the deployment ends, also when it is killed: its data need not reach the disk. */
+  /** A folder that is removed when the deployment ends or is killed: its data need not reach the disk. */
   transient?: string
   /** Changes to the environment. */
   overrides?: Record<string, string>
@@ -45,13 +45,13 @@ interface PrepareOptions {
 }
 
 /**
- * Makes everything ready that processes and administrators need; starts no process.
+ * Prepares everything that processes and administrators need; starts no process.
  * @throws {Error} with a sentence for people.
  */
 export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   const { transient, overrides = {}, say = () => {}, onWarning = () => {}, signal } = options
   const settings = readDeploymentSettings()
-  // Before anything is made: whatever is missing in production would be embedded otherwise.
+  // Checked first: in production a missing part would otherwise be embedded.
   if (settings.isProduction) readConfig(childEnvironment(overrides))
   const directory = resolve(options.directory ?? settings.dataDirectory)
   makeDataDirectory(directory)
@@ -63,7 +63,7 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
       : embeddedDefaults({ directory, state, settings, isDatabaseOurs: settings.databaseUrl === undefined })),
     ...overrides,
   })
-  // Wrong words before Postgres is started for them.
+  // A wrong value is reported before Postgres is started.
   readConfig(childEnvironment(environmentFor(settings.databaseUrl ?? 'postgres://embedded')))
   const stack = new AsyncDisposableStack()
   let isClosing = false
@@ -81,11 +81,11 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
     signal?.throwIfAborted()
     const services = createServices({ config, log: createLog({ process: 'command', level: 'warn' }, { write: warn }) })
     stack.defer(async () => {
-      // Connections that break from here on break because we end.
+      // Connections that break after this line break because we close.
       isClosing = true
       await services.close()
     })
-    await requireMigrated(services.db())
+    await requireMigrated(services.platform.db)
     if (state !== undefined) await seed(services, state, config)
     const lost = postgres?.lost ?? new Promise<Error>(() => {})
     return { directory, config, state, environment, postgres, services, lost, release: () => stack.disposeAsync() }
@@ -133,26 +133,26 @@ function loginUrl(ownerUrl: string, state: DeploymentState | undefined): string 
 
 export interface Deployment extends Prepared {
   baseUrl: string
-  /** Usual ports that others had taken, where none was asked for. */
+  /** Usual ports that were in use, where none was requested. */
   takenPorts: number[]
-  /** Of each process: where /metrics and /health/ready are. */
+  /** The port of each process for /metrics and /health/ready. */
   internalPorts: Record<string, number>
   logs: string
-  /** Ends the processes in order, then the embedded parts. */
+  /** Stops the processes in order, then the embedded parts. */
   stop(): Promise<void>
 }
 
-// Another program may take a port between our look and our listening; hardly ever, and never five times.
+// Another program may take a port between our check and our listening; rarely, and never five times.
 const PORT_TRIES = 5
 
 export async function startDeployment(options: PrepareOptions = {}): Promise<Deployment> {
-  // A taken port is said before anything is started for it.
+  // A port in use is reported before anything is started.
   await choosePorts(readDeploymentSettings())
   const prepared = await prepare(options)
   let running: Supervisor | undefined
   try {
     const { config, services, directory } = prepared
-    if (config.REDIS_URL !== undefined) await reachRedis(services.engine(), config.REDIS_URL)
+    if (config.REDIS_URL !== undefined) await reachRedis(services.platform.engine, config.REDIS_URL)
     const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
     const { supervisor, baseUrl, takenPorts } = await startOnFreePort(prepared, logs, options)
@@ -197,7 +197,7 @@ async function startOnFreePort({ config, environment }: Prepared, logs: string, 
   }
 }
 
-// What people type for the addresses that a server listens on.
+// The addresses that users type for the addresses that a server listens on.
 const ADDRESSES: Record<string, string> = {
   '127.0.0.1': 'localhost',
   '0.0.0.0': 'localhost',

@@ -1,8 +1,8 @@
-// `npm run evidence -- verify`: whether an evidence packet holds, without the service.
+// `npm run evidence -- verify`: checks an evidence packet without the service.
 
 import { styleText } from 'node:util'
-import { checkFile, type Report } from '#src/attest/evidence/check.ts'
-import type { Finding } from '#src/attest/evidence/findings.ts'
+import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
+import type { CheckFinding } from '#src/attest/evidence/findings.ts'
 import { readKeysFile, readPacketFile } from './evidence/files.ts'
 import { fetchKeys } from './evidence/keys.ts'
 import { createMediaFinder } from './evidence/media.ts'
@@ -12,14 +12,14 @@ import { isUsageError, sentenceOf } from './sentence.ts'
 
 const EXIT = { holds: 0, fails: 1, usage: 2 }
 
-const WORDS: Record<Finding['outcome'], string> = {
+const WORDS: Record<CheckFinding['outcome'], string> = {
   ok: styleText('green', 'ok'.padEnd(9)),
   failed: styleText(['red', 'bold'], 'FAILED'.padEnd(9)),
   unproven: styleText('yellow', 'UNPROVEN'.padEnd(9)),
   skipped: styleText('dim', 'skipped'.padEnd(9)),
 }
 
-// `| head` is no error.
+// A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2))
 
@@ -54,13 +54,13 @@ async function verify(options: Options): Promise<number> {
   return hasFailed ? EXIT.fails : EXIT.holds
 }
 
-function writeJson(file: string, { findings, packet }: Report, hasFailed: boolean): void {
+function writeJson(file: string, { findings, packet }: CheckReport, hasFailed: boolean): void {
   const about = packet?.about
   const body = { object: 'evidence_check', file, packet_id: about?.packet_id ?? null, holds: !hasFailed, findings }
   process.stdout.write(`${JSON.stringify(body)}\n`)
 }
 
-function writeTable(report: Report, isLong: boolean): void {
+function writeTable(report: CheckReport, isLong: boolean): void {
   const lines = summaryOf(report)
   for (const part of partsOf(report.findings)) {
     lines.push(`${WORDS[part.outcome]} ${part.name.padEnd(42)} ${part.summary}`)

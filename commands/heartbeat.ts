@@ -1,7 +1,8 @@
-// Whether a child still runs its event loop. A frozen process (SIGSTOP, an endless loop) does not exit, so nothing else tells.
+// Checks whether a child still runs its event loop. A frozen process (SIGSTOP, an endless loop) does not exit, so only
+// this detects it.
 
 export interface Heartbeat {
-  /** The child has answered. */
+  /** Records that the child has answered. */
   answered(): void
   stop(): void
 }
@@ -14,7 +15,7 @@ interface HeartbeatOptions {
   silentAfterMs: number
   /** Monotonic milliseconds. */
   now?: () => number
-  /** For tests: calls back again and again, and answers how to end that. */
+  /** For tests: calls back repeatedly, and returns a function that stops it. */
   every?: (periodMs: number, check: () => void) => () => void
 }
 
@@ -34,8 +35,8 @@ export function watchHeartbeat({
   const stop = every(checkEveryMs, () => {
     const elapsedMs = now() - checkedAt
     checkedAt += elapsedMs
-    // Where this process did not run either (a laptop asleep, everything stopped), the child could not answer: such a gap
-    // counts as one check.
+    // When this process did not run either (a laptop asleep, everything stopped), the child could not answer: such a
+    // gap counts as one check.
     silentMs += Math.min(elapsedMs, checkEveryMs)
     if (silentMs < silentAfterMs) return ask()
     stop()

@@ -1,9 +1,9 @@
-// Where a command's API key comes from. On the command line every user of the machine can read it.
+// The source of a command's API key. On the command line every user of the machine can read it.
 
 import { readFileSync, statSync } from 'node:fs'
 import { usageError } from './sentence.ts'
 
-/** What an environment calls the key of the commands that talk to a service. */
+/** The environment variable with the key, for commands that call a service. */
 export const KEY_VARIABLE = 'COUNTERSIGN_KEY'
 
 interface KeySources {
@@ -11,7 +11,7 @@ interface KeySources {
   option: string
   value: string | undefined
   file: string | undefined
-  /** Counts when neither is given. */
+  /** Used when neither is given. */
   fallback?: string | undefined
 }
 

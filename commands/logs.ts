@@ -4,10 +4,10 @@ export interface LogFile {
   write(line: string): void
 }
 
-// Two files of this size per process: days of a developer's use, an hour of a heavy test.
+// Two files of this size per process: days of a developer's use, or an hour of a heavy test.
 const MAX_BYTES = 20_000_000
 
-/** A log that is begun anew when it has grown to `maxBytes`; the one before stays beside it as `<file>.1`. */
+/** A log that starts again when it has grown to `maxBytes`; the previous file stays beside it as `<file>.1`. */
 export function openLog(file: string, maxBytes = MAX_BYTES): LogFile {
   const open = () => openSync(file, 'a', 0o600)
   let descriptor = open()
@@ -26,7 +26,7 @@ export function openLog(file: string, maxBytes = MAX_BYTES): LogFile {
         if (size >= maxBytes) renew()
         size += writeSync(descriptor, line)
       } catch {
-        // A full disk takes the log, not the service.
+        // A full disk loses log lines, not the service.
       }
     },
   }

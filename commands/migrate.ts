@@ -1,4 +1,4 @@
-// `npm run migrate`: DATABASE_OWNER_URL may create roles and tables, DATABASE_URL is the login that the service gets.
+// `npm run migrate`: DATABASE_OWNER_URL may create roles and tables, DATABASE_URL is the service's login.
 
 import { readDeploymentSettings } from '#src/config.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
@@ -15,7 +15,7 @@ DATABASE_OWNER_URL is a role that may create roles and tables, DATABASE_URL the 
 both it is the embedded database of npm start.
 `
 
-// `| head` is no error.
+// A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => process.exit(0))
 process.exit(await main(process.argv.slice(2)))
 

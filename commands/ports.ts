@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-// Where a newcomer looks first; the next free one when it is taken.
+// The first ports that a newcomer tries; the next free one when one is in use.
 const USUAL_PORTS = Array.from({ length: 20 }, (_, index) => 8080 + index)
 
 interface Wanted {
@@ -13,13 +13,13 @@ interface Wanted {
 interface Ports {
   web: number
   internal: number
-  /** The usual ones that were passed over. */
+  /** The usual ports that were in use. */
   taken: number[]
 }
 
 /**
- * The ports to listen on: what was asked for, or a usual one, or any free one.
- * @throws {Error} when a port that was asked for is taken or is no port.
+ * The ports to listen on: the requested ones, or usual ones, or any free ones.
+ * @throws {Error} when a requested port is in use or is not a port.
  */
 export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }: Wanted): Promise<Ports> {
   await requireFree('INTERNAL_PORT', internalPort, '127.0.0.1')
@@ -27,7 +27,7 @@ export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }
     await requireFree('PORT', port, host)
     return { web: port || (await anyPort(host)), internal: internalPort, taken: [] }
   }
-  // Fails with a sentence where nothing can be listened on at all.
+  // Fails with a sentence when no port can be listened on.
   const spare = await anyPort(host)
   const taken: number[] = []
   for (const usual of USUAL_PORTS) {
@@ -56,7 +56,7 @@ async function anyPort(host: string): Promise<number> {
   return port
 }
 
-// People say localhost, and where that is ::1 first, a stranger's server there would answer them.
+// Users say localhost. Where that is ::1 first, another program's server there would answer them.
 async function isFree(port: number, host: string): Promise<boolean> {
   const beside = host === '127.0.0.1' ? await tryPort(port, '::1') : {}
   return beside.code !== 'EADDRINUSE' && (await tryPort(port, host)).code === undefined

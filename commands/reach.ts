@@ -1,4 +1,4 @@
-// Says in a sentence what is wrong with a database or a Redis that was named, before processes log it in their own way.
+// Reports in one sentence what is wrong with a configured database or Redis, before processes log it in their own way.
 
 import { Redis } from 'ioredis'
 import pg from 'pg'
@@ -7,7 +7,7 @@ import { reasonOf } from './sentence.ts'
 
 const PATIENCE_MS = 10_000
 
-/** @throws {Error} naming `key`, where it points to, and why nobody could log in. */
+/** @throws {Error} naming `key`, its address, and why the login failed. */
 export async function reachPostgres(key: string, url: string, hint = ''): Promise<void> {
   requirePostgresUrl(key, url)
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
@@ -23,7 +23,7 @@ export async function reachPostgres(key: string, url: string, hint = ''): Promis
   }
 }
 
-/** @throws {Error} naming `key` when `url` is no address of a Postgres. */
+/** @throws {Error} naming `key` when `url` is not an address of a Postgres. */
 export function requirePostgresUrl(key: string, url: string): void {
   const isPostgres = /^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')
   if (!isPostgres) throw new Error(`${key}: must be postgres://user:password@host:port/database`)
@@ -47,7 +47,7 @@ export async function reachRedis(engine: Pick<Engine, 'check'>, url: string): Pr
   await engine.check()
 }
 
-// Never the password.
+// Never contains the password.
 function placeOf(url: string): string {
   const { hostname, port, pathname, username } = new URL(url)
   const path = pathname === '/' ? '' : pathname

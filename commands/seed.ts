@@ -1,12 +1,12 @@
-// What a deployment on embedded parts has from the start: settings for its processes, the shared sandbox account with its
-// publishable keys, and an account of the newcomer's own.
+// What a deployment on embedded parts has from the start: settings for its processes, the shared sandbox account with
+// its publishable keys, and an account for the newcomer.
 
 import { join } from 'node:path'
 import type { Config, readDeploymentSettings } from '#src/config.ts'
 import type { Services } from '#src/services.ts'
 import type { DeploymentState } from './state.ts'
 
-/** All the publishable sandbox keys share one account, whose data anybody may see. */
+/** All publishable sandbox keys share one account, whose data anyone may see. */
 export const SANDBOX_ACCOUNT = 'acc_sandbox'
 
 interface Embedding {
@@ -20,29 +20,35 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
   return {
     MASTER_KEY: settings.masterKey ?? state.masterKey,
     BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
-    // A newcomer's receiver is on their own machine.
+    // A newcomer's receiver is on the same machine.
     OUTBOUND_ALLOW: settings.outboundAllow ?? 'localhost,127.0.0.1,[::1]',
-    // A prefix belongs to a database: two checkouts that name one Redis would take each other's jobs.
+    // A prefix belongs to a database: two checkouts that use one Redis would take each other's jobs.
     ...(isDatabaseOurs ? { QUEUE_PREFIX: settings.queuePrefix ?? `cs-${state.account.id.slice(-10)}` } : {}),
   }
 }
 
-/** Nothing is made twice: a second start finds the same accounts and keys. */
+/** Nothing is created twice: a second start finds the same accounts and keys. */
 export async function seed(services: Services, state: DeploymentState, config: Config): Promise<void> {
   const keys = publishableKeys(state, config)
-  const sandbox = await services
-    .accounts()
-    .create({ id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer', isPublic: true })
+  const sandbox = await services.account.accounts.create({
+    id: SANDBOX_ACCOUNT,
+    name: 'Sandbox',
+    plan: 'developer',
+    isPublic: true,
+  })
   const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
   for (const name of ['all', 'verify', 'attest'] as const) {
-    await services
-      .keys()
-      .create(scope, { name: `publishable ${name}`, scopes: [name], isAccountBearing: false, raw: keys[name] })
+    await services.account.keys.create(scope, {
+      name: `publishable ${name}`,
+      scopes: [name],
+      isAccountBearing: false,
+      raw: keys[name],
+    })
   }
-  const own = await services.accounts().create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
+  const own = await services.account.accounts.create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
   const ownScope = { accountId: own.id, environment: 'sandbox' } as const
-  await services.keys().create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
-  await services.signingKeys().ensure()
+  await services.account.keys.create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
+  await services.platform.signingKeys.ensure()
 }
 
 export function publishableKeys({ sandboxKeys }: DeploymentState, config: Config): DeploymentState['sandboxKeys'] {

@@ -1,6 +1,6 @@
-// What a person reads when a command can't go on: one sentence, and a stack only where the mistake is ours.
+// The message of a command that can't continue: one sentence, and a stack only where the error is ours.
 
-/** @param error whatever was thrown. */
+/** @param error Any thrown value. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const first = error instanceof AggregateError && error.message === '' ? error.errors[0] : undefined
@@ -15,7 +15,7 @@ export function sentenceOf(error: unknown): string {
   return error.message || code || error.name
 }
 
-/** A mistake in how a command was called: its help follows the sentence, and its exit code is 2. */
+/** An error in how a command was called: its help follows the sentence, and its exit code is 2. */
 export function usageError(message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_USAGE' })
 }
@@ -24,7 +24,7 @@ export function isUsageError(error: unknown): boolean {
   return error instanceof Error && /^ERR_(?:PARSE_ARGS|USAGE)/.test(codeOf(error) ?? '')
 }
 
-/** Why something could not be reached, in a few words. */
+/** Why an address could not be reached, in a few words. */
 export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
   if (!(first instanceof Error)) return String(first)

@@ -1,10 +1,10 @@
-/** What a command was told: a word for people, and the exit code of a command that had not finished. */
+/** Why a command was stopped: a word for people, and the exit code of a command that had not finished. */
 export interface Told {
   word: string
   exitCode: number
 }
 
-/** Aborted, with what was told as its reason, when this command should end: by a signal, or by the end of its starter. */
+/** Aborted with that reason when this command should stop: by a signal, or by the end of its parent process. */
 export function listenForEnd(): AbortSignal {
   const end = new AbortController()
   const told = (word: string, exitCode: number) => () => end.abort({ word, exitCode } satisfies Told)
@@ -12,7 +12,7 @@ export function listenForEnd(): AbortSignal {
   process.on('SIGTERM', told('Terminated', 143))
   process.on('SIGHUP', told('The terminal is gone', 129))
   process.on('disconnect', told('The parent process is gone', 143))
-  // A reader that went away (a closed terminal, `| head`) must not keep us from ending in order.
+  // A closed output (a closed terminal, `| head`) must not keep us from an ordered shutdown.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   return end.signal
 }

@@ -10,7 +10,7 @@ import { oncePer } from './warnings.ts'
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const end = listenForEnd()
 
-// The channel to whoever started this would keep the process alive.
+// The channel to the parent process would keep this process alive.
 process.exit(await main())
 
 async function main(): Promise<number> {

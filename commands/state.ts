@@ -1,4 +1,4 @@
-// What an embedded deployment remembers between starts: its secrets and keys, in one file that only its owner reads.
+// What an embedded deployment keeps between starts: its secrets and keys, in one file that only its owner can read.
 
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface DeploymentState {
   account: { id: string; key: string }
 }
 
-/** Reads the state of `directory`, made at the first call. Two first calls at once end with the same state. */
+/** Reads the state of `directory`, created at the first call. Two concurrent first calls end with the same state. */
 export function openState(directory: string): DeploymentState {
   makeDataDirectory(directory)
   const file = join(resolve(directory), 'state.json')
@@ -30,7 +30,7 @@ export function openState(directory: string): DeploymentState {
   const aside = `${file}.${process.pid}`
   writeFileSync(aside, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
   try {
-    // Of two that were made at once the first is kept; a rename would replace it.
+    // If two were created at once, the first is kept; a rename would replace it.
     linkSync(aside, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -40,11 +40,11 @@ export function openState(directory: string): DeploymentState {
   return read(file) ?? made
 }
 
-/** A folder for data, closed to others; as root, those may pass through it, because Postgres runs as one of them. */
+/** A folder for data, closed to other users. As root, others may enter it, because Postgres runs as one of them. */
 export function makeDataDirectory(directory: string): void {
   if (existsSync(directory)) return
   mkdirSync(directory, { recursive: true })
-  // Whatever the umask says.
+  // Independent of the umask.
   chmodSync(directory, userInfo().uid === 0 ? 0o711 : 0o700)
 }
 

@@ -1,4 +1,4 @@
-// `npm run submit`: captures in bulk, from files to results. It may be ended at any moment and run again.
+// `npm run submit`: captures in bulk, from files to results. It may be stopped at any time and run again.
 
 import { mkdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ import { printable, problemLines, summaryLines } from './submit/summary.ts'
 
 const EXIT = { done: 0, refused: 1, usage: 2, stopped: 3, failOn: 4 }
 const SHOWN_PROBLEMS = 20
-// A terminal sends Ctrl-C to this process and to npm, which passes it on: two signals, one keystroke.
+// A terminal sends Ctrl-C to this process and to npm, which forwards it: two signals for one keystroke.
 const ONE_KEYSTROKE_MS = 500
 
 const end = listenForEnd()
@@ -105,7 +105,7 @@ async function submit(options: Options): Promise<number> {
 interface Ending {
   plan: Plan
   journal: Journal
-  /** Why the run ended early, whatever that was. */
+  /** Why the run ended early. */
   failure: unknown
   seconds: number
 }
@@ -189,7 +189,7 @@ async function* readEntries(options: Options): AsyncGenerator<Entry, void> {
   if (ignored > 0) note(`${ignored} files are neither photos nor captures: left out.`)
 }
 
-// Before anything is sent into the wrong account.
+// Checked before anything is sent to the wrong account.
 async function checkState(journal: Journal, service: Service): Promise<void> {
   const batchId = journal.anyBatch()
   if (batchId === undefined) return
@@ -213,7 +213,7 @@ function endAtOnceWhenToldTwice(): void {
       toldAt = now
       process.stderr.write('\nStopping. Ctrl-C again ends at once.\n')
     } else if (now - toldAt > ONE_KEYSTROKE_MS) {
-      // Not process.exit, which waits for a read or write that hangs: the signal's own way to end.
+      // Not process.exit, which waits for a hanging read or write: the signal's default action ends the process.
       process.removeAllListeners('SIGINT')
       process.kill(process.pid, 'SIGINT')
     }

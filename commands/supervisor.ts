@@ -1,4 +1,4 @@
-// Runs the Procfile: one child per line, restarted when it dies or freezes, ended in order.
+// Runs the Procfile: one child per line, restarted when it dies or freezes, stopped in order.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { watchHeartbeat } from './heartbeat.ts'
 
 export interface Supervisor {
   internalPorts: Record<string, number>
-  /** The children by their Procfile names, as they are now. */
+  /** The current children by their Procfile names. */
   children: ReadonlyMap<string, ChildProcess>
   stop(): Promise<void>
 }
@@ -24,21 +24,21 @@ interface SupervisorOptions {
   only?: readonly string[]
   /** Changes for one launch of one process, counted from 1. */
   environmentOf?(name: string, launch: number): Record<string, string>
-  /** Gives up a start that is under way. */
+  /** Aborts a start that is in progress. */
   signal?: AbortSignal
   /** How long `stop` waits for a process before it kills it. */
   patienceMs?: number
-  /** A process that does not answer for so long is killed and started again. */
+  /** A process that does not answer for this long is killed and restarted. */
   silentAfterMs?: number
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const READY_DEADLINE_MS = 60_000
-// A process that dies at once would otherwise be started as fast as the machine can.
+// A process that dies at once would otherwise be restarted in a tight loop.
 const RESTART_AFTER_MS = 1_000
-// Above what a process takes for itself by default: SHUTDOWN_SECONDS of 25, and 2 s for what hangs beyond them.
+// Above a process's own default: SHUTDOWN_SECONDS of 25, and 2 s for work that hangs beyond them.
 const STOP_PATIENCE_MS = 30_000
-// Far above what a busy event loop takes on a machine with many times more to do than it can.
+// Far above what a busy event loop takes on a heavily overloaded machine.
 const SILENT_AFTER_MS = 60_000
 const TAIL_LINES = 20
 
@@ -53,8 +53,8 @@ export function readProcfile(): { name: string; command: string[] }[] {
 }
 
 /**
- * Resolves when every process has said that it is ready.
- * @throws {Error} naming the process that did not come up, and why; or the signal's reason. Nothing runs then.
+ * Resolves when every process has reported that it is ready.
+ * @throws {Error} naming the process that did not start, and why; or the signal's reason. No process runs then.
  */
 export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
   const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}), signal } = options
@@ -72,7 +72,7 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
       command,
       {
         ...options.environment,
-        // Whoever scrapes it should find it where it was.
+        // A restarted process keeps its port, so that its scraper finds it.
         INTERNAL_PORT: String(internalPorts[name] ?? internalPortOf(name)),
         ...environmentOf(name, launch),
       },
@@ -105,7 +105,7 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
         return await start(name, command)
       } catch (error) {
         const said = error instanceof Error ? error.message : String(error)
-        // Another program took its port while it was down.
+        // Another program took the port while the process was down.
         if (said.includes('EADDRINUSE')) delete internalPorts[name]
         if (!stopping.signal.aborted) onWarning(said)
       }
@@ -134,14 +134,15 @@ interface Told {
   onWarning(line: string): void
 }
 
-/** `ready` answers with the process's internal port, or fails with what it said before it ended. */
+/** `ready` answers with the process's internal port, or fails with its last output before it ended. */
 function spawnProcess(name: string, command: string[], environment: Record<string, string>, { log, onWarning }: Told) {
   const [program = '', ...args] = command
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: ROOT,
     env: childEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Ctrl-C goes to us alone, who end them in order. Without us they end by themselves: their channel closes.
+    // Ctrl-C reaches only the supervisor, which stops the children in order. Without a supervisor they stop by
+    // themselves: their channel closes.
     detached: true,
   })
   const tail: string[] = []
@@ -173,7 +174,7 @@ function spawnProcess(name: string, command: string[], environment: Record<strin
       done(message.internalPort ?? 0)
     })
     child.on('error', fail)
-    // Not `exit`: what it said last may still be in the pipe.
+    // Not `exit`: the last output may still be in the pipe.
     child.on('close', (code, killer) => refuse(`could not start (it ended with ${killer ?? code})`))
   })
   return { child, ready }
@@ -198,7 +199,10 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** What a person should see of a process's log while it runs: warnings and worse, and whatever is no log line. */
+/**
+ * The part of a process's log that a user should see while it runs: warnings and worse, and lines that are not log
+ * lines.
+ */
 export function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {

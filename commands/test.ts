@@ -1,5 +1,5 @@
-// `npm test`: types, lint, and every test. What follows is passed to vitest: `npm test -- test/attest`. The last line says
-// how many passed and failed, types and lint counted as one each.
+// `npm test`: types, lint, and every test. Further arguments go to vitest: `npm test -- test/attest`. The last line
+// says how many passed and failed; types and lint count as one each.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ if (args.length === 0) {
 }
 await runTests()
 await new Promise((written) => process.stdout.write(`${tally.passed} passed, ${tally.failed} failed\n`, written))
-// The channel to whoever started this would keep the process alive.
+// The channel to the parent process would keep this process alive.
 process.exit(tally.failed === 0 ? 0 : 1)
 
 async function step(name: string, command: string[]): Promise<void> {
@@ -65,7 +65,7 @@ function run(command: string[]): Promise<number> {
   })
 }
 
-// Both engines are tested where Redis can be had: an administrator of a Debian machine gets it by itself.
+// Both engines are tested where Redis is available: root on a Debian machine gets it installed.
 function installRedis(): void {
   if (spawnSync('redis-server', ['--version']).status === 0) return
   if (userInfo().uid === 0 && spawnSync('apt-get', ['--version']).status === 0) {

@@ -1,11 +1,11 @@
 const REMEMBERED = 1_000
-// A receiver that is away fails each of its deliveries, for hours, and the reasons differ: one line a minute tells it.
+// A receiver that is away fails each of its deliveries for hours, with different reasons: one line a minute is enough.
 const ENDPOINT_WINDOW_MS = 60_000
 const ABOUT_ENDPOINT = /^.*?\bwhe_(?:test|live)_[0-9a-z]{26}\b/
 
 /**
- * Passes the same line on only once per `windowMs`: a database that is down is said by every loop of every process. What is
- * said of a webhook endpoint passes once per endpoint and minute, whatever the reason behind it.
+ * Passes the same line on only once per `windowMs`: every loop of every process reports a database that is down. Lines
+ * about a webhook endpoint pass once per endpoint and minute, whatever the reason.
  */
 export function oncePer(
   windowMs: number,

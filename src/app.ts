@@ -1,4 +1,4 @@
-// The public application: every route, behind one function that answers. No I/O of its own.
+// The public application: every route, as one request listener. No I/O of its own.
 
 import Router from '@koa/router'
 import type { Span } from '@opentelemetry/api'
@@ -26,12 +26,12 @@ export interface AppDeps {
   /** The features' routes. */
   routes: Route[]
   findKey: FindKey
-  /** What a request with an Idempotency-Key did before. */
+  /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
-  /** Public keys only; the view drops what is not one. */
+  /** Public keys only; the view drops every other member. */
   jwks: () => Promise<{ keys: object[] }>
-  /** Where callers reach us. */
+  /** The API's public address. */
   baseUrl: string
   log: Log
   metrics: Metrics
@@ -42,7 +42,7 @@ export interface AppDeps {
 
 const UNMATCHED = 'unmatched'
 
-// JSON bodies in memory, all requests together: a dozen of the largest, or thousands of the usual.
+// JSON bodies in memory, over all requests: a dozen of the largest, or thousands of the usual size.
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
@@ -57,7 +57,7 @@ export function createApp(deps: AppDeps): Koa {
   }
   const budget = createBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
 
-  // Exact paths only: what a proxy's rule or a log says of /v1/claims must not also happen at /V1/Claims/.
+  // Exact paths only: a proxy's rule or a log entry for /v1/claims must not also match /V1/Claims/.
   const router = new Router({ sensitive: true, strict: true })
   for (const route of inOrder(routes)) {
     router.register(route.path, [route.method], (ctx) => {
@@ -78,7 +78,7 @@ export function createApp(deps: AppDeps): Koa {
   function serve(ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>): Promise<void> {
     const subject = { requestId: newAccountId('req'), route: `${ctx.method} ${path}` }
     const describe = () => ({
-      // A name from the table of routes; what a stranger asks for has names without number.
+      // The route's path as declared. The paths that strangers request are unbounded, so they name no span.
       name: path === UNMATCHED ? ctx.method : subject.route,
       kind: 'server' as const,
       attributes: { 'http.request.method': ctx.method, 'http.route': path, ...attributesOf(subject) },
@@ -109,12 +109,12 @@ export function createApp(deps: AppDeps): Koa {
       span.setAttribute('countersign.code', failure.code)
       return problemOf(failure, { baseUrl, requestId })
     }
-    // What a handler makes of a client that left is no error of ours, and nobody reads the answer.
+    // The client left. An error that the handler then throws is not ours, and the answer has no reader.
     const leave = (error: unknown): Answer => {
       log.debug({ err: error }, 'the client left')
       return { status: 499, headers: {}, text: '' }
     }
-    // Koa's own respond knows neither early answers to unfinished uploads nor streams that break.
+    // Koa's own respond supports neither early answers to unfinished uploads nor streams that break.
     ctx.respond = false
     try {
       await finish(
@@ -125,7 +125,7 @@ export function createApp(deps: AppDeps): Koa {
       if (res.headersSent) res.destroy()
       else await finish(problem)
     } finally {
-      // 499: the client left before its answer (nginx's number, as dashboards know it).
+      // 499: the client left before its answer (nginx's number, which dashboards know).
       const status = res.headersSent ? res.statusCode : 499
       const seconds = (performance.now() - startedAt) / 1000
       metrics.observeRequest(ctx.method, path, status, seconds)
@@ -136,10 +136,10 @@ export function createApp(deps: AppDeps): Koa {
   }
 }
 
-/** The whole table, as mounted and as described: the features' routes and the public ones of the house. */
+/** All routes, as mounted and as described: the features' routes and the service's own public ones. */
 export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
-  const house = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => describeRoutes(all, { baseUrl, notes: NOTES }))]
-  const all: Route[] = [...routes, ...house, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
+  const own = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => describeRoutes(all, { baseUrl, notes: NOTES }))]
+  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {
     const name = `${method} ${shapeOf(path)}`
@@ -183,7 +183,7 @@ function jwksRoutes(jwks: AppDeps['jwks']): Route[] {
         operationId,
         tag: 'Service',
         summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
-        public: 'Whoever holds a token or a result must be able to check it',
+        public: 'Every holder of a token or a result must be able to check it',
         view: jwksView,
         status: [200],
       },
@@ -209,7 +209,7 @@ function openapiRoute(describe: () => object): Route {
     },
     async () => ({ openapi: '3.1.1' }),
   )
-  // Written once, by the first who asks: most processes are never asked, and it takes a fifth of a second.
+  // Written at the first request: most processes never get one, and it takes a fifth of a second.
   let prepared: Prepared | undefined
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
   const handle = async ({ req }: Exchange) => {
@@ -219,9 +219,9 @@ function openapiRoute(describe: () => object): Route {
   return { ...route, handle }
 }
 
-/** As the router tries them: `/v1/claims/batches` must come before `/v1/claims/:id`. */
+/** In the router's order: `/v1/claims/batches` must come before `/v1/claims/:id`. */
 export function inOrder(routes: readonly Route[]): Route[] {
-  // One character per segment: the order of these texts is the same whichever two are compared.
+  // One character per segment, so that any two paths compare in the same order.
   const rank = ({ path }: Route) => path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'))
   return routes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0))
 }
@@ -231,7 +231,7 @@ interface Layer {
   methods: string[]
 }
 
-/** Parameters may have other names on other methods. */
+/** Parameters may have different names on different methods. */
 function isOfShape(path: string | undefined, other: string): boolean {
   return path === other || (path !== undefined && shapeOf(path) === shapeOf(other))
 }
@@ -240,13 +240,15 @@ function shapeOf(path: string): string {
   return path.replaceAll(/:[A-Za-z0-9_]+/g, ':')
 }
 
-/** The most exact of the table's paths that the request's address is of: it decides, whichever methods it takes. */
+/**
+ * The most exact declared path that matches the request's address. It decides the answer, whichever methods it takes.
+ */
 function pathOf(ctx: Context): string | undefined {
   const layers: Layer[] = ctx.matched ?? []
   return layers[0]?.path
 }
 
-// The route table is public, so that a wrong address or method is said before a key is asked for.
+// The route table is public, so a wrong address or method is reported before a key is required.
 function refuseUnmatched(ctx: Context, baseUrl: string): never {
   const layers: Layer[] = ctx.matched ?? []
   const path = pathOf(ctx)

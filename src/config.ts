@@ -1,4 +1,4 @@
-// The only reader of process.env. Each key has its default and a sentence; `docs/operate.md` shows the same table.
+// The only reader of process.env. Each key has a default and a sentence; `docs/operate.md` shows the same table.
 
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { readExpectedApps, readVendorRoots } from './attest/hardware/roots.ts'
 import { readTrustAnchors } from './attest/media/c2pa-trust.ts'
 import { detectorProblems } from './attest/screen/detectors/open.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from './catalogue/queues.ts'
 import { isGuessableKey } from './platform/crypto/guessable.ts'
-import { QUEUE_NAMES, QUEUES, type QueueName } from './platform/jobs/queues.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 
 const number = z.coerce.number('must be a number').int('must be a whole number')
@@ -95,7 +95,7 @@ const settings = z.object({
     .string()
     .min(12, 'must have 12 characters at least')
     .optional()
-    .describe('Whoever has it may pause queues on the board of the internal port; without one it is read-only.'),
+    .describe('Allows its holder to pause queues on the board of the internal port; without one it is read-only.'),
   OUTBOUND_ALLOW: list.describe('Loopback hosts that webhooks may reach, such as localhost. Development only.'),
   ATTESTATION_APPS: readBy(readExpectedApps).describe(
     'Apps whose hardware evidence counts: android:<package>:<signing SHA-256> or apple:<team>.<bundle id>.',
@@ -161,7 +161,7 @@ export type Config = z.infer<typeof settings> & { concurrency(queue: QueueName):
 
 /** @throws {Error} naming every key that is missing or wrong, in one message. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  // A key that is set to nothing is a key that is not set: that is how shells and compose files leave them out.
+  // An empty key counts as unset: shells and compose files leave keys out that way.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = settings.safeParse(given)
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given))
@@ -183,7 +183,7 @@ export function childEnvironment(changes: Record<string, string>): NodeJS.Proces
   return { ...process.env, ...changes }
 }
 
-/** What the commands look at before there is a configuration: which parts are named and which must be embedded. */
+/** What the commands read before there is a configuration: which parts are named and which must be embedded. */
 export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
   const wanted = Number(env.PORT)
   return {
@@ -214,7 +214,7 @@ function describeIssue({ path, message }: { path: PropertyKey[]; message: string
   return `${key}: is missing. ${describeConfig().find((entry) => entry.key === key)?.description ?? ''}`
 }
 
-// With half of a pair the role of the machine would be used, which is not what was meant.
+// With one of the two keys, the SDK would use the machine's role, which the operator did not intend.
 function halfGiven(given: NodeJS.ProcessEnv): string[] {
   const pair = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const
   const missing = pair.filter((key) => given[key] === undefined)
@@ -228,13 +228,13 @@ function refusedInProduction(given: NodeJS.ProcessEnv): string[] {
     problems.push('REDIS_URL: is missing. Production runs its queues on Redis or Valkey.')
   if (given.BASE_URL === undefined) problems.push('BASE_URL: is missing. Production must know its public address.')
   else if (URL.parse(given.BASE_URL)?.protocol === 'http:')
-    problems.push('BASE_URL: must be https in production, keys and captures travel to it')
+    problems.push('BASE_URL: must be https in production, keys and captures are sent to it')
   if (isGuessable(given.MASTER_KEY))
     problems.push('MASTER_KEY: can be guessed. `openssl rand -base64 32` makes one that can’t.')
   if (given.OUTBOUND_ALLOW !== undefined)
-    problems.push('OUTBOUND_ALLOW: refused in production, it opens private networks')
+    problems.push('OUTBOUND_ALLOW: refused in production, it lets webhooks reach private networks')
   if (given.ATTESTATION_TEST_ROOTS !== undefined)
-    problems.push('ATTESTATION_TEST_ROOTS: refused in production, it believes simulated vendors')
+    problems.push('ATTESTATION_TEST_ROOTS: refused in production, it trusts simulated vendors')
   if (given.ANDROID_REVOCATION_URL?.startsWith('http:'))
     problems.push('ANDROID_REVOCATION_URL: must be https in production')
   if ((given.WEBHOOK_TIME_DIVISOR ?? '1') !== '1') problems.push('WEBHOOK_TIME_DIVISOR: refused in production')

@@ -1,5 +1,5 @@
-// Every error that a caller can see is a row of this table. `code` is stable for ever; statuses are the specification's
-// (Errors) or decided beside it. `retry` tells a client whether the same request can succeed later.
+// Every error that a caller can see is a row of this table. `code` never changes; statuses are from the specification
+// (Errors) or decided here. `retry` tells a client whether the same request can succeed later.
 
 type Retry = 'never' | 'later'
 
@@ -31,7 +31,10 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** One finding in a request body. `pointer` is an RFC 6901 JSON pointer, or `?name` for a query parameter, or a header's name. */
+/**
+ * One finding in a request body. `pointer` is an RFC 6901 JSON pointer, or `?name` for a query parameter, or a header's
+ * name.
+ */
 export interface FieldError {
   pointer: string
   code: string
@@ -49,7 +52,7 @@ interface FailureOptions {
   cause?: unknown
 }
 
-/** The one error class. Throw it for what a caller did wrong or must wait out; let programmer errors crash. */
+/** The one error class. Throw it for what a caller did wrong or must wait for; let programmer errors crash. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: FailureCode
@@ -69,7 +72,31 @@ export class Failure extends Error {
   }
 }
 
-/** A refusal of one field, for checks that a schema can't express. */
+/** Refuses one field, for checks that a schema can't express. */
 export function invalidField(pointer: string, code: string, detail: string): Failure {
   return new Failure('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, code, detail }] })
+}
+
+// With several findings about one request, the first of these codes that occurs names the failure: the body comes
+// before the rows that it names.
+const OUTWEIGHING = [
+  'environment_mismatch',
+  'invalid_request',
+  'not_found',
+  'conflict',
+] as const satisfies FailureCode[]
+
+function failureOf(code: string): (typeof OUTWEIGHING)[number] {
+  if (code === 'claim_erased') return 'conflict'
+  return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
+}
+
+/**
+ * One failure for several findings about one request. Its code is the first in `OUTWEIGHING` that occurs among them.
+ */
+export function refusalOf(errors: readonly FieldError[]): Failure {
+  const codes = new Set(errors.map(({ code }) => failureOf(code)))
+  const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
+  return new Failure(code, { detail, errors: [...errors] })
 }

@@ -1,5 +1,5 @@
-// What to tell somebody who met an error: one entry per row of the failure table, and no code without one. The page
-// /docs/errors and the examples of the OpenAPI document are made of it.
+// What callers are told about an error: one entry per row of the failure table. The page /docs/errors and the examples
+// of the OpenAPI document are made from it.
 
 import type { FailureCode, FieldError } from './failure.ts'
 
@@ -10,21 +10,21 @@ export interface Guidance {
   remedy: string
   /** Whether and when to send the same request again. */
   repeat: string
-  /** The parts of an answer that are the code's own. */
+  /** The parts of an answer that differ between codes. */
   example: { detail: string; errors?: FieldError[]; members?: Record<string, unknown> }
 }
 
 const NO = 'No. The same request fails the same way.'
 const AFTER_A_WHILE =
-  'Yes, the same request, with growing pauses: as long as Retry-After says where it is sent, else one second and twice ' +
-  'as long each time. With an Idempotency-Key nothing happens twice.'
+  'Yes, the same request, with growing pauses: as long as Retry-After says when it is sent, else one second, doubled ' +
+  'each time. With an Idempotency-Key nothing happens twice.'
 
 export const GUIDANCE = {
   invalid_json: {
-    happened: 'The body is not JSON that can be read in one way only.',
+    happened: 'The body is not valid JSON, or JSON that parsers read differently.',
     remedy:
-      'Let a JSON library write it. Refused are also duplicate members, text that is not UTF-8, whole numbers that a ' +
-      'double can not hold, nesting deeper than 32, and anything after the value. `detail` names the byte.',
+      'Write it with a JSON library. Duplicate members, text that is not UTF-8, whole numbers that a double can not ' +
+      'hold, nesting deeper than 32, and anything after the value are refused too. `detail` names the byte.',
     repeat: NO,
     example: {
       detail: 'The JSON is refused at byte 26 in /claim/reference: the name appears twice in one object.',
@@ -38,10 +38,11 @@ export const GUIDANCE = {
     },
   },
   invalid_request: {
-    happened: 'The request was read, and a value, a parameter or a header of it is wrong, missing or unknown.',
+    happened: 'A value, a parameter or a header of the request is wrong, missing or unknown.',
     remedy:
-      '`errors` names every finding at once: `pointer` leads into the body (RFC 6901), is `?name` for a parameter of ' +
-      'the query, or the name of a header. Fix all of them; unknown names are findings too, and the first says which are known.',
+      '`errors` names every finding at once: `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a ' +
+      'parameter of the query, or the name of a header. Fix all of them; unknown names are findings too, and the ' +
+      'first lists the known ones.',
     repeat: NO,
     example: {
       detail: 'The request has 2 findings; see errors.',
@@ -51,13 +52,14 @@ export const GUIDANCE = {
           pointer: '/bundel',
           code: 'unknown_field',
           detail:
-            'is not known here: known members are external_id, claim, media_type, bundle, assertion, certificate_chain, signature, media',
+            'is not known here: known members are external_id, claim, media_type, bundle, assertion, ' +
+            'certificate_chain, signature, media',
         },
       ],
     },
   },
   authentication_required: {
-    happened: 'The request carries no API key, or not in a form that can be read.',
+    happened: 'The request has no API key, or one in an unknown form.',
     remedy:
       'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
     repeat: 'Not without a key.',
@@ -66,8 +68,8 @@ export const GUIDANCE = {
   invalid_api_key: {
     happened: 'The service does not know this API key.',
     remedy:
-      'Compare it with where it came from: keys begin with svc_live_ or svc_test_ and have 32 more characters. Each ' +
-      'deployment has keys of its own. A lost key can not be recovered: create another and revoke the lost one.',
+      'Compare it with its source: keys begin with svc_live_ or svc_test_ and have 32 more characters. Each ' +
+      'deployment has its own keys. A lost key can not be recovered: create another and revoke the lost one.',
     repeat: NO,
     example: {
       detail: 'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
@@ -81,14 +83,15 @@ export const GUIDANCE = {
   },
   api_key_expired: {
     happened: 'The API key has expired.',
-    remedy: 'Create another key. One that is rotated in time overlaps with its successor.',
+    remedy: 'Create another key. Rotate keys before they expire, so that the old and the new one overlap.',
     repeat: NO,
     example: { detail: 'This API key expired at 2026-11-02T10:11:12.000Z.' },
   },
   insufficient_scope: {
-    happened: 'The API key is valid, and lacks the scope of this route.',
+    happened: 'The API key is valid, but lacks the scope of this route.',
     remedy:
-      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows which. `detail` names the scopes that the key has.',
+      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows ' +
+      'which. `detail` names the scopes that the key has.',
     repeat: NO,
     example: {
       detail: 'This API key lacks the scope "admin"; it has attest, verify.',
@@ -102,8 +105,8 @@ export const GUIDANCE = {
     example: { detail: 'This needs the role owner or admin.' },
   },
   environment_mismatch: {
-    happened: 'An id of live met a key of sandbox, or the other way round. Nothing is shared between the two.',
-    remedy: 'Compare the words: svc_test_ keys go with ids that contain _test_, svc_live_ keys with _live_.',
+    happened: 'A live id was used with a sandbox key, or the other way round. The two environments share nothing.',
+    remedy: 'Use matching keys and ids: svc_test_ keys with ids that contain _test_, svc_live_ keys with _live_.',
     repeat: NO,
     example: {
       detail: 'The id is of the live environment, and this is a test key: use a key that begins with svc_live_.',
@@ -119,30 +122,31 @@ export const GUIDANCE = {
     },
   },
   not_found: {
-    happened: 'There is no such address, or your account has nothing with this id in this environment.',
+    happened: 'The address does not exist, or your account has no object with this id in this environment.',
     remedy:
-      'Compare the path, letter by letter and without a slash at its end, and the id. What belongs to another account ' +
-      'and what was erased is not found either.',
+      'Check the path, letter by letter and without a slash at its end, and the id. Objects of another account and ' +
+      'erased objects are not found either.',
     repeat: NO,
     example: { detail: 'There is no claim clm_test_01m7x7ennfe7dsmvdzwjp06y9w.' },
   },
   method_not_allowed: {
-    happened: 'The address is right, the method is not.',
-    remedy: 'The header Allow names the methods that it answers.',
+    happened: 'The address exists, but does not answer this method.',
+    remedy: 'The header Allow lists the methods of the address.',
     repeat: NO,
     example: { detail: 'This address answers GET, HEAD, POST, and not PUT.' },
   },
   request_timeout: {
-    happened: 'The body arrived too slowly: less than 10 KiB in 10 seconds, or the sender fell silent.',
-    remedy: 'Send it over a better line, or a smaller one. Nothing was kept of it.',
+    happened: 'The body arrived too slowly: less than 10 KiB in 10 seconds, or nothing at all.',
+    remedy: 'Send it over a faster connection, or send a smaller body. Nothing of it was stored.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'The body came too slowly: fewer than 10240 bytes in 10 seconds. Nothing was changed.' },
   },
   conflict: {
-    happened: 'The request contradicts what is there: the detail says what.',
+    happened: 'The request contradicts the present state: the detail says how.',
     remedy:
-      'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that was ' +
-      'revoked, a list that is full. Read what is there, then choose another name, or leave it.',
+      'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that ' +
+      'was revoked, a list that is full. Read the present state, then choose another name, or do not send the ' +
+      'request.',
     repeat: NO,
     example: {
       detail: '/external_id: names a submission with other content',
@@ -150,8 +154,8 @@ export const GUIDANCE = {
     },
   },
   invalid_state_transition: {
-    happened: 'The thing is in a state from which this is not possible.',
-    remedy: 'Read it. `allowed` names the states from which it is possible.',
+    happened: 'The object is in a state from which this transition is not possible.',
+    remedy: 'Read the object. `allowed` names the states from which it is possible.',
     repeat: 'Only after its state has changed.',
     example: {
       detail: 'Only a failed attestation can be tried again; this one is evaluated.',
@@ -159,55 +163,56 @@ export const GUIDANCE = {
     },
   },
   idempotency_in_progress: {
-    happened: 'A request with the same Idempotency-Key is being worked on at this moment.',
-    remedy: 'Wait for it. The repeat then shows what the first has made.',
+    happened: 'A request with the same Idempotency-Key is still in progress.',
+    remedy: 'Wait until it ends. The repeat then returns what the first created.',
     repeat: 'Yes, the same request with the same key, after as many seconds as Retry-After says.',
     example: { detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.' },
   },
   precondition_failed: {
     happened: '`If-Match` names another version than the current one: it was changed since it was read.',
-    remedy: 'Read it again, make the change in what is there now, and send the ETag that came with it.',
+    remedy: 'Read it again, apply the change to the current version, and send the ETag of that version.',
     repeat: NO,
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
   },
   payload_too_large: {
     happened: 'The body, a line of it, or the number of its lines is beyond the limit of the route.',
     remedy:
-      'Send photos by themselves to POST /v1/media and name their media_id. Split what has more lines than a batch ' +
-      'may have. `detail` names the limit.',
+      'Upload photos with POST /v1/media and send their media_id. Split a batch that has more lines than one may ' +
+      'have. `detail` names the limit.',
     repeat: NO,
     example: { detail: 'The body must not be larger than 20971520 bytes.' },
   },
   unsupported_media_type: {
-    happened: 'The Content-Type is none that the route takes, or the body has a content coding.',
+    happened: 'The route does not accept this Content-Type, or the body has a content coding.',
     remedy: 'Send one of the types in `detail`, in UTF-8 where it is text, and not compressed.',
     repeat: NO,
     example: { detail: 'Content-Type must be application/json.' },
   },
   range_not_satisfiable: {
-    happened: 'The range that was asked for lies outside of the media.',
-    remedy: 'Content-Range says how many bytes there are. A download that is whole needs no further range.',
+    happened: 'The requested range lies outside of the media.',
+    remedy: 'Content-Range says how many bytes there are. A complete download needs no further range.',
     repeat: NO,
     example: { detail: 'The media has 204811 bytes.' },
   },
   idempotency_key_reused: {
     happened: 'The Idempotency-Key was used within the last 24 hours for another request: another path or body.',
-    remedy: 'Make a new key for each thing that you want done, and keep it for repeats of exactly that request.',
+    remedy: 'Make a new key for each operation, and use it again only for repeats of exactly that request.',
     repeat: 'Not with this key.',
     example: {
       detail:
-        'This Idempotency-Key belongs to another request to this address: another path or another body. Choose a new key.',
+        'This Idempotency-Key belongs to another request to this address: another path or another body. Choose a ' +
+        'new key.',
     },
   },
   internal_error: {
     happened: 'An error of the service itself. It was logged.',
-    remedy: 'Try again. If it stays, tell us the `request_id`: it leads to the log.',
+    remedy: 'Try again. If the error persists, tell us the `request_id`, which identifies the log line.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'Something went wrong on our side. If it persists, tell us the request_id.' },
   },
   service_unavailable: {
-    happened: 'A part of the service can not be reached, or has too much to do at this moment. Nothing was changed.',
-    remedy: 'Try again. Captures lose nothing by waiting: they carry their own time.',
+    happened: 'A part of the service can not be reached or is overloaded at this moment. Nothing was changed.',
+    remedy: 'Try again. A delay does not harm captures: they contain their own time.',
     repeat: AFTER_A_WHILE,
     example: { detail: 'A part of the service can not be reached at the moment. Nothing was changed; try again.' },
   },

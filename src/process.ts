@@ -1,7 +1,8 @@
-// What every process of the Procfile does around its own work: configuration, log, the internal port, and an orderly end
-// with a deadline: stop taking work, drain, close.
+// What every process of the Procfile does around its own work: configuration, log, internal port, and an ordered
+// shutdown with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ProcessName, QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -10,7 +11,6 @@ import { createBoard } from './platform/jobs/board.ts'
 import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
-import type { QueueName } from './platform/jobs/queues.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { startTelemetry } from './platform/telemetry.ts'
@@ -23,22 +23,22 @@ export interface ProcessContext {
   metrics: Metrics
   /** A named part of /health/ready. */
   check(name: string, check: Check): void
-  /** Ends the process with a reason, as a stuck one must. */
+  /** Ends the process with a reason, for example when it is stuck. */
   fail(reason: string): void
 }
 
 interface Running {
-  /** Said to whoever started this process: the port that a 0 became. */
+  /** Reported to the parent process: the port chosen for a configured 0. */
   port?: number
   stop(deadlineMs: number): Promise<void>
 }
 
-// A collector that hangs must not hold the end of a process for longer than it is worth.
+// A trace collector that hangs must not delay the end of a process for longer.
 const FLUSH_MS = 3_000
 
-/** Runs one process of the Procfile until a signal, or the end of whoever started it. */
+/** Runs one process of the Procfile until a signal or the end of its parent process. */
 export async function runProcess(
-  name: string,
+  name: ProcessName,
   start: (context: ProcessContext) => Promise<Running>,
   { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
@@ -53,9 +53,10 @@ export async function runProcess(
   })
   const metrics = createMetrics({ process: name })
   const services = createServices({ config, log, registry: metrics.registry, worksWithoutTenants })
-  collectPools(metrics.registry, () => services.db().pools())
+  for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
+  collectPools(metrics.registry, () => services.platform.db.pools())
   const checks: Record<string, Check> = {
-    postgres: () => services.db().system('ready', (tx) => tx.query('SELECT 1')),
+    postgres: () => services.platform.db.system('ready', (tx) => tx.query('SELECT 1')),
   }
   let running: Running | undefined
   let internal: Listening | undefined
@@ -65,25 +66,25 @@ export async function runProcess(
     if (isStopping) return
     isStopping = true
     log.info({ reason }, 'stopping')
-    // Whatever hangs beyond the deadline is taken up elsewhere: leases lapse, rows stay.
+    // Work that hangs beyond the deadline continues elsewhere: leases lapse, rows stay.
     setTimeout(() => process.exit(exitCode || 1), deadlineMs + 2_000).unref()
     const deadline = performance.now() + deadlineMs
     try {
-      // Still accepting: a load balancer notices first, or it sends requests to a closed door.
+      // Still accepting: a load balancer must notice first, or it sends requests to a closed port.
       if (running?.port !== undefined) await delay(Math.min(config.SHUTDOWN_NOTICE_SECONDS * 1_000, deadlineMs))
       await running?.stop(deadline - performance.now())
       await telemetry.close(Math.min(FLUSH_MS, Math.max(500, deadline - performance.now())))
       await internal?.close(500)
       await services.close()
     } catch (error) {
-      log.error({ err: error }, 'stopping went wrong')
+      log.error({ err: error }, 'shutdown failed')
       process.exit(1)
     }
     process.exit(exitCode)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   process.on('disconnect', () => void stop('the parent process is gone', 0))
-  // How a supervisor tells a busy process from a frozen one.
+  // A supervisor pings to tell a busy process from a frozen one.
   process.on(
     'message',
     (message: { ping?: boolean } | null) => message?.ping === true && process.send?.({ pong: true }),
@@ -91,9 +92,9 @@ export async function runProcess(
 
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
-    await requireMigrated(services.db())
-    await services.clock().sync()
-    services.clock().keep()
+    await requireMigrated(services.platform.db)
+    await services.platform.clock.sync()
+    services.platform.clock.keep()
     running = await start({
       config,
       services,
@@ -104,7 +105,7 @@ export async function runProcess(
       },
       fail: (reason) => {
         log.fatal({ reason }, 'this process must be replaced')
-        // What hangs would not drain in any time.
+        // Work that hangs would not drain, however long the deadline.
         void stop(reason, 1, 1_000)
       },
     })
@@ -113,8 +114,8 @@ export async function runProcess(
         checks,
         registry: metrics.registry,
         board: createBoard({
-          db: services.db(),
-          engine: () => services.engine(),
+          db: services.platform.db,
+          engine: () => services.platform.engine,
           password: config.BULL_BOARD_PASSWORD,
           log,
         }),
@@ -133,19 +134,19 @@ export async function runProcess(
 }
 
 /** A worker process: one queue, one kind of work. */
-export function runWorker<Q extends QueueName>(queue: Q, workOf: (services: Services) => Work<Q>): Promise<void> {
+export function runWorker<Q extends QueueName>(queue: Q): Promise<void> {
   return runProcess(queue, async ({ config, services, log, metrics, check, fail }) => {
-    await services.engine().check()
+    await services.platform.engine.check()
     const worker = await startWorker({
       queue,
-      work: workOf(services),
-      db: services.db(),
-      engine: services.engine(),
+      work: workOf(services, queue),
+      db: services.platform.db,
+      engine: services.platform.engine,
       log,
       metrics: createJobMetrics(metrics.registry),
       concurrency: config.concurrency(queue),
       stuckAfterMs: config.STUCK_AFTER_SECONDS * 1_000,
-      // Long enough for a probe to read the reason on the internal port before the process goes.
+      // Delayed so that a probe can read the reason on the internal port before the process ends.
       onStuck: (reason) => void setTimeout(() => fail(reason), 2_000),
     })
     check('progress', async () => {
@@ -154,6 +155,15 @@ export function runWorker<Q extends QueueName>(queue: Q, workOf: (services: Serv
     })
     return { stop: (deadlineMs) => worker.close(deadlineMs) }
   })
+}
+
+/** The job handler of a queue, from the feature that declares it. */
+export function workOf<Q extends QueueName>({ features }: Pick<Services, 'features'>, queue: Q): Work<Q> {
+  for (const { work } of features) {
+    const create = work?.[queue]
+    if (create !== undefined) return create()
+  }
+  throw new Error(`no feature declares the work of the queue ${queue}`)
 }
 
 function readConfigOrExit(): Config {

@@ -14,7 +14,7 @@ const PRODUCTION = {
 }
 
 describe('production', () => {
-  it('refuses a public address without TLS, which development takes', () => {
+  it('refuses a public address without TLS, which development accepts', () => {
     expect(() => readConfig(PRODUCTION)).not.toThrow()
     const open = { ...PRODUCTION, BASE_URL: 'http://api.example.test' }
     expect(() => readConfig(open)).toThrow(/BASE_URL: must be https/)
@@ -29,13 +29,13 @@ describe('production', () => {
     ['hexadecimal digits', Buffer.from(randomBytes(16).toString('hex'))],
     ['a count', Buffer.from(Array.from({ length: 32 }, (_, index) => index))],
     ['half a key twice', Buffer.concat(Array(2).fill(Buffer.from('000102f3f4a5b6c7d8e9fa0b1c2d3e4f', 'hex')))],
-  ])('refuses a master key of %s, which development takes', (_, key) => {
+  ])('refuses a master key of %s, which development accepts', (_, key) => {
     const weak = { ...PRODUCTION, MASTER_KEY: key.toString('base64') }
     expect(() => readConfig(weak)).toThrow(/MASTER_KEY: can be guessed/)
     expect(() => readConfig({ ...weak, MODE: 'development' })).not.toThrow()
   })
 
-  it('takes any master key that was drawn', () => {
+  it('accepts any randomly drawn master key', () => {
     const drawn = fc.noShrink(fc.integer()).map(() => randomBytes(32))
     fc.assert(fc.property(drawn, (key) => !isGuessableKey(key)))
   })

@@ -1,3 +1,3 @@
 import { runWorker } from '#src/process.ts'
 
-await runWorker('attest', (services) => services.verify())
+await runWorker('attest')

@@ -1,30 +1,19 @@
-import { collectDuplicates } from '#src/attest/duplicates/metrics.ts'
-import { runDuplicates } from '#src/attest/duplicates/run.ts'
-import { runListFetcher } from '#src/attest/hardware/lists.ts'
-import { runReevaluation } from '#src/attest/reevaluate/walk.ts'
+import { createRetentionMetrics, runRetention } from '#src/platform/retention-run.ts'
+import { runTasks } from '#src/platform/tasks.ts'
 import { runProcess } from '#src/process.ts'
-import { createRetentionMetrics, runRetention } from '#src/retention-run.ts'
 
 await runProcess('clock', async ({ services, log, metrics }) => {
-  const retention = runRetention({
-    db: services.db(),
-    store: services.store(),
-    eraser: services.eraser(),
-    finishClaims: services.claimErasure().finishUnfinished,
-    accounts: services.accounts(),
-    log,
-    metrics: createRetentionMetrics(metrics.registry),
-  })
-  const lists = runListFetcher({
-    db: services.db(),
-    outbound: services.outbound(),
-    url: services.revocationUrl,
-    log,
-    registry: metrics.registry,
-  })
-  collectDuplicates(metrics.registry, services.db())
-  const duplicates = runDuplicates({ duplicates: services.duplicates(), log })
-  const reevaluation = runReevaluation({ db: services.db(), accounts: services.accounts(), log })
-  const loops = [retention, lists, duplicates, reevaluation]
+  const { features, platform, account } = services
+  const loops = [
+    runRetention(
+      { db: platform.db, log, accounts: account.accounts, metrics: createRetentionMetrics(metrics.registry) },
+      // Later features refer to rows of earlier ones: the references are deleted first.
+      features.toReversed().flatMap(({ retention = [] }) => retention),
+    ),
+    runTasks(
+      features.flatMap(({ tasks = [] }) => tasks),
+      log,
+    ),
+  ]
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
 })

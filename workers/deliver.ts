@@ -1,3 +1,3 @@
 import { runWorker } from '#src/process.ts'
 
-await runWorker('deliver', (services) => services.deliver())
+await runWorker('deliver')

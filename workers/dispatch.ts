@@ -3,12 +3,13 @@ import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { collectQueues } from '#src/platform/jobs/metrics.ts'
 import { runProcess } from '#src/process.ts'
 
-const start: Parameters<typeof runProcess>[1] = async ({ services, log, metrics }) => {
-  await services.engine().check()
-  collectQueues(metrics.registry, services.db())
-  collectPostgres(metrics.registry, services.db())
-  collectEngine(metrics.registry, services.engine())
-  const loops = runDispatchLoops(services.dispatcher(), log)
+const start: Parameters<typeof runProcess>[1] = async ({ services: { platform }, log, metrics }) => {
+  const { db, engine, dispatcher } = platform
+  await engine.check()
+  collectQueues(metrics.registry, db)
+  collectPostgres(metrics.registry, db)
+  collectEngine(metrics.registry, engine)
+  const loops = runDispatchLoops(dispatcher, log)
   return { stop: () => loops.close() }
 }
 

@@ -1,3 +1,3 @@
 import { runWorker } from '#src/process.ts'
 
-await runWorker('screen', (services) => services.screen())
+await runWorker('screen')

@@ -4,24 +4,19 @@ import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
 import { parseStoreAddress } from '#src/platform/store/address.ts'
 import { runProcess } from '#src/process.ts'
-import { featureRoutes } from '#src/routes.ts'
 
-await runProcess('web', async ({ config, services, log, metrics }) => {
-  await services.signingKeys().ensure()
-  await services.store().check()
+await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
+  const { signingKeys, store, db, baseUrl } = platform
+  await signingKeys.ensure()
+  await store.check()
   const blobs = parseStoreAddress(config.BLOB_STORE)
   collectDisk(metrics.registry, blobs.kind === 'disk' ? blobs.root : undefined)
-  const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/$/, '')
-  const { find: findKey } = services.keys()
-  const { jwks } = services.signingKeys()
-  const findEffect = createFindEffect(services.db())
-  const keepStatus = createKeepStatus(services.db())
   const app = createApp({
-    routes: featureRoutes(services),
-    findKey,
-    findEffect,
-    keepStatus,
-    jwks,
+    routes: features.flatMap(({ routes = [] }) => routes),
+    findKey: account.keys.find,
+    findEffect: createFindEffect(db),
+    keepStatus: createKeepStatus(db),
+    jwks: signingKeys.jwks,
     baseUrl,
     log,
     metrics,

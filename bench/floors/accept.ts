@@ -1,5 +1,5 @@
-// Takes a submission and writes the rows that it needs, in one transaction: claim, attestation, job. No key, no shapes, no
-// look at what is there already.
+// Accepts a submission and writes its rows in one transaction: claim, attestation, job. No key, no schemas, no read of
+// existing rows.
 
 import { randomUUID } from 'node:crypto'
 import Koa from 'koa'

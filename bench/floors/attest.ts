@@ -1,6 +1,6 @@
-// What no verification of a capture can do without, one process, eight at a time: the signature over the canonical bundle,
-// the chain up to the root, the photo's metadata and EXIF, and one transaction that settles. What it judges is in memory
-// before the clock starts, and it signs nothing.
+// The work that every verification of a capture needs, one process, eight at a time: the signature over the canonical
+// bundle, the chain up to the root, the photo's metadata and EXIF, and one transaction that settles. Its input is in
+// memory before the clock starts, and it signs nothing.
 
 import { createHash, verify, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ interface Row {
   }
 }
 
-/** Answers how many it settles per second. */
+/** Returns how many it settles per second. */
 work(async ({ kind }: { kind: FloorKind }) => {
   const rows = await db.tenant(scope, (tx) =>
     tx.query<Row>(
@@ -118,7 +118,7 @@ const READ: { [K in FloorKind]: (path: string, manifest: VideoManifest | undefin
     if (!store.includes('c2pa')) throw new Error('a photo with a manifest')
     return `${await takenAt(path)} ${store.length}`
   },
-  // Each chunk's digest and link, and that of the whole: the file is read once.
+  // The digest and link of each chunk, and the digest of the whole: the file is read once.
   async video(path, manifest) {
     if (manifest === undefined) throw new Error('a video has a manifest')
     const whole = createHash('sha256')

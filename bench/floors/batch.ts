@@ -1,5 +1,5 @@
-// Takes a batch and writes its rows: a line is parsed when it is there, and 1,000 of them go into one INSERT per table, all
-// in one transaction. No verdicts, no spool, no look at what is there already.
+// Accepts a batch and writes its rows: a line is parsed as it arrives, and 1,000 lines go into one INSERT per table,
+// all in one transaction. No verdicts, no spool, no read of existing rows.
 
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
@@ -12,7 +12,7 @@ const db = createDatabase({ url: setting('DATABASE_URL') })
 const accountId = setting('ACCOUNT_ID')
 const environment = 'sandbox'
 
-/** A floor believes what it is sent. */
+/** A floor trusts its input. */
 interface Line {
   external_id: string
   claim: { reference: string; line: string; loss_location: { lat: number; lng: number } }

@@ -13,7 +13,7 @@ interface Task {
   body: string
 }
 
-/** Answers how many it sends per second. */
+/** Returns how many it sends per second. */
 work(async ({ url, count, body }: Task) => {
   const rawBody = Buffer.from(body)
   let left = count

@@ -1,19 +1,19 @@
-// What every floor process does around its work.
+// The common frame of every floor process.
 
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Answers requests on a free port, and says which. */
+/** Answers requests on a free port, and reports the port. */
 export function serve(answer: RequestListener): void {
-  // As ours: a connection that waits its turn must not be closed.
+  // As in ours: a connection that waits for its turn must not be closed.
   const server = createServer({ keepAliveTimeout: 75_000 }, answer).listen(0, '127.0.0.1', () => {
     process.send?.({ ready: true, port: (server.address() as AddressInfo).port })
   })
   endInOrder()
 }
 
-/** Does tasks that the benchmark sends, one at a time. */
+/** Runs the tasks that the benchmark sends, one at a time. */
 export function work<Task>(handle: (task: Task) => Promise<unknown>): void {
   process.on('message', (message: { task: Task }) => {
     void handle(message.task).then((answer) => process.send?.(answer))
@@ -28,13 +28,13 @@ export async function readBody(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-// exit() and not a signal: a CPU profile is written then.
+// exit() and not a signal: only then is a CPU profile written.
 function endInOrder(): void {
   process.on('SIGTERM', () => process.exit(0))
   process.on('disconnect', () => process.exit(0))
 }
 
-/** A setting that the benchmark must give. */
+/** A setting that the benchmark must pass. */
 export function setting(name: string): string {
   const value = process.env[name]
   if (value === undefined) throw new Error(`${name} is missing`)

@@ -1,5 +1,5 @@
-// Takes a file to the disk: hashed on the way, durable before the answer, named by its hash. No key, no row, no look at what
-// it is.
+// Writes a file to the disk: hashed while it arrives, durable before the answer, named by its hash. No key, no row, no
+// inspection of the content.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, rename } from 'node:fs/promises'

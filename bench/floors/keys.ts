@@ -1,4 +1,4 @@
-// A claim with its attestation for whoever asks: one scoped transaction, one statement. No key, no cursor, no shapes.
+// Answers a claim with its attestation: one scoped transaction, one statement. No key, no cursor, no schemas.
 
 import Koa from 'koa'
 import { createDatabase } from '#src/platform/db/database.ts'

@@ -1,4 +1,4 @@
-// A bare BullMQ worker: says when each job reached its handler, by the machine's own clock.
+// A bare BullMQ worker: reports when each job reached its handler, by the machine's clock.
 
 import { Worker } from 'bullmq'
 import { setting, work } from './floor.ts'
@@ -13,5 +13,5 @@ const worker = new Worker(
 )
 await worker.waitUntilReady()
 
-/** Answers when the job arrived, or null while it has not. */
+/** Returns when the job arrived, or null before that. */
 work(async ({ id }: { id: string }) => arrivals.get(id)?.toString() ?? null)

@@ -1,4 +1,4 @@
-// Receivers of webhooks, and no floor: /hang never answers, everything else does at once.
+// Receivers of webhooks, not a floor: /hang never answers, every other path does at once.
 
 import { serve } from './floor.ts'
 

@@ -1,5 +1,5 @@
-// The other tenant, in a process of its own: it prepares what it needs, and then sends requests until it is told to stop. It runs
-// at a low priority, for its machine would not be the service's.
+// The other tenant, in its own process: it prepares its data, and then sends requests until it is told to stop. It runs
+// at a low priority, because a real attacker's machine is not the service's.
 
 import { setPriority } from 'node:os'
 import { openTarget, runAttack, type Tally } from '../../test/support/attack-loop.ts'

@@ -1,4 +1,4 @@
-// What the honest tenant owns before anything is measured, so that each request has something of its own to be about.
+// The honest tenant's rows before anything is measured, so that each request has a row of its own.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { createAuthority } from '../../capture-kit/authority.ts'
@@ -18,7 +18,7 @@ export interface HonestData {
   attestationIds: string[]
   mediaIds: string[]
   batchId: string
-  /** Claims to open cases for, and to erase: each serves once. */
+  /** Claims for cases to open, and claims to erase: each can be used once. */
   openable: string[]
   erasable: string[]
   /** Attestations whose evaluation failed: each can be retried once. */
@@ -29,7 +29,7 @@ export interface HonestData {
   chains: string[][]
   /** Enrolled devices, to be revoked. */
   revocable: string[]
-  /** Evidence of the captures' own device, each for a challenge of its own. */
+  /** Evidence of the captures' own device, each for its own challenge. */
   evidence: object[]
   /** CA certificates in base64. */
   authorities: string[]
@@ -39,9 +39,9 @@ export interface HonestData {
   rootId: string
   anchorId: string
   reevaluationId: string
-  /** Of a file that the documentation's pages load. */
+  /** A file that the documentation's pages load. */
   assetName: string
-  /** Photos that nobody has uploaded yet. */
+  /** Photos that are not uploaded yet. */
   photo(index: number): Buffer
 }
 
@@ -55,7 +55,7 @@ export const POLICY = {
 }
 
 interface Sizes {
-  /** Of each thing that serves once: cases, erasures, retries, revocations, evidence. */
+  /** How many of each thing that can be used once: cases, erasures, retries, revocations, evidence. */
   each: number
 }
 
@@ -192,7 +192,7 @@ export async function makeHonestData(
 
 export const ADJUSTER = 'ada@insurer.example'
 
-// The signature of an anchor is nobody's concern: who registers it vouches for it.
+// An anchor's own signature does not count: the account that registers it vouches for it.
 function authorityOf(subject: string): string {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })

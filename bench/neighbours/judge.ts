@@ -1,12 +1,12 @@
-// What counts as keeping tenants apart. Pure.
+// What counts as isolation between tenants. Pure.
 
 import { note, percentile, print, type Verdict } from '../harness.ts'
 import type { Observed } from './steady.ts'
 
 export const MAX_FACTOR = 2
 /**
- * A difference below this is not held against anybody. Two cores run the service, its stores, the attacker and the one who
- * measures: a request that comes while both are in use waits for a few slices of the scheduler, which are 3 ms each.
+ * A smaller difference does not count. Two cores run the service, its stores, the attacker and the measuring process: a
+ * request that arrives while both are in use waits for a few slices of the scheduler, which are 3 ms each.
  */
 export const NOISE_MS = 10
 
@@ -15,7 +15,7 @@ export interface Compared {
   calmMs: number
   attackedMs: number
   ratio: number
-  /** Samples of the calm, and under attack. */
+  /** Samples of the calm phases, and under attack. */
   samples: [calm: number, attacked: number]
   /** Answers under attack that no honest caller should get. */
   failures: string
@@ -23,8 +23,8 @@ export interface Compared {
 }
 
 /**
- * Each name's p99 under attack against its p99 without, worst first. The calm of all scenarios of a run counts for each: it is
- * the same thing, and a p99 takes a hundred samples.
+ * Each name's p99 under attack against its p99 without, worst first. The calm phases of all scenarios of a run count
+ * for each: they are the same, and a p99 needs a hundred samples.
  */
 export function compareAll(calm: Observed, attacked: Observed): Compared[] {
   const compared = [...attacked].map(([name, seen]): Compared => {

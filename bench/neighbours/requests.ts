@@ -1,5 +1,5 @@
-// One request of the honest tenant for each route of the table, and what else callers do with some of them. A test holds this
-// list against the routes: a new one needs a line here.
+// One request of the honest tenant for each route of the table, and other common uses of some routes. A test compares
+// this list with the routes: a new route needs an entry here.
 
 import { recordVideo } from '../../capture-kit/video.ts'
 import { renamed } from '../captures.ts'
@@ -43,7 +43,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     ...more,
   })
   const remove = (path: string, more: Partial<Ask> = {}): Ask => ({ method: 'DELETE', path, status: 200, ...more })
-  /** What was made is what is deleted later. */
+  /** What is made here is deleted later. */
   const idOf = (member: string) => (body: Buffer) => String(JSON.parse(body.toString())[member])
   const eachOnce =
     <Item>(items: Item[], make: (item: Item) => Ask) =>
@@ -56,7 +56,7 @@ export function honestRoutines(data: HonestData): Routine[] {
   const roots = anchorsOf(data.authorities.slice(0, 12))
   const anchors = anchorsOf(data.authorities.slice(12))
   const [chunk] = recordVideo({ seed: 1, chunks: 1 })
-  // One case at a time is on its way to its next state.
+  // One case at a time is waiting for its next state.
   const idle = caseIds.slice(1).map((id) => ({ id, isWaiting: false }))
   let photos = 0
 
@@ -287,7 +287,7 @@ interface Anchors {
   remove(make: (id: string, after: () => void) => Ask): () => Ask | undefined
 }
 
-/** CA certificates that are registered and taken back in turn. */
+/** CA certificates that are registered and removed in turn. */
 function anchorsOf(free: string[]): Anchors {
   const registered: { id: string; certificate: string }[] = []
   return {

@@ -1,12 +1,12 @@
-// What another tenant does in each scenario, and how much of it: one tenant's worst request, a few at a time. Each is a closed
-// loop (the next request waits for the answer of the one before) and is held to a rate, so that what is seen is whether tenants
-// are kept apart, and not what a machine does that is full.
+// What another tenant does in each scenario, and at which rate: one tenant's worst request, a few at a time. Each is a
+// closed loop (the next request waits for the previous answer) with a limited rate, so that it shows whether tenants
+// are isolated, and not how an overloaded machine behaves.
 
 import type { AttackName } from '../../test/support/attacks.ts'
 
 export interface Scenario {
   says: string
-  /** Loops that send at once. */
+  /** Loops that send concurrently. */
   atOnce: number
   /** Requests per second of all loops together, at most. */
   perSecond: number

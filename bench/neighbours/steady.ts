@@ -1,5 +1,6 @@
-// The honest tenant: requests that come at their times, whether or not the earlier ones have been answered, and the webhooks that
-// come of them. What is measured is latency at a rate that the service hardly notices, from the moment that a request was due.
+// The honest tenant: requests that are sent at their times, whether or not earlier ones have been answered, and the
+// webhooks that they cause. Measures latency from the time at which a request was due, at a rate that is a light load
+// for the service.
 
 import { createServer } from 'node:http'
 import { Pool } from 'undici'
@@ -9,36 +10,36 @@ export interface Ask {
   path: string
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** What an honest caller gets; one of them, where it depends on how far the work is. */
+  /** The status that an honest caller gets; several where it depends on the progress of the work. */
   status: number | readonly number[]
-  /** Told the body of a good answer. */
+  /** Called with the body of a good answer. */
   after?(body: Buffer): void
 }
 
 export interface Routine {
   /** The route, `GET /v1/claims/:id`, and in parentheses what is special about the request. */
   name: string
-  /** Undefined: there is nothing left to ask about. */
+  /** Undefined: there is nothing left to request. */
   next(): Ask | undefined
   perSecond: number
 }
 
-/** What one name (a route, or deliveries) showed in a phase. */
+/** The samples of one name (a route, or deliveries) in a phase. */
 export interface Seen {
   latenciesMs: number[]
-  /** Answers that no honest caller should get, and how often each came. */
+  /** Answers that no honest caller should get, with their counts. */
   failures: Record<string, number>
 }
 
 export type Observed = Map<string, Seen>
 
 const CONNECTIONS = 256
-// Whoever waits longer has gone; it counts as a failure that took so long.
+// A real caller would have given up by then; it counts as a failure that took this long.
 const GIVE_UP_MS = 20_000
 const TICK_MS = 2
 
 export interface Steady {
-  /** Sends what is due for so long, and answers when everything has been answered. */
+  /** Sends what is due during this time, and returns when everything has been answered. */
   run(seconds: number): Promise<Observed>
   close(): Promise<void>
 }
@@ -120,7 +121,7 @@ export function seenOf(observed: Observed, name: string): Seen {
 }
 
 export interface Receipt {
-  /** Of the event, ms of Unix time. */
+  /** Time of the event, ms of Unix time. */
   createdAt: number
   latencyMs: number
 }
@@ -132,7 +133,7 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** Takes webhooks, and notes for each how long its event took to get here. */
+/** Receives webhooks, and records how long each event took to arrive. */
 export async function startReceiver(): Promise<Receiver> {
   const receipts: Receipt[] = []
   const server = createServer(async (req, res) => {

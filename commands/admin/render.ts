@@ -1,4 +1,4 @@
-/** For people: one thing as aligned names and values, several as a table. */
+/** For people: one object as aligned names and values, several as a table. */
 export function renderResult(result: object | object[]): string {
   if (!Array.isArray(result)) return lines(Object.entries(result).map(([name, value]) => [`${name}:`, format(value)]))
   if (result.length === 0) return 'None.\n'
@@ -24,6 +24,6 @@ function format(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (value instanceof Date) return value.toISOString()
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  // Errors of jobs come from anywhere: they must not move the cursor, or break a row.
+  // A job's error may contain any text: it must not move the cursor or break a row.
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
 }

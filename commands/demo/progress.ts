@@ -7,7 +7,7 @@ export interface Progress {
 const WIDTH = 30
 const REDRAW_MS = 100
 
-/** A bar on stderr with the rate per second; on what is no terminal, one line at the end. */
+/** A bar on stderr with the rate per second; without a terminal, one line at the end. */
 export function createProgress(label: string, total: number): Progress {
   const startedAt = performance.now()
   const digits = String(total).length
@@ -16,7 +16,7 @@ export function createProgress(label: string, total: number): Progress {
 
   const line = () => {
     const seconds = (performance.now() - startedAt) / 1_000
-    // A surplus is the report's to tell; the bar has room for all there should be.
+    // The report shows a surplus; the bar ends at the expected number.
     const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.round((done / total) * WIDTH))
     const rate = seconds > 0 ? (done / seconds).toFixed(1) : '0.0'
     const bar = `${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}`

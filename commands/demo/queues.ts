@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** Removes what the queues of one prefix left in a Redis: their counters and markers stay when the last job is gone. */
+/** Deletes what the queues of one prefix left in a Redis: their counters and markers remain after the last job. */
 export async function forgetQueues(url: string, prefix: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null })
   redis.on('error', () => {})
@@ -10,7 +10,7 @@ export async function forgetQueues(url: string, prefix: string): Promise<void> {
       if (keys.length > 0) await redis.unlink(...keys)
     }
   } catch {
-    // Redis went away during the demo, and says nothing that the report has not said.
+    // Redis went away during the demo; the report has already shown that.
   } finally {
     redis.disconnect()
   }

@@ -1,16 +1,16 @@
-// An insurer's webhook receiver: it verifies each signature over the raw bytes before it believes a word of them.
+// An insurer's webhook receiver: it verifies each signature over the raw bytes before it reads anything else.
 
 import { createServer } from 'node:http'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 
 export interface Receiver {
   url: string
-  /** The secret is shown when the endpoint is created, and the endpoint needs the URL first. */
+  /** Sets the secret. It is shown when the endpoint is created, which needs the URL first. */
   expectSecret(secret: string): void
   /** Distinct events with a good signature. */
   eventIds: ReadonlySet<string>
   byType: ReadonlyMap<string, number>
-  /** The types of the distinct events about one claim, in the order of their arrival. */
+  /** The types of the distinct events about one claim, in order of arrival. */
   typesOf(claimId: string): readonly string[]
   /** Deliveries, repeats included. */
   readonly deliveries: number

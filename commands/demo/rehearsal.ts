@@ -1,4 +1,4 @@
-// The main job, from the outside: everything here happens over HTTP, as an insurer would do it.
+// The main use case, from the outside: everything here happens over HTTP, as an insurer would do it.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
@@ -21,7 +21,7 @@ export interface RehearsalOptions {
   scenes: Scenes
   baseUrl: string
   key: string
-  /** The maker of the fleet's phones, whose roots the deployment was told. */
+  /** The vendor of the fleet's phones; the deployment trusts its roots. */
   vendor: Vendor
   say(line: string): void
   signal: AbortSignal
@@ -32,7 +32,7 @@ const BATCH_LINES = 10_000
 const SETTLE_PATIENCE_MS = 120_000
 const DELIVERY_PATIENCE_MS = 60_000
 
-/** @throws {Error} when the service can't be worked with; whatever it finds wrongly is in the outcome. */
+/** @throws {Error} when the service can't be used; wrong results are in the outcome. */
 export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
   const { claims, seed, scenes, baseUrl, key, vendor, say, signal } = options
   const client = createClient({ url: baseUrl, key, signal })
@@ -69,7 +69,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
       lost: planned.length - settled,
       wrong: findings.filter((finding) => finding.differences.length > 0).length,
       events_delivered: receiver.eventIds.size,
-      // Of the photos, which were submitted at once.
+      // Only the photos, which were submitted at once.
       claims_per_second: Math.round((Math.min(settled, claims) / settledSeconds) * 10) / 10,
     }
     const refused = batches.flatMap((batch) => batch.refused)
@@ -140,7 +140,7 @@ async function upload(
 
 interface Submitted {
   id: string
-  /** Lines that were not taken, a sentence each. */
+  /** Refused lines, a sentence each. */
   refused: string[]
 }
 
@@ -208,7 +208,7 @@ interface Watched {
   expected: number
   count(): Promise<number>
   everyMs: number
-  /** Without any progress; the report then says what is missing. */
+  /** How long there may be no progress; the report then says what is missing. */
   patienceMs: number
   signal: AbortSignal
 }

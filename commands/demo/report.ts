@@ -27,7 +27,7 @@ export interface Outcome {
   }
   findings: Finding[]
   events: { expected: number }
-  /** Lines of a batch that were not taken, a sentence each. */
+  /** Refused lines of a batch, a sentence each. */
   refused: string[]
   receiver: Receiver
   settledSeconds: number
@@ -88,7 +88,7 @@ function rowsByKind(findings: readonly Finding[]): string[][] {
       ]
     })
     .filter(({ members }) => members.length > 0)
-  // What is shown of a kind is what most of its captures got; those that differ are listed as faults.
+  // The row of a kind shows what most of its captures got; the others are listed as faults.
   const rows = kinds.flatMap(({ kind, members }) => {
     const { result } =
       members.find(({ differences, isSettled }) => isSettled && differences.length === 0) ?? members[0] ?? {}

@@ -10,21 +10,24 @@ interface ScenesOptions {
   claims: number
   seed: number
   photos: string | undefined
-  /** Where the photos will be stored. */
+  /** The folder in which the photos will be stored. */
   directory: string
   say(line: string): void
   signal: AbortSignal
 }
 
-// Beyond this the pictures repeat and only their EXIF differs: each is still a file of its own.
+// Beyond this the pictures repeat and only their EXIF differs: each is still a separate file.
 const MAX_SCENES = 48
-// About what a rendered photo has.
+// The approximate size of a rendered photo.
 const RENDERED_BYTES = 1_900_000
-// What the service takes of one photo.
+// The largest photo that the service accepts.
 const MAX_PHOTO_BYTES = 100_000_000
 const MAX_PIXELS = 64_000_000
 
-/** The pictures of a rehearsal. @throws {Error} when there are none, or the disk has no room for the photos made of them. */
+/**
+ * The pictures of a rehearsal.
+ * @throws {Error} when there are none, or the disk has no room for the photos made of them.
+ */
 export async function prepareScenes({ claims, seed, photos, directory, say, signal }: ScenesOptions): Promise<Scenes> {
   const wanted = Math.min(claims, MAX_SCENES)
   if (photos === undefined) checkDisk(directory, claims, RENDERED_BYTES)
@@ -45,7 +48,7 @@ async function render(count: number, seed: number, signal: AbortSignal): Promise
   const scenes: Uint8Array[] = []
   const seeds = Array.from({ length: count }, (_, index) => seed * 1_000 + index).values()
   try {
-    // sharp encodes on threads of its own: two at a time keep two cores busy.
+    // sharp encodes on its own threads: two at a time keep two cores busy.
     await Promise.all(
       [0, 1].map(async () => {
         for (const next of seeds) {

@@ -1,4 +1,4 @@
-// Videos, each sent chunk by chunk to a session of its own, as a phone does while it films.
+// Videos, each sent chunk by chunk to its own session, as a phone does while it films.
 
 import type { Attestation, Client } from '../../capture-kit/client.ts'
 import type { Crew } from '../../capture-kit/crew.ts'
@@ -6,7 +6,7 @@ import { film, type PlannedVideo } from '../../capture-kit/footage.ts'
 
 const RESULT_SECONDS = 30
 
-/** Answers the ids of their attestations, by external id. */
+/** Returns the ids of the videos' attestations, by external id. */
 export async function sendVideos(
   client: Client,
   videos: readonly PlannedVideo[],

@@ -3,15 +3,15 @@ import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { usageError } from '../sentence.ts'
 import { keySetOf } from './keys.ts'
 
-// A packet of a hundred photos has some megabytes; its document twice as many.
+// A packet of a hundred photos has some megabytes; its document is twice as large.
 const MAX_BYTES = 128 * 1024 * 1024
 
-/** @throws a usage error when there is no such file, or one that no packet is as large as. */
+/** @throws a usage error when the file does not exist, or is larger than any packet. */
 export async function readPacketFile(path: string): Promise<Buffer> {
   return readBounded(path, MAX_BYTES)
 }
 
-/** @throws a usage error when it holds no keys. */
+/** @throws a usage error when it contains no keys. */
 export async function readKeysFile(path: string): Promise<KeySet> {
   return keySetOf((await readBounded(path, 1024 * 1024)).toString('utf8'), `--keys ${path}`)
 }

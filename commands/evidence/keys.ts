@@ -20,7 +20,7 @@ const keySet = z.object({
   ),
 })
 
-/** @throws a usage error that names where the text is from, unless it is a key set as the service shows it. */
+/** @throws a usage error that names the source of the text, unless it is a key set as the service publishes it. */
 export function keySetOf(text: string, place: string): KeySet {
   try {
     return keySet.parse(JSON.parse(text))

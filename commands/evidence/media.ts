@@ -1,4 +1,4 @@
-// Originals in a folder. A file is hashed only if a packet asks for one of its size or name: a folder may hold anything.
+// Originals in a folder. A file is hashed only if a packet names its size or name: the folder may contain other files.
 
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readdirSync, readSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { usageError } from '../sentence.ts'
 const MAX_FILES = 100_000
 const PIECE_BYTES = 1024 * 1024
 
-/** @throws a usage error when there is no such folder, or one with too much in it. */
+/** @throws a usage error when the folder does not exist, or contains too many files. */
 export function createMediaFinder(folder: string): Required<Pick<CheckOptions, 'findMedia' | 'openMedia'>> {
   const files = list(folder)
   const digests = new Map<string, string>()

@@ -9,11 +9,11 @@ signatures and certificates of the devices, the chains of videos, and the pages 
   --keys FILE   the service's public keys, as /.well-known/jwks.json shows them
   --url URL     takes them from the service instead, for example http://127.0.0.1:8080
   --media DIR   folder with the original photos and videos: their fingerprints are compared, those of a video's chunks too
-  --long        tell every check, not only what does not hold
+  --long        show every check, not only those that failed
   --json        one JSON object instead of the table
   --help        this text
 
-Without --keys or --url the packet's own keys are used. Whoever forges a packet can put keys into it, so it is then
+Without --keys or --url the packet's own keys are used. A forger can put keys into a packet, so it is then
 UNPROVEN at best. Exit code: 0 everything holds, 1 something does not or is unproven, 2 wrong words.
 `
 
@@ -26,7 +26,7 @@ export interface Options {
   isJson: boolean
 }
 
-/** Undefined: the help was asked for. @throws a usage error. */
+/** Undefined: help was requested. @throws a usage error. */
 export function readOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,

@@ -1,21 +1,21 @@
-// What was found, by part. Pure.
+// The findings by part. Pure.
 
-import type { Report } from '#src/attest/evidence/check.ts'
-import type { Finding, Outcome } from '#src/attest/evidence/findings.ts'
+import type { CheckReport } from '#src/attest/evidence/check.ts'
+import type { CheckFinding, CheckOutcome } from '#src/attest/evidence/findings.ts'
 
 export interface PartReport {
   name: string
-  outcome: Outcome
+  outcome: CheckOutcome
   summary: string
-  findings: Finding[]
-  /** Those that are not ok. */
-  remarks: Finding[]
+  findings: CheckFinding[]
+  /** The findings that are not ok. */
+  remarks: CheckFinding[]
 }
 
 // The worst first.
-const RANK: readonly Outcome[] = ['failed', 'unproven', 'ok', 'skipped']
+const RANK: readonly CheckOutcome[] = ['failed', 'unproven', 'ok', 'skipped']
 
-export function partsOf(findings: readonly Finding[]): PartReport[] {
+export function partsOf(findings: readonly CheckFinding[]): PartReport[] {
   const byPart = Map.groupBy(findings, ({ part }) => part)
   return [...byPart].map(([name, list]) => {
     const outcome = RANK.find((rank) => list.some((one) => one.outcome === rank)) ?? 'ok'
@@ -25,14 +25,14 @@ export function partsOf(findings: readonly Finding[]): PartReport[] {
   })
 }
 
-export function summaryOf({ packet, findings }: Report): string[] {
+export function summaryOf({ packet, findings }: CheckReport): string[] {
   const failed = findings.filter(({ outcome }) => outcome === 'failed').length
   const isUnproven = findings.some(({ outcome }) => outcome === 'unproven')
   const verdict =
     failed > 0
       ? `${failed} ${failed === 1 ? 'check does' : 'checks do'} not hold.`
       : isUnproven
-        ? 'It holds in itself, but nobody vouches for its keys: give --keys or --url.'
+        ? 'It is consistent, but its keys are not vouched for: give --keys or --url.'
         : 'Everything that could be checked holds.'
   if (packet === undefined) return [verdict, '']
   const { about, claim } = packet
@@ -46,8 +46,8 @@ export function summaryOf({ packet, findings }: Report): string[] {
   ]
 }
 
-function summaryOfPart(list: readonly Finding[]): string {
-  const counts: [Outcome, string][] = [
+function summaryOfPart(list: readonly CheckFinding[]): string {
+  const counts: [CheckOutcome, string][] = [
     ['ok', 'hold'],
     ['failed', 'do not hold'],
     ['unproven', 'unproven'],
@@ -60,7 +60,7 @@ function summaryOfPart(list: readonly Finding[]): string {
     .join(', ')
 }
 
-// What steers a terminal, or reorders what is read, is shown and not done.
+// Control characters that affect a terminal or reorder text are shown escaped.
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
 }

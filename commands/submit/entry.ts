@@ -1,4 +1,5 @@
-// What a reader finds, and what is made of it: each capture is checked by the service's own rules before anything is sent.
+// Captures as a reader finds them, and as they are sent: the service's own rules check each capture before anything is
+// sent.
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -12,29 +13,29 @@ export type Body = { [key: string]: Json }
 
 /** One capture as a reader found it; nothing is checked yet. */
 export interface Found {
-  /** Where its sender finds it: a file, or a line of the manifest. */
+  /** Its source: a file, or a line of the manifest. */
   source: string
   /** The photo's name for people, relative to the folder. */
   file: string
-  /** Where the photo is; undefined when the body brings it, or names media that is there already. */
+  /** The photo's path; undefined when the body contains it, or names media that exist already. */
   photo?: string
-  /** As `POST /v1/claims/attest` takes it; what is missing is filled in. */
+  /** As `POST /v1/claims/attest` accepts it; missing members are filled in. */
   body?: Body
-  /** Where the body was read, when it is a file of its own. */
+  /** The file of the body, when it is a separate file. */
   bodyPath?: string
-  /** What gave a value of the body, by its pointer, where that was not the body itself. */
+  /** The column that gave a value of the body, by its pointer, where it was not the body itself. */
   columns?: ReadonlyMap<string, string>
   problems?: FieldError[]
 }
 
-/** One capture, ready to be sent, or with what is wrong with it. */
+/** One capture, ready to be sent, or with its problems. */
 export interface Entry {
   source: string
   file: string
-  /** The same capture in a later run has the same key; another photo or another body is another capture. */
+  /** The same capture in a later run has the same key; with another photo or body it is another capture. */
   key: string
   photo?: FileFacts
-  /** Without `media`, unless that was there before. */
+  /** Without `media`, unless that existed before. */
   body: Body
   problems: FieldError[]
 }
@@ -44,7 +45,7 @@ export interface CheckOptions {
   allowsUnsigned: boolean
 }
 
-// These depend on the key and on the service's clock: it will say.
+// These depend on the key and on the service's clock, so the service decides.
 const SERVICE_DECIDES = new Set(['environment_mismatch', 'in_future'])
 
 export async function checkFound(found: Found, options: CheckOptions): Promise<Entry> {
@@ -63,7 +64,7 @@ export async function checkFound(found: Found, options: CheckOptions): Promise<E
   }
   const isNamed = found.photo === undefined && media !== undefined && inlineData(media) === undefined
   const body = isNamed ? { ...given, media } : given
-  // Without its file, what else is wrong is still told.
+  // Other problems are reported even if the file is missing.
   if (found.body !== undefined) {
     const told = new Set(problems.map(({ pointer }) => pointer))
     const judged = judgeBody(body, found.columns, options.environment ?? 'sandbox')

@@ -1,4 +1,4 @@
-// Files as their sender has them: anything may be wrong with one, and that is told of that one alone.
+// Files of the sender: any problem is possible, and is reported for that file alone.
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, realpath, stat } from 'node:fs/promises'
@@ -16,11 +16,11 @@ export interface FileFacts {
   /** When the file was changed, nanoseconds since 1970. */
   modified: string
   contentType: string
-  /** The photo is inside of the JSON at `path`. */
+  /** The photo is inside the JSON at `path`. */
   isInline?: true
 }
 
-// A body that brings the largest photo that fits into 20 MiB of JSON, and some.
+// A body with the largest photo that fits into 20 MiB of JSON, and some more.
 const MAX_JSON_BYTES = 32 * 1024 * 1024
 const MAX_DEPTH = 32
 
@@ -32,11 +32,11 @@ export function finding(pointer: string, code: string, detail: string): FieldErr
   return { pointer, code, detail }
 }
 
-/** Looks at a photo's size and its first bytes. */
+/** Reads a photo's size and its first bytes. */
 export async function photoFacts(path: string): Promise<FileFacts | FieldError> {
   let file: FileHandle | undefined
   try {
-    // Without O_NONBLOCK a named pipe would wait for its writer.
+    // Without O_NONBLOCK opening a named pipe would wait for its writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const facts = await file.stat({ bigint: true })
     if (!facts.isFile()) return finding('/media', 'not_a_file', 'is no ordinary file')
@@ -49,7 +49,7 @@ export async function photoFacts(path: string): Promise<FileFacts | FieldError> 
   }
 }
 
-/** The same for a photo that is inside of a body. */
+/** The same for a photo that is inside a body. */
 export async function inlineFacts(bodyPath: string, photo: Buffer): Promise<FileFacts | FieldError> {
   const { mtimeNs } = await stat(bodyPath, { bigint: true })
   const facts = describe(bodyPath, photo.length, mtimeNs, photo.subarray(0, SNIFF_BYTES))
@@ -79,12 +79,12 @@ export function parseBody(bytes: Uint8Array): Body | FieldError[] {
   }
 }
 
-/** Where `name` is, if that is inside of the folder `base` (a real path), links followed. */
+/** The path of `name`, if it is inside the folder `base` (a real path), links followed. */
 export async function resolveInside(base: string, name: string): Promise<string | FieldError> {
   const path = resolve(base, name)
   try {
     const real = await realpath(path)
-    // Looked at only when it exists: a name that leads out and a name that is wrong are different mistakes.
+    // Checked only when the file exists: a name that leads out and a wrong name are different errors.
     return isInside(base, real) ? real : finding('/media', 'outside', `leads out of the folder ${base}`)
   } catch (error) {
     return findingOf('/media', error)

@@ -1,4 +1,4 @@
-// A folder of captures: each photo with a JSON of the same name beside it, in folders of any depth.
+// A folder of captures: each photo with a JSON file of the same name beside it, in folders of any depth.
 
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
@@ -7,14 +7,14 @@ import type { Found } from './entry.ts'
 import { finding, findingOf, isInside, readBody } from './files.ts'
 
 export interface FolderOptions {
-  /** A real path that is not looked into: what this command writes is no input. */
+  /** A real path that is skipped: this command's output is not input. */
   except: string
-  /** Told of each file that is no part of a capture. */
+  /** Called with each file that is not part of a capture. */
   onIgnored(path: string): void
 }
 
 const PHOTOS = new Set(['.jpg', '.jpeg', '.png', '.webp', '.heic', '.heif', '.avif', '.tif', '.tiff', '.dng'])
-// Not verified yet: whoever sends one should learn it from here.
+// Videos are not verified yet: this command tells their sender.
 const VIDEOS = new Set(['.mp4', '.mov', '.webm'])
 const BODY_MEMBERS = ['bundle', 'signature', 'media', 'media_type']
 const MAX_DEPTH = 64
@@ -71,7 +71,7 @@ export async function* readFolder(directory: string, options: FolderOptions): As
     return Array.isArray(read) ? { ...found, source: bodyFile, problems: read } : { ...found, body: read }
   }
 
-  // What `npm run capture -- photo.jpg --out body.json` writes has its photo in it.
+  // A JSON file that `npm run capture -- photo.jpg --out body.json` wrote contains its photo.
   async function readAlone(file: string): Promise<Found | undefined> {
     const read = await readLinkedBody(file)
     const bodyPath = join(base, file)
@@ -88,7 +88,7 @@ export async function* readFolder(directory: string, options: FolderOptions): As
     return readBody(path)
   }
 
-  // A linked folder inside of this one is read where it really is.
+  // A linked folder inside of this one is read at its real path.
   async function judgeLink(path: string) {
     try {
       if (!isInside(base, await realpath(path))) return finding('', 'outside', 'is a link that leads out of the folder')
@@ -127,7 +127,7 @@ function isJson(name: string): boolean {
   return name.endsWith('.json')
 }
 
-// What systems leave beside files.
+// Files that operating systems leave beside others.
 function isHidden(name: string): boolean {
   return name.startsWith('.') || name === '__MACOSX' || name === 'Thumbs.db'
 }

@@ -1,5 +1,5 @@
-// What this command remembers: one line of JSON per thing done, only ever appended, so that it can be killed between any
-// two. Nothing hangs on a line that got lost: what is sent again under its name is the same attestation.
+// The journal of this command: one line of JSON per completed step, only ever appended, so that the process can be
+// killed between any two steps. A lost line does no harm: a submission under the same name is the same attestation.
 
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 import type { FieldError } from '#src/failure.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
 
-/** What became of a capture: its result, or why it was refused. */
+/** The outcome of a capture: its result, or why it was refused. */
 export type Outcome = { result: BatchLine } | { errors: FieldError[] }
 
 export interface Sending {
   batchId: string
-  /** The captures of the lines, from the first. */
+  /** The captures of the batch's lines, in order. */
   keys: string[]
 }
 
@@ -23,14 +23,14 @@ export interface Media {
 }
 
 export interface Journal {
-  /** Batches whose results are not all here. */
+  /** Batches whose results are incomplete. */
   open(): Sending[]
   /** Any batch of an earlier run, to tell whether this is the same account. */
   anyBatch(): string | undefined
   mediaOf(file: string): Media | undefined
-  /** Evaluated, and nothing more will change. */
+  /** Evaluated; nothing more will change. */
   isDone(key: string): boolean
-  /** A result or a refusal; a cancelled capture has none, for it counts as never submitted. */
+  /** Whether there is a result or a refusal. A cancelled capture has neither: it counts as never submitted. */
   hasOutcome(key: string): boolean
   read(key: string): Outcome | undefined
   addMedia(file: string, media: Media): void
@@ -39,7 +39,7 @@ export interface Journal {
   endBatch(batchId: string): void
   addResult(key: string, result: BatchLine): void
   addRefusal(key: string, errors: readonly FieldError[]): void
-  /** Makes what was added outlive a power cut. */
+  /** Makes added lines survive a power cut. */
   sync(): Promise<void>
   close(): Promise<void>
 }
@@ -55,22 +55,22 @@ type Mark =
 interface Place {
   offset: number
   length: number
-  /** Of earlier runs only results count: who repeats a run wants to know whether a refusal still stands. */
+  /** Of earlier runs only results count: a user who repeats a run wants to know whether a refusal still applies. */
   isResult: boolean
   isDone: boolean
   isCancelled: boolean
 }
 
-// The service forgets media that nothing refers to after days; uploading again is harmless, a reference to nothing is not.
+// The service purges unreferenced media after days. Uploading again is harmless, a reference to purged media is not.
 const MEDIA_LIFE_MS = 24 * 3_600_000
 const READ_BYTES = 1024 * 1024
 const NEWLINE = 0x0a
 const sync = promisify(fdatasync)
 
 /**
- * @param path Made when it is not there.
- * @param to Names the key: media ids of another may be those of another account, and worth nothing here.
- * @throws {Error} when another run uses it, or when it is no journal.
+ * @param path Created when it does not exist.
+ * @param to Names the key: media ids of another key may belong to another account, and are useless here.
+ * @throws {Error} when another run uses it, or when it is not a journal.
  */
 export async function openJournal(path: string, to: string): Promise<Journal> {
   const unlock = await takeLock(`${path}.lock`)
@@ -150,7 +150,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
   }
 }
 
-// A line that a kill or a full disk cut short is taken off; what it told is found out again.
+// Removes a line that a kill or a full disk cut short; the run repeats that step.
 function load(file: number, path: string, apply: (mark: Mark, offset: number, length: number) => void): number {
   const { size } = fstatSync(file)
   let offset = 0
@@ -178,7 +178,7 @@ function parseMark(bytes: Buffer, path: string): Mark {
     const mark: Mark = JSON.parse(bytes.toString('utf8'))
     if (typeof mark.t === 'string') return mark
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`${path} is damaged, or no state of this command: name another with --state.`)
 }
@@ -189,7 +189,7 @@ async function takeLock(path: string): Promise<() => Promise<void>> {
   await writeFile(aside, String(process.pid), { mode: 0o600 })
   try {
     for (;;) {
-      // With its content from the first moment on: an empty lock would look abandoned.
+      // Linked with its content already written: an empty lock would look abandoned.
       if (await isMade(link(aside, path))) return () => rm(path, { force: true })
       const owner = Number(await readFile(path, 'utf8').catch(() => ''))
       if (isAlive(owner)) {

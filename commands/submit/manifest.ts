@@ -1,4 +1,4 @@
-// A manifest: one capture per line, as a table or as JSON. A bad line costs the others nothing.
+// A manifest: one capture per line, as a table or as JSON. A bad line does not affect the others.
 
 import { createReadStream } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -11,13 +11,13 @@ import { finding, isFinding, parseBody, readBody, resolveInside } from './files.
 import { type Cells, type Row, readTable } from './table.ts'
 
 export interface ManifestOptions {
-  /** Where its photos are: nothing outside of it is read. */
+  /** The folder of its photos: nothing outside of it is read. */
   directory: string
   onNote(text: string): void
 }
 
 const MAX_LINE_BYTES = 256 * 1024
-/** Columns whose value goes into the body, and where. */
+/** Columns whose value goes into the body, and its pointer there. */
 const COLUMNS = new Map([
   ['external_id', '/external_id'],
   ['reference', '/claim/reference'],
@@ -86,7 +86,7 @@ async function readRowBody(
   const column = cells.has('body') ? 'body' : 'bundle'
   const name = cells.get(column)
   const { dir, name: stem } = parse(file)
-  // Without a name, what stands beside the photo.
+  // Without a name, the JSON file beside the photo.
   for (const one of name === undefined ? [`${file}.json`, join(dir, `${stem}.json`)] : [name]) {
     const path = await resolveInside(base, one)
     if (isFinding(path)) {
@@ -101,7 +101,7 @@ async function readRowBody(
   return { body: {}, problems: [] }
 }
 
-// The table is what its sender keeps by hand: it outweighs the file. None of it is signed.
+// The sender maintains the table by hand, so it overrides the file. None of it is signed.
 function fillIn(body: Body, cells: Cells): FieldError[] {
   const problems: FieldError[] = []
   for (const [column, pointer] of COLUMNS) {
@@ -141,7 +141,7 @@ function refuse(source: string, problems: FieldError[]): Found {
   return { source, file: '', problems }
 }
 
-/** Where the photos of a manifest are when nobody says. */
+/** The folder of a manifest's photos when none is given. */
 export function directoryOf(manifest: string): string {
   return dirname(manifest)
 }

@@ -15,7 +15,7 @@ export const HELP = `Submits a folder of captures, or those that a manifest name
 In a folder each photo has its JSON beside it, photo.jpg and photo.json, in folders of any depth: an attest body, or
 {"bundle", "signature", "certificate_chain"}. A manifest is a CSV with the column file, and body, external_id, reference,
 line, loss_at, loss_lat, loss_lng as there are, or NDJSON with an attest body per line and "media": {"file": "photo.jpg"}.
-Its photos are inside of DIR, by default the manifest's folder. Interrupted, the same command goes on where it was.
+Its photos are inside of DIR, by default the manifest's folder. After an interruption the same command continues.
 
   --url URL           address of the service (http://localhost:8080)
   --key-file FILE     a file with an API key that has the scope attest
@@ -24,7 +24,7 @@ Its photos are inside of DIR, by default the manifest's folder. Interrupted, the
   --manifest FILE     .csv, .tsv, .ndjson or .jsonl
   --out DIR           where results.csv and results.ndjson go (./countersign-results)
   --state FILE        what was done so far (submit-state.ndjson in --out)
-  --check             only look for mistakes; sends nothing, needs no key
+  --check             only checks the input; sends nothing, needs no key
   --allow-unsigned    submit photos without a bundle too: each is found unattested, no_manifest
   --fail-on STATUS    review or failed: exit with 4 when a capture got that, or worse
   --concurrency N     uploads at a time, 1 to 64 (8)
@@ -35,7 +35,7 @@ Its photos are inside of DIR, by default the manifest's folder. Interrupted, the
   --help              this text
 
 Exit codes: 0 all evaluated; 1 some lines refused or without a result; 2 wrong usage; 3 stopped before the end, by the
-network, the key or this machine; 4 by --fail-on; 130 interrupted. After 3 and 130 the same command goes on.
+network, the key or this machine; 4 by --fail-on; 130 interrupted. After 3 and 130 the same command continues.
 `
 
 const OPTIONS = {
@@ -61,7 +61,7 @@ export interface Options {
   url: string
   /** Undefined only with `isCheck`. */
   key: string | undefined
-  /** What the key says of itself. */
+  /** The environment in the key's prefix. */
   environment: Environment | undefined
   out: string
   state: string
@@ -75,7 +75,7 @@ export interface Options {
   isJson: boolean
 }
 
-/** undefined: the help was asked for. @throws a usage error. */
+/** undefined: help was requested. @throws a usage error. */
 export function readOptions(args: string[], environment: NodeJS.ProcessEnv): Options | undefined {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
   if (values.help) return undefined

@@ -1,5 +1,5 @@
-// The captures of one run in the order of their input, on disk: what was checked is what is sent and what is reported,
-// even when the input changes meanwhile.
+// The captures of one run in the order of their input, on disk: what was checked is what is sent and reported, even
+// when the input changes meanwhile.
 
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import type { Entry } from './entry.ts'
 
 export interface Plan {
-  /** @returns the key that the entry has from now on: captures that are the same to the byte are still two lines. */
+  /** @returns the entry's final key: captures that are identical to the byte are still two lines. */
   add(entry: Entry): Promise<string>
-  /** From the start with each call. Nothing may be added after the first. */
+  /** Each call starts from the first entry. Nothing may be added after the first call. */
   entries(): AsyncGenerator<Entry, void>
   remove(): Promise<void>
 }

@@ -1,14 +1,14 @@
-// Where a submission stands: one line that is written anew on a terminal, a plain line now and then elsewhere.
+// The progress of a submission: one line that is rewritten on a terminal, a plain line now and then elsewhere.
 
 export type Step = 'uploaded' | 'sent' | 'settled'
 
 export interface Progress {
-  /** Captures that were looked at before anything is sent. */
+  /** Captures that were checked before anything is sent. */
   checked(count: number): void
-  /** @param done What earlier runs did. */
+  /** @param done Captures that earlier runs finished. */
   start(total: number, done: number): void
   add(step: Step, count: number): void
-  /** Shown instead of the rate while something is tried again. */
+  /** Shown instead of the rate while a call is retried. */
   trouble(reason: string | undefined): void
   end(): void
 }
@@ -35,7 +35,7 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
 
   function line(): string {
     const done = counts.uploaded + counts.settled
-    // More can come than is in the input now: an earlier run may have sent other lines too.
+    // There can be more results than captures in the input: an earlier run may have sent other lines too.
     const share = total === 0 ? 1 : Math.min(1, done / (2 * total))
     const seconds = (now() - startedAt) / 1_000
     const made = done - 2 * atStart
@@ -49,7 +49,7 @@ export function createProgress(screen: Screen, isQuiet: boolean, now = () => per
   function draw(text = line()): void {
     if (text === last) return
     last = text
-    // Some terminals say 0.
+    // Some terminals report 0.
     const width = (screen.columns || 120) - 1
     screen.write(screen.isTTY === true ? `\r${text.slice(0, width)}\x1b[K` : `${text}\n`)
   }

@@ -1,4 +1,4 @@
-// What became of each line of the input, in its order: a table for people and NDJSON for programs, and their sum.
+// The outcome of each line of the input, in its order: a table for people, NDJSON for programs, and totals.
 
 import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
@@ -21,7 +21,7 @@ export interface Tally {
   rejected: number
   /** Accepted, but their evaluation ended without a result. */
   errors: number
-  /** Before their evaluation: the same command submits them again. */
+  /** Cancelled before their evaluation: the same command submits them again. */
   cancelled: number
   /** Not sent yet, or without a result yet. */
   pending: number
@@ -50,13 +50,13 @@ const COLUMNS = [
 
 type State = BatchLine['status'] | 'rejected' | 'pending'
 
-/** Both files appear whole or not at all. */
+/** Each file is written whole or not at all. */
 export async function writeResults(directory: string, plan: Plan, journal: Journal): Promise<Tally> {
   const tally = emptyTally()
   const csv = openAside(join(directory, RESULT_FILES.csv))
   const ndjson = openAside(join(directory, RESULT_FILES.ndjson))
   try {
-    // Without the mark, spreadsheets take UTF-8 for something else.
+    // Without the byte order mark, spreadsheets don't recognise UTF-8.
     await csv.write(`\uFEFF${row(COLUMNS)}`)
     for await (const entry of plan.entries()) {
       const outcome: Outcome | undefined =
@@ -121,12 +121,12 @@ function recordOf({ file, source }: Entry, outcome: Outcome | undefined): Record
   const record = { file, source, status: stateOf(outcome) }
   if (outcome === undefined) return record
   if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies FieldError[] }
-  // A place in a batch means nothing to whoever reads this.
+  // The position in a batch has no meaning for the user.
   const { line, cursor, ...result } = outcome.result
   return { ...record, result }
 }
 
-// What begins like a formula is text here: names of files and claims come from strangers.
+// Text that begins like a formula is quoted: names of files and claims come from strangers.
 function row(cells: readonly (string | number | null)[]): string {
   return stringify([[...cells]], { escape_formulas: true })
 }
@@ -134,7 +134,7 @@ function row(cells: readonly (string | number | null)[]): string {
 function openAside(path: string) {
   const aside = `${path}.${process.pid}`
   const stream: WriteStream = createWriteStream(aside, { mode: 0o600 })
-  // Told by the next write, or by the end.
+  // The next write, or the end, throws the error.
   stream.on('error', () => {})
   return {
     async write(text: string): Promise<void> {

@@ -1,5 +1,6 @@
-// From a plan to results: photos first, then batches, and the results as they come, all at the same time. Whatever is cut
-// short here and done again ends with the same attestations: each line has a name (external_id) that hangs on its content.
+// From a plan to results: photos first, then batches, and results as they arrive, all at the same time. A run that is
+// cut short and repeated ends with the same attestations: each line has a name (external_id) that depends on its
+// content.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -20,7 +21,7 @@ export interface RunDeps {
   concurrency: number
   batchLines: number
   signal: AbortSignal
-  /** Ends what still runs when a part of the run fails. */
+  /** Stops the other parts when a part of the run fails. */
   abort(): void
 }
 
@@ -29,9 +30,9 @@ interface Line {
   text: string
 }
 
-// The first batches are small, so that the service has work while photos are still on their way.
+// The first batches are small, so that the service has work while photos are still being uploaded.
 const FIRST_LINES = 50
-// Two of these are held at a time: one on its way, one being made.
+// Two chunks are in memory at a time: one being sent, one being made.
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024
 const POLLED_AT_ONCE = 4
 const FIRST_POLL_MS = 200
@@ -48,7 +49,7 @@ export async function run(deps: RunDeps): Promise<void> {
 
   const parts = await Promise.allSettled([guard(sendAll()), guard(collect())])
   const failures = parts.flatMap((part) => (part.status === 'rejected' ? [part.reason] : []))
-  // The part that was merely told to end has nothing to say.
+  // A part that was only aborted has no failure of its own.
   const failure = failures.find((reason) => reason?.name !== 'AbortError') ?? failures[0]
   if (failure !== undefined) throw failure
 
@@ -63,7 +64,7 @@ export async function run(deps: RunDeps): Promise<void> {
 
   async function sendAll(): Promise<void> {
     let posting = Promise.resolve()
-    // Awaited below; a failure before that must not count as nobody's.
+    // Awaited below; a failure before that must not count as unhandled.
     posting.catch(() => {})
     for await (const chunk of chunks()) {
       const lines = await uploadAll(chunk)
@@ -165,7 +166,7 @@ export async function run(deps: RunDeps): Promise<void> {
     open.push({ batchId, keys, cursor: undefined })
   }
 
-  // A batch that was cancelled is not repeated but submitted again: under the same key its replay would answer.
+  // A cancelled batch is submitted again under a new key: under the same key its replay would answer.
   function idempotencyKeyOf(bytes: Buffer, lines: readonly Line[]): string {
     const cancelled = lines.flatMap(({ entry }) => cancelledOf(journal.read(entry.key)))
     return `submit-${sha256Hex(cancelled.length === 0 ? bytes : Buffer.concat([bytes, Buffer.from(cancelled.join())]))}`
@@ -195,7 +196,7 @@ export async function run(deps: RunDeps): Promise<void> {
     }
   }
 
-  // Lines that were refused before this run remembered it.
+  // Adds the refused lines of a batch that the journal does not have yet.
   async function finish({ batchId, keys }: Sending): Promise<void> {
     if (keys.some((key) => !journal.hasOutcome(key))) {
       const answer = await service.getBatch(batchId)
@@ -216,12 +217,12 @@ function cancelledOf(outcome: Outcome | undefined): string[] {
   return [outcome.result.attestation_id]
 }
 
-/** What is said when the state of an earlier run is not that of this account. */
+/** The message for an earlier run's state that does not belong to this account. */
 export function strangerOf(batchId: string, detail: string): string {
   return `The batch ${batchId} of an earlier run is not known there (${detail}). Another service or account? Name another --out.`
 }
 
-// Whoever looks at the claim finds the file, and the same file with other content is another name.
+// The name shows the file to readers of the claim; the same file with other content gets another name.
 function nameContent(file: string, content: string): string {
   const name = file.slice(-MAX_NAME).replace(/^[\uDC00-\uDFFF]/, '')
   return `${name === '' ? 'capture' : name}#${sha256Base64url(content).slice(0, 22)}`

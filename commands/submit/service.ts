@@ -1,4 +1,4 @@
-// The calls of a submission, with patience: whatever can be sent again is, until the service has been away for too long.
+// The calls of a submission. A call that can be repeated is retried until the service has been away for too long.
 
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -12,14 +12,14 @@ export interface ServiceOptions {
   url: string
   key: string
   connections: number
-  /** How long nothing but failures may come before this gives up. */
+  /** How long calls may only fail before the submission gives up. */
   patienceMs: number
   signal: AbortSignal
-  /** Why something is tried again, and undefined when it works again. */
+  /** Why a call is retried; undefined when calls succeed again. */
   onTrouble(reason: string | undefined): void
 }
 
-/** What the service refused, for a reason that lies in the request. */
+/** A refusal by the service, for a reason in the request. */
 export interface Refused {
   status: number
   code: string
@@ -35,7 +35,7 @@ export interface Photo {
   size: number
   /** base64 of its SHA-256. */
   digest: string
-  /** Anew for each try. */
+  /** Opened again for each try. */
   open(): Buffer | Readable
 }
 
@@ -44,14 +44,14 @@ export type Service = ReturnType<typeof createService>
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 const LONGEST_RETRY_AFTER_MS = 10 * 60_000
-// A photo that breaks its connection each time, while others pass, is at fault itself.
+// When a photo breaks its connection each time while others pass, the photo is at fault.
 const TRIES_WHILE_OTHERS_PASS = 6
 const GREETING = '/v1/claims/batches?limit=1'
-// Before anything is done, nobody needs to be waited for: it may be a typing error.
+// Before anything is sent, a short wait is enough: the address may be a typing error.
 const GREETING_MS = 10_000
 const NDJSON = 'application/x-ndjson'
 
-/** Why a submission can't go on now. What was done stays done. */
+/** Why a submission can't continue now. Work already done stays done. */
 export function stopped(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: 'ERR_STOPPED' })
 }
@@ -63,7 +63,7 @@ export function isStopped(error: unknown): error is Error {
 export function createService({ url, key, connections, patienceMs, signal, onTrouble }: ServiceOptions) {
   const base = new URL(url)
   const prefix = base.pathname.replace(/\/+$/, '')
-  // An upload of a hundred megabytes may be slow, and so is the acceptance of a large batch in a busy hour.
+  // An upload of a hundred megabytes may be slow, and so may the acceptance of a large batch in a busy hour.
   const pool = new Pool(base.origin, { connections, headersTimeout: 180_000, bodyTimeout: 120_000 })
   let answeredAt = 0
 
@@ -84,7 +84,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
         pauseMs = outcome.afterMs
         reason = outcome.again
         isShortage = outcome.isShortage
-        // Too many requests is an answer: it is a matter of waiting, not of patience.
+        // 429 is an answer: the client waits, and its patience does not run out.
         if (outcome.isThrottle) failingSince = undefined
       } catch (error) {
         if (signal.aborted || isStopped(error) || isOurs(error)) throw error
@@ -111,7 +111,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
     }
   }
 
-  // A service that is away fails everybody's requests, for as long as it takes: no photo is to blame for that.
+  // A service that is away fails every request, however long it takes: no photo is at fault then.
   async function isAnswering(): Promise<boolean> {
     const outcome = await attemptOnce({ method: 'GET', path: () => GREETING, read: (body) => body.dump() }).catch(
       () => undefined,
@@ -152,7 +152,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
   }
 
   return {
-    /** @throws what `isStopped` tells: the key is no good, or nobody is there. */
+    /** @throws an error for which `isStopped` is true: the key is refused, or the service does not answer. */
     async greet(): Promise<void> {
       const answer = await get<{ object?: string }>(GREETING, { patienceMs: GREETING_MS })
       if ('refused' in answer || answer.value?.object !== 'list') {
@@ -189,8 +189,8 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
     getBatch: (id: string) => get<Batch>(`/v1/claims/batches/${encodeURIComponent(id)}`),
 
     /**
-     * Reads the settled lines from `cursor` on, up to the first unsettled one. A download that breaks off goes on after its
-     * last line.
+     * Reads the settled lines from `cursor` on, up to the first unsettled one. A download that breaks off continues
+     * after its last line.
      */
     readResults(id: string, from: string | undefined, onLine: (line: BatchLine) => void): Promise<Answer<ResultsEnd>> {
       let cursor = from
@@ -221,9 +221,9 @@ interface Call<Value> {
   headers?: Record<string, string>
   body?: () => Buffer | Readable
   read(body: Dispatcher.ResponseData['body']): Promise<Value>
-  /** A failure may be that of this request alone. */
+  /** The failure may be that of this request alone. */
   isSolitary?: boolean
-  /** At most; less than that of the submission. */
+  /** At most this long; less than the submission's patience. */
   patienceMs?: number
 }
 
@@ -231,7 +231,7 @@ interface Again {
   again: string
   afterMs: number
   isThrottle: boolean
-  /** The service says that it is its own doing: too many requests, a full disk, a part that is away. */
+  /** The service reports a cause of its own: too many requests, a full disk, a part that is away. */
   isShortage: boolean
 }
 
@@ -264,7 +264,7 @@ function retryAfterMs(header: string | string[] | undefined): number {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS) : 0
 }
 
-// A mistake in here, or a file that broke while it was sent, is no fault of the network.
+// An error of this program, or a file that broke while it was sent, is not a network error.
 function isOurs(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const hasCode = 'code' in error

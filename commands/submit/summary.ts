@@ -1,4 +1,4 @@
-// What people read: problems as they are found, and the table at the end.
+// Text for people: problems as they are found, and the table at the end.
 
 import { styleText } from 'node:util'
 import type { Entry } from './entry.ts'
@@ -6,7 +6,9 @@ import type { Tally } from './results.ts'
 
 const TOP_FACTORS = 12
 
-/** One line per problem: where, which field, what. Names come from strangers: no control characters reach the terminal. */
+/**
+ * One line per problem: where, which field, what. Names come from strangers: no control characters reach the terminal.
+ */
 export function problemLines({ source, file, problems }: Entry): string[] {
   const where = file === '' || file === source ? source : `${source} (${file})`
   return problems.map(({ pointer, code, detail }) =>

@@ -1,5 +1,6 @@
-// CSV as offices write it: comma, semicolon or tab, with or without a byte order mark, with notes that have line breaks.
-// A quote that is never closed would take the rest of the file with it, so records are cut out here and parsed one by one.
+// CSV as office programs write it: comma, semicolon or tab, with or without a byte order mark, with line breaks in
+// cells. A quote that is never closed would swallow the rest of the file, so records are cut out here and parsed one by
+// one.
 
 import type { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
@@ -8,14 +9,14 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import { usageError } from '../sentence.ts'
 import { finding } from './files.ts'
 
-/** Values by column; an empty cell is not there. */
+/** Values by column; empty cells are absent. */
 export type Cells = ReadonlyMap<string, string>
 export type Row = { line: number } & ({ cells: Cells } | { problem: FieldError })
 
 export interface TableOptions {
   required: readonly string[]
   known: readonly string[]
-  /** Told once of columns that nobody reads: one of them may be a typing error. */
+  /** Called once with the columns that are not used: one of them may be a typing error. */
   onUnknown(columns: readonly string[]): void
 }
 
@@ -25,7 +26,7 @@ const DELIMITERS = [',', ';', '\t']
 const QUOTE = 0x22
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** @throws a usage error when the first line names no columns of ours. */
+/** @throws a usage error when the first line names none of the known columns. */
 export async function* readTable(stream: Readable, options: TableOptions): AsyncGenerator<Row, void> {
   const lines = readLines(stream, { maxLines: Number.POSITIVE_INFINITY, maxLineBytes: MAX_RECORD_BYTES })
   const first = await lines.next()
@@ -74,7 +75,7 @@ function readCells(
   return { cells: new Map(cells) }
 }
 
-// `5" crack` in a cell without quotes is what people write. Where a quote opened a cell, only a proper one closes it.
+// People write `5" crack` in a cell without quotes. A cell that a quote opened needs a proper closing quote.
 function parseRecord(text: string, delimiter: string, isRelaxed = true): string[] | undefined {
   try {
     const records: string[][] = parse(text, { delimiter, relax_column_count: true, relax_quotes: isRelaxed })
@@ -84,7 +85,7 @@ function parseRecord(text: string, delimiter: string, isRelaxed = true): string[
   }
 }
 
-// A record that does not end within bounds is its first line alone, and reading goes on with the second.
+// A record that does not end within bounds is only its first line; reading continues with the second.
 async function* recordsOf(lines: AsyncGenerator<Line, void>, delimiter: string): AsyncGenerator<Line, void> {
   const ahead: Line[] = []
   const lookAhead = async (index: number): Promise<Buffer | undefined> => {

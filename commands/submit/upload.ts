@@ -1,4 +1,4 @@
-// One photo to the service: read, hashed and sent as it is.
+// Uploads one photo: reads it, hashes it and sends it unchanged.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -10,10 +10,10 @@ import { type FileFacts, finding, findingOf, readBody } from './files.ts'
 import type { Journal, Media } from './journal.ts'
 import type { Photo, Service } from './service.ts'
 
-// Larger photos are read twice, once to hash and once to send, so that many at a time need little memory.
+// Larger photos are read twice, once to hash and once to send, so that concurrent uploads need little memory.
 const HELD_BYTES = 8 * 1024 * 1024
 
-/** Uploads a photo unless that was done before. The same bytes are the same media, so doing it twice does no harm. */
+/** Uploads a photo unless an earlier run did. The same bytes are the same media, so uploading twice does no harm. */
 export async function upload(
   photo: FileFacts,
   { service, journal }: { service: Service; journal: Journal },
@@ -33,13 +33,13 @@ export async function upload(
     journal.addMedia(name, media)
     return media
   } catch (error) {
-    // Also a file that goes away, or can't be read any more, while it is sent.
+    // Also a file that disappears, or becomes unreadable, while it is sent.
     if (error instanceof Error && 'path' in error) return { errors: [findingOf('/media', error)] }
     throw error
   }
 }
 
-/** A file that was changed is another photo. */
+/** A changed file is another photo. */
 export function nameOf({ path, size, modified }: FileFacts): string {
   return digest([path, size, modified])
 }
@@ -57,7 +57,7 @@ async function readPhoto(photo: FileFacts): Promise<Content | FieldError> {
   }
   const hash = createHash('sha256')
   await pipeline(createReadStream(photo.path), hash)
-  // One byte more than was declared would break the connection.
+  // One byte more than declared would break the connection.
   const open = () => createReadStream(photo.path, { end: photo.size - 1, highWaterMark: 256 * 1024 })
   return { digest: hash.digest('base64'), open }
 }

@@ -1,5 +1,5 @@
-// The words of the judgement as answers carry them. Codes are listed for readers and client generators and not guarded: while
-// two versions of the service run side by side, the older one shows results that the newer one has judged.
+// Views of judgements in answers. Codes are listed for readers and client generators but not validated: while two
+// versions of the service run side by side, the older one shows results that the newer one has judged.
 
 import { z } from 'zod'
 import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'

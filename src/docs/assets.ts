@@ -1,5 +1,5 @@
-// The files that our pages load, and no others: read once, named by what is in them. A name is looked up in a table and never
-// in a folder.
+// The only files that our pages load: read once, named by a hash of their content. Names are keys of a table and never
+// paths of a folder.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,7 +20,7 @@ const SOURCES = {
 export type AssetName = keyof typeof SOURCES
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' } as const
-// Another content has another name.
+// Changed content gets another name.
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 export interface Assets {

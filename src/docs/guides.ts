@@ -1,5 +1,5 @@
-// The documents of docs/, as the pages that they become: which there are, in which order they are read, and where their links
-// lead. Files are read at the first request for a page, and rendered once.
+// The documents of docs/ as pages: their list, their order and their links. A file is read at the first request for its
+// page, and rendered once.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -32,7 +32,7 @@ const ROOT = new URL('../../', import.meta.url)
 const WRITTEN_URL = 'http://localhost:8080'
 const DECISIONS = 'decisions/'
 
-// In the order in which somebody meets them. A document that is in no group is listed under the last title.
+// In reading order. A document that is in no group is listed under the last title.
 const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'submit', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
@@ -101,8 +101,8 @@ function exists(path = ''): boolean {
   return existsSync(fileURLToPath(new URL(path, ROOT)))
 }
 
-// A link of a file, seen from the page that the file has become. What is not served here (the source, the deployment's
-// files) leads nowhere.
+// A link of a file, resolved from the file's page. A link to a file that is not served (source, deployment files) is
+// dropped.
 function leadOf(name: string, target: string, isServed: (name: string) => boolean): string | undefined {
   if (/^(?:https?:\/\/|mailto:)/i.test(target) || target.startsWith('#')) return target
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('/')) return undefined

@@ -1,5 +1,5 @@
-// Comments, strings and words of the languages that the guides show, told apart well enough to be read. One pass over the
-// text; what no rule knows stays as it is.
+// Highlights comments, strings and keywords of the languages that the guides show. One pass over the text; text that
+// matches no rule stays as it is.
 
 import { type Html, html } from './html.ts'
 

@@ -1,10 +1,10 @@
-// `/`: what somebody sees who types the address of the service into a browser.
+// `/`: the page at the service's address.
 
 import { highlight } from './highlight.ts'
 import { type Html, html } from './html.ts'
-import type { Page } from './layout.ts'
+import type { DocsPage } from './layout.ts'
 
-const DOORS: readonly { href: string; title: string; text: string }[] = [
+const CARDS: readonly { href: string; title: string; text: string }[] = [
   {
     href: 'docs/integrate',
     title: 'Build a capture app in an hour',
@@ -44,13 +44,13 @@ const ADDRESSES: readonly { href: string; text: string }[] = [
 ]
 
 /** @param baseUrl As callers reach the service, for the commands that it shows. */
-export function homePage(baseUrl: string): Page {
+export function homePage(baseUrl: string): DocsPage {
   const body = html`<div class="home">
 <h1>Verify signed captures for insurance claims</h1>
 <p class="lead">A capture device signs a photo or a video with its hash, time, place
 and owner. Countersign verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
 that is itself signed.</p>
-<ul class="cards">${DOORS.map(door)}</ul>
+<ul class="cards">${CARDS.map(card)}</ul>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>
 <div class="code"><pre tabindex="0"><code>${highlight(`curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'`, 'sh')}</code></pre></div>
@@ -61,6 +61,6 @@ that is itself signed.</p>
   return { path: '/', title: 'Countersign', body, isWide: true }
 }
 
-function door({ href, title, text }: { href: string; title: string; text: string }): Html {
+function card({ href, title, text }: { href: string; title: string; text: string }): Html {
   return html`<li><a href="${href}"><strong>${title}</strong><span>${text}</span></a></li>\n`
 }

@@ -1,4 +1,4 @@
-// Pages as text. What stands between the tags is escaped where it is put in: there is no other way to put it in.
+// HTML as tagged templates. Every inserted value is escaped; there is no other way to insert one.
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
@@ -10,7 +10,7 @@ export interface Html {
   readonly [SAFE]: true
 }
 
-/** Text becomes harmless, what `html` made stays as it is, and lists follow one another. */
+/** Escapes text, keeps the output of `html` as it is, and joins lists. */
 export function html(parts: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
   const text = parts.map((part, index) => part + (index < values.length ? textOf(values[index] ?? '') : '')).join('')
   return { text } as Html

@@ -1,11 +1,11 @@
-// What every page has around its text: the bar with the search, the list of guides, and what is on the page. Addresses are
-// relative to the page, so that it works under any name and path by which somebody reaches it.
+// The frame of every page: the bar with the search, the list of guides, and the page's contents. Addresses are relative
+// to the page, so that it works under any host name and path.
 
 import type { Assets } from './assets.ts'
 import { type Group, rootOf } from './guides.ts'
 import { type Html, html } from './html.ts'
 
-export interface Page {
+export interface DocsPage {
   /** Where it is served. */
   path: string
   title: string
@@ -26,7 +26,7 @@ export interface Layout {
   groups: readonly Group[]
 }
 
-export function renderPage(page: Page, { assets, groups }: Layout): string {
+export function renderPage(page: DocsPage, { assets, groups }: Layout): string {
   const root = rootOf(page.path)
   const asset = (name: Parameters<Assets['nameOf']>[0]) => `${root}docs/assets/${assets.nameOf(name)}`
   const styles = [...(page.styles ?? []), asset('pages.css')]
@@ -63,7 +63,7 @@ ${page.isWide === undefined ? columns(page, groups, root) : html`<main id="text"
 `.text
 }
 
-function columns(page: Page, groups: readonly Group[], root: string): Html {
+function columns(page: DocsPage, groups: readonly Group[], root: string): Html {
   const list = groups.map(
     ({ title, guides }) => html`<p>${title}</p>
 <ul>${guides.map(
@@ -87,7 +87,7 @@ ${
 }</div>`
 }
 
-function neighbours({ previous, next }: Page, root: string): Html {
+function neighbours({ previous, next }: DocsPage, root: string): Html {
   if (previous === undefined && next === undefined) return html``
   const to = (page: { path: string; title: string } | undefined, word: string, kind: string) =>
     page === undefined

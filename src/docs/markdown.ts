@@ -1,5 +1,5 @@
-// Markdown as a page. The tokens are written out one by one through `html`, which escapes: raw HTML in a document is shown as
-// the text that it is, and a link leads only where `leadOf` says.
+// Renders Markdown. Each token is written through `html`, which escapes: raw HTML in a document is shown as text, and
+// links have only the targets that `leadOf` returns.
 
 import { Lexer, type Token, type Tokens } from 'marked'
 import { highlight } from './highlight.ts'
@@ -85,7 +85,7 @@ function block(token: Token, leadOf: LeadOf): Html {
     case 'table':
       return table(token as Tokens.Table, leadOf)
     default:
-      // Text of a tight list item, raw HTML, and whatever else there may be one day: as text.
+      // Text of a tight list item, raw HTML, and unknown tokens: as text.
       return inline([token], leadOf)
   }
 }

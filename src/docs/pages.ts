@@ -1,4 +1,4 @@
-// The pages that are made from the tables that the service itself works by, and the frame of those that are guides.
+// The pages that are generated from the service's own tables, and the frame of the guides.
 
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
@@ -7,10 +7,10 @@ import type { Notes } from '#src/platform/http/openapi.ts'
 import { exampleProblem } from '#src/platform/http/openapi-problems.ts'
 import type { Guide, Guides } from './guides.ts'
 import { type Html, html, prose } from './html.ts'
-import type { Page } from './layout.ts'
+import type { DocsPage } from './layout.ts'
 
 /** `/docs/x`: one guide, between the one before and the one after it. */
-export function guidePage(guide: Guide, guides: Guides): Page {
+export function guidePage(guide: Guide, guides: Guides): DocsPage {
   const { title, body, sections } = guides.render(guide)
   const all = guides.all()
   const at = all.indexOf(guide)
@@ -27,7 +27,7 @@ export function guidePage(guide: Guide, guides: Guides): Page {
 }
 
 /** `/docs`: which guides there are. */
-export function overviewPage(guides: Guides): Page {
+export function overviewPage(guides: Guides): DocsPage {
   const body = html`<h1>Guides</h1>
 <p class="lead">New here? Build <a href="docs/integrate">a capture app in an hour</a>: from a key to a verified webhook, step by
 step. The rules that hold for all operations are in <a href="docs/api">the interface</a>; each operation with its shapes
@@ -39,16 +39,16 @@ ${guides.groups().map(
       html`<li><a href="docs/${guide.name}"><strong>${guide.title}</strong><span>${leadOf(guide, guides)}</span></a></li>\n`,
   )}</ul>
 `,
-)}<p>Why it is built as it is: <a href="docs/decisions">the decisions</a>.</p>
+)}<p>The reasons for the design: <a href="docs/decisions">the decisions</a>.</p>
 `
   return { path: '/docs', title: 'Guides', body }
 }
 
 /** `/docs/decisions`. */
-export function decisionsPage(guides: Guides): Page {
+export function decisionsPage(guides: Guides): DocsPage {
   const rows = guides.decisions().map(({ name, title }) => html`<li><a href="${name}">${title}</a></li>\n`)
   const body = html`<h1>Decisions</h1>
-<p>Short records of choices that somebody will question: what was chosen, why, and what was not.</p>
+<p>Short records of design choices: what was chosen, why, and what was not.</p>
 <ul>${rows}</ul>
 `
   return { path: '/docs/decisions', title: 'Decisions', body }
@@ -57,29 +57,29 @@ export function decisionsPage(guides: Guides): Page {
 /** `/docs/api-reference`. Until the script has drawn it, and where there is none, a table of all operations. */
 export function referencePage(
   routes: readonly Route[],
-  { notes, styles, scripts }: { notes: Notes } & Required<Pick<Page, 'styles' | 'scripts'>>,
-): Page {
+  { notes, styles, scripts }: { notes: Notes } & Required<Pick<DocsPage, 'styles' | 'scripts'>>,
+): DocsPage {
   const tags = [...new Set([...notes.tags.map(({ name }) => name), ...routes.map(({ tag }) => tag)])]
   const body = html`<div id="explorer"><div class="text">
 <h1>API reference</h1>
 <p>With JavaScript this page shows each operation with its shapes and examples, and sends requests with your key. Without
-it, here is all there is; <a href="../v1/openapi.json">the OpenAPI document</a> has the shapes, for client generators too.</p>
+it, this page lists all operations; <a href="../v1/openapi.json">the OpenAPI document</a> has the shapes, for client generators too.</p>
 <p>Send a key with each request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. A key has scopes, and each operation
-wants the one that is named.</p>
+requires the one that is named.</p>
 ${tags.map((tag) => tableOf(tag, { routes, notes }))}
 </div></div>`
   return { path: '/docs/api-reference', title: 'API reference', body, isWide: true, styles, scripts }
 }
 
 /** `/docs/errors`: where `type` of every problem leads. */
-export function errorsPage(baseUrl: string): Page {
+export function errorsPage(baseUrl: string): DocsPage {
   const codes = (Object.keys(FAILURES) as FailureCode[]).sort((a, b) => FAILURES[a].status - FAILURES[b].status)
   const body = html`<h1>Errors</h1>
 <p>Every answer that is not a success is a problem (RFC 9457, <code>application/problem+json</code>). <code>code</code> is
-stable: let your program look at it. <code>detail</code> is for people and may change. <code>errors</code>, where
-it is there, names every finding at once. <code>request_id</code> is also the header <code>Request-Id</code>: tell it when
-you ask about an answer.</p>
-<p>What a capture does wrong is none of these: a bad signature or a missing position is a factor of a result with status 200.</p>
+stable: let your program read it. <code>detail</code> is for people and may change. <code>errors</code>, where
+it is there, names every finding at once. <code>request_id</code> is also the header <code>Request-Id</code>: include it when
+you report a problem.</p>
+<p>A fault of a capture is not an error: a bad signature or a missing position is a factor of a result with status 200.</p>
 <div class="wide" tabindex="0"><table>
 <thead><tr><th>Code</th><th>Status</th><th>What happened</th></tr></thead>
 <tbody>
@@ -127,7 +127,7 @@ function sectionOf(code: FailureCode, baseUrl: string): Html {
 
 const MAX_LEAD = 150
 
-// The first sentence of a guide, as long as a card has room for.
+// The first sentence of a guide, cut to the length of a card.
 function leadOf(guide: Guide, guides: Guides): string {
   const [first] = guides.render(guide).sections
   const sentence = /^.*?[.:](?=\s|$)/s.exec(first?.content ?? '')?.[0] ?? ''

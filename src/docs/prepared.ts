@@ -1,4 +1,5 @@
-// Texts that are the same for everybody: tagged once, and compressed once for each coding that somebody asks for.
+// Texts that are the same for all callers: their ETag is computed once, and they are compressed once for each requested
+// coding.
 
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
@@ -13,7 +14,7 @@ export interface Prepared {
 }
 
 const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 9, [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT } }
-// Below this, compressing saves no packet.
+// Below this, compressing saves no TCP packet.
 const MIN_BYTES = 1024
 
 const brotliAside = promisify<Buffer, typeof BROTLI, Buffer>(brotliCompress)
@@ -29,7 +30,7 @@ export function prepare(content: string | Buffer, headers: Record<string, string
     async answer(acceptEncoding) {
       const coding = bytes.length < MIN_BYTES ? undefined : chooseCoding(acceptEncoding)
       if (coding === undefined) return { status: 200, headers: { ...common }, text: bytes }
-      // The largest takes a third of a second, once in the life of a process.
+      // The largest takes a third of a second, once per process.
       encoded[coding] ??= coding === 'br' ? brotliAside(bytes, BROTLI) : gzipAside(bytes)
       return { status: 200, headers: { ...common, 'Content-Encoding': coding }, text: await encoded[coding] }
     },

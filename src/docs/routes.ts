@@ -5,12 +5,12 @@ import type { Notes } from '#src/platform/http/openapi.ts'
 import { createAssets } from './assets.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
-import { type Page, renderPage } from './layout.ts'
+import { type DocsPage, renderPage } from './layout.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { buildSearchIndex } from './search.ts'
 
-// Everything from here and nothing from elsewhere. Pictures of the reference are data: in its style sheet.
+// Only this origin. Pictures of the reference are data: addresses in its style sheet.
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -20,7 +20,7 @@ const CACHED = { 'Cache-Control': 'public, max-age=300', 'Referrer-Policy': 'no-
 const PAGE = { ...CACHED, 'Content-Type': HTML, 'Content-Security-Policy': POLICY }
 
 interface DocsDeps {
-  /** The whole table, asked when everything is in it. */
+  /** The whole route table, read after all routes are in it. */
   routes: () => readonly Route[]
   notes: Notes
   /** Without a trailing slash. */
@@ -28,7 +28,7 @@ interface DocsDeps {
 }
 
 /**
- * The pages for people. Each is made at its first request and kept; nothing outside of this service is loaded by any of them.
+ * The pages for people. Each is rendered at its first request and kept; none loads anything from outside of this service.
  */
 export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
   const assets = createAssets()
@@ -40,7 +40,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     kept.set(key, known)
     return known
   }
-  const show = ({ req }: Exchange, path: string, make: () => Page) =>
+  const show = ({ req }: Exchange, path: string, make: () => DocsPage) =>
     keep(path, () => prepare(renderPage(make(), { assets, groups: guides.groups() }), PAGE)).answer(
       req.headers['accept-encoding'],
     )
@@ -66,8 +66,9 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
   }
 
   return [
-    page({ path: '/', operationId: 'showHome', summary: 'What this service is, and where to begin' }, (exchange) =>
-      show(exchange, '/', () => homePage(baseUrl)),
+    page(
+      { path: '/', operationId: 'showHome', summary: 'The start page: what this service is, and links to the guides' },
+      (exchange) => show(exchange, '/', () => homePage(baseUrl)),
     ),
     page({ path: '/docs', operationId: 'showGuides', summary: 'All guides' }, (exchange) =>
       show(exchange, '/docs', () => overviewPage(guides)),
@@ -76,7 +77,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
       {
         path: '/docs/api-reference',
         operationId: 'showReference',
-        summary: 'This interface as a page that sends requests',
+        summary: 'The API reference as a page that sends requests',
       },
       (exchange) => show(exchange, '/docs/api-reference', reference),
     ),
@@ -84,14 +85,14 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
       { path: '/docs/errors', operationId: 'showErrors', summary: 'Every error code, and what to do about it' },
       (exchange) => show(exchange, '/docs/errors', () => errorsPage(baseUrl)),
     ),
-    page({ path: '/docs/decisions', operationId: 'showDecisions', summary: 'Why it is built as it is' }, (exchange) =>
+    page({ path: '/docs/decisions', operationId: 'showDecisions', summary: 'All decision records' }, (exchange) =>
       show(exchange, '/docs/decisions', () => decisionsPage(guides)),
     ),
     page(
       {
         path: '/docs/search.json',
         operationId: 'getSearchIndex',
-        summary: 'What the search of these pages looks through',
+        summary: 'The index of the search of these pages',
         contentType: 'application/json',
       },
       ({ req }) =>
@@ -125,7 +126,7 @@ interface PageRoute {
   contentType?: string
 }
 
-// The answers are ready as they are: no view has to guard them, and what somebody adds to the address means nothing.
+// The answers are prepared texts, which need no view; query parameters are ignored.
 function page(
   { path, operationId, summary, contentType = HTML }: PageRoute,
   answer: (exchange: Exchange) => Promise<Answer>,
@@ -137,7 +138,7 @@ function page(
       operationId,
       tag: 'Service',
       summary,
-      public: 'Who thinks about integrating has no key yet',
+      public: 'Readers of the documentation may have no key yet',
       view: z.never(),
       streams: { contentType },
       status: [200],

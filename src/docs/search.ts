@@ -1,5 +1,5 @@
-// What the search of the pages looks through: every section of every guide, every error code, every operation. The browser
-// reads it once, when somebody first searches, and looks by itself.
+// The index of the pages' search: every section of every guide, every error code, every operation. The browser loads it
+// once, at the first search, and searches locally.
 
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'

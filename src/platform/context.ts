@@ -1,11 +1,10 @@
-// What the work in progress belongs to: the ids of its request or job, which every log line and span of it carries without
-// being handed them.
+// The ids of the request or job in progress. Every log line and span of it carries them without being passed them.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describeSpan, untraced } from './trace.ts'
 
 /** Ids and names only: they go into logs and traces. */
-export interface Subject {
+export interface LogSubject {
   requestId?: string
   /** `GET /v1/claims/:id`, as declared. */
   route?: string
@@ -22,28 +21,28 @@ export interface Subject {
   endpoint?: string
 }
 
-const subjects = new AsyncLocalStorage<Subject>()
+const subjects = new AsyncLocalStorage<LogSubject>()
 
-/** Runs work on a subject of its own. */
-export function within<R>(subject: Subject, work: () => R): R {
+/** Runs work with its own subject. */
+export function within<R>(subject: LogSubject, work: () => R): R {
   return subjects.run({ ...subject }, work)
 }
 
-/** Adds what has become known of the subject; without one, nothing. */
-export function note(more: Subject): void {
+/** Adds ids that became known to the subject; does nothing without one. */
+export function note(more: LogSubject): void {
   const subject = subjects.getStore()
   if (subject === undefined) return
   Object.assign(subject, more)
   describeSpan(more)
 }
 
-export function currentSubject(): Subject | undefined {
+export function currentSubject(): LogSubject | undefined {
   return subjects.getStore()
 }
 
 /**
- * Runs what outlives the work in progress: a timer or listener that it happens to start would otherwise speak in its name
- * for as long as it lives.
+ * Runs work that outlives the request or job in progress. Otherwise a timer or listener that it starts would log and
+ * trace under that request's ids for its whole life.
  */
 export function detached<R>(work: () => R): R {
   return subjects.exit(() => untraced(work))

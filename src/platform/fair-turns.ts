@@ -1,10 +1,10 @@
-// Bounded concurrency that several owners share: free slots go round among the owners who wait, so that the thousand works of
-// one delay another's by one work, and each owner has a bounded queue of its own.
+// Bounded concurrency that several owners share. Free slots go round among the owners that wait, so that an owner with
+// a thousand works delays another's by one, and each owner has its own bounded queue.
 
 import { Failure } from '#src/failure.ts'
 
 export interface FairTurnsOptions {
-  /** Works that run at once. */
+  /** Works that run at the same time. */
   slots: number
   /** Of them, how many may be of one owner. Below `slots`, the slow works of one owner leave room for another's. */
   slotsEach: number
@@ -12,7 +12,7 @@ export interface FairTurnsOptions {
   maxWaitingEach: number
   /** Works of all owners that may wait. */
   maxWaiting: number
-  /** What the caller hears whose work may not wait. */
+  /** The error for a caller whose work may not wait. */
   refusal: { detail: string; retryAfterSeconds: number }
 }
 
@@ -31,7 +31,7 @@ export function createFairTurns({
   maxWaiting,
   refusal,
 }: FairTurnsOptions): FairTurns {
-  // A Map iterates in insertion order: an owner that had its turn is put in again, behind all others.
+  // A Map iterates in insertion order: an owner that had its turn is inserted again, behind all others.
   const queues = new Map<string, Queue>()
   let running = 0
   let waiting = 0
@@ -67,7 +67,7 @@ export function createFairTurns({
       running -= 1
       queue.running -= 1
       queues.delete(owner)
-      // Behind those who came while it ran.
+      // Inserted behind the owners that came while the work ran.
       if (queue.running > 0 || queue.waiting.length > 0) queues.set(owner, queue)
       startNext()
     }

@@ -9,7 +9,7 @@ export interface Scope {
   environment: Environment
 }
 
-/** Types whose ids carry the environment's word, and what callers call them. */
+/** Types whose ids carry the environment's word, and their names for callers. */
 export const SCOPED_TYPES = {
   key: 'API key',
   clm: 'claim',
@@ -29,7 +29,7 @@ export const SCOPED_TYPES = {
   evt: 'event',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
-/** Account-level types, without the word. */
+/** Account-level types, whose ids carry no environment. */
 export type AccountType = 'acc' | 'req'
 
 const WORD: Record<Environment, 'test' | 'live'> = { sandbox: 'test', live: 'live' }
@@ -38,8 +38,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID = /^([a-z]{3})_(?:(test|live)_)?([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
 /**
- * `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id alone.
- * `order`, up to 4,095, sorts ids that are made together.
+ * `<type>_<live|test>_<uuidv7 as 26 base32 characters>`: sortable by creation, so that list cursors key on the id
+ * alone. `order`, up to 4,095, sorts ids that are made together.
  */
 export function newId(type: ScopedType, environment: Environment, nowMs: number = Date.now(), order?: number): string {
   return `${type}_${WORD[environment]}_${encode(uuidv7(nowMs, order))}`
@@ -51,8 +51,8 @@ export function newAccountId(type: AccountType, nowMs: number = Date.now()): str
 
 /**
  * Checks an id that a caller sent, before any look-up.
- * @throws {Failure} `environment_mismatch` when the id's word is the other environment's, existing or not (specification,
- * API keys 7); `not_found` when it can't be an id of this type.
+ * @throws {Failure} `environment_mismatch` when the id's word is that of the other environment, whether the row exists
+ * or not (specification, API keys 7); `not_found` when it can't be an id of this type.
  */
 export function checkId(id: string, type: ScopedType, environment: Environment): string {
   const match = ID.exec(id)
@@ -70,12 +70,13 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   return id
 }
 
-// Ids carry the clock of whichever process made them.
+// Ids carry the clock of the process that made them.
 const CLOCK_SLACK_MS = 3_600_000
 
 /**
- * Every id of the type that was made before `at` is below this one, which may not exist: the way to old rows through a
- * primary key that ends with the id. Some below it are younger, by up to an hour; rows tell their own time.
+ * An id, not necessarily of a row, that is above every id of the type made before `at`. Finds old rows through a
+ * primary key that ends with the id. Rows below it may be younger than `at` by up to an hour, so check each row's own
+ * time.
  */
 export function idsBefore(type: ScopedType, environment: Environment, at: Date): string {
   const bytes = Buffer.alloc(16)
@@ -83,7 +84,10 @@ export function idsBefore(type: ScopedType, environment: Environment, at: Date):
   return `${type}_${WORD[environment]}_${encode(bytes)}`
 }
 
-/** RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, of which a counter may take 12 (6.2, method 1). */
+/**
+ * RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, 12 of which a counter may take (6.2, method
+ * 1).
+ */
 export function uuidv7(nowMs: number, order?: number): Buffer {
   const bytes = randomChunk()
   bytes.writeUIntBE(nowMs, 0, 6)
@@ -93,7 +97,7 @@ export function uuidv7(nowMs: number, order?: number): Buffer {
   return bytes
 }
 
-// Every request, row and event takes an id: the generator is asked once for 256 of them, at a fifth of the cost.
+// Every request, row and event takes an id: one call of the generator makes 256 of them, at a fifth of the cost.
 const ID_BYTES = 16
 const POOL_BYTES = 256 * ID_BYTES
 let pool = Buffer.alloc(0)

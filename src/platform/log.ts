@@ -1,4 +1,4 @@
-// The log. Causes and stacks belong here; keys, tokens and secrets do not, wherever they hide.
+// The log. Causes and stacks belong here. Keys, tokens and secrets do not, wherever they occur.
 
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { currentSubject } from './context.ts'
@@ -6,7 +6,7 @@ import { currentSpanIds } from './trace.ts'
 
 export type Log = Logger
 
-// Where they stand by their names...
+// Secrets by the names of their fields...
 const SECRET_NAMES = [
   'authorization',
   'x-api-key',
@@ -20,15 +20,15 @@ const SECRET_NAMES = [
   'password',
   'masterKey',
 ]
-// ...and by their looks, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
-const KEY_LOOKS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}/gi
+// ...and by their patterns, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
+const KEY_PATTERNS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}/gi
 const URL_LOOKS = /\b[a-z]+:\/\/[^\s:/@"]*:/i
 const URL_DELIMITER = /[\s"]/
 const CENSOR = '[redacted]'
 const MAX_CAUSES = 5
 
 /**
- * @param process The Procfile's word; a field of every line.
+ * @param process The process's name in the Procfile; a field of every line.
  * @param destination stdout when absent.
  */
 export function createLog(
@@ -38,7 +38,7 @@ export function createLog(
   const options = {
     level,
     base: { process },
-    // Asked per line that is written, so that what is silent costs nothing. What a line says itself wins.
+    // Called per line that is written, so that a disabled level costs nothing. A line's own fields win.
     mixin: () => ({ ...currentSubject(), ...currentSpanIds() }),
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -52,13 +52,13 @@ export function createLog(
   return pino(options, destination)
 }
 
-/** Takes secrets out of a line by their looks, in time proportional to its length: strangers write parts of what is logged. */
+/** Removes secrets from a line by their patterns, in time linear in its length: strangers write parts of log lines. */
 export function redactSecrets(line: string): string {
-  return redactPasswords(line.replaceAll(KEY_LOOKS, `$1${CENSOR}`))
+  return redactPasswords(line.replaceAll(KEY_PATTERNS, `$1${CENSOR}`))
 }
 
-// A password stands between a scheme, a user and the next "@". One expression for all of it would look for the "@" from each scheme on,
-// to the end of the line where there is none. So each "@" looks back, no further than to the one before.
+// A password stands between a scheme, a user and the next "@". One expression for all of it would search for the "@"
+// from each scheme to the end of the line. So the search starts at each "@" and goes back at most to the previous one.
 function redactPasswords(line: string): string {
   let redacted = ''
   let written = 0
@@ -77,13 +77,14 @@ function redactPasswords(line: string): string {
   return redacted + line.slice(written)
 }
 
-// Every line is written when it is logged. pino would flush once more after a fatal one, and that tries for ever, on the main
-// thread, when nobody reads the log any more: a process that must end would not (sonic-boom 4.2.1, `flushSync`, any error).
+// Every line is written when it is logged. After a fatal line pino would flush once more. When the reader of the log is
+// gone, that flush retries forever on the main thread, and a process that must end would not (sonic-boom 4.2.1,
+// `flushSync`, any error).
 function standardOutput(): DestinationStream {
   return Object.assign(pino.destination({ fd: 1, sync: true }), { flushSync() {} })
 }
 
-// Chosen fields only: drivers hang rows, parameters and whole connections on their errors.
+// Chosen fields only: drivers put rows, parameters and whole connections on their errors.
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : String(error)
   const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? { code: error.code } : {}

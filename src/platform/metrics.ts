@@ -5,11 +5,11 @@ import type { PoolStates } from './db/database.ts'
 
 export interface Metrics {
   registry: Registry
-  /** @param route The route's path as declared, or `unmatched`; never the URL, whose values are without number. */
+  /** @param route The route's path as declared, or `unmatched`; never the URL, whose values are unbounded. */
   observeRequest(method: string, route: string, status: number, seconds: number): void
 }
 
-// From a status read to a caller who waits 30 s for a result.
+// From a status read to a caller that waits 30 s for a result.
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -18,7 +18,7 @@ const NEVER_MS = 2_147_483_647
 const LAG_EVERY_MS = 500
 const LAG_QUANTILES = { p50: 50, p90: 90, p99: 99 }
 
-/** @param process The Procfile's word; a label of every series. */
+/** @param process The process's name in the Procfile; a label of every series. */
 export function createMetrics({ process }: { process: string }): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ process })
@@ -39,7 +39,7 @@ export function createMetrics({ process }: { process: string }): Metrics {
   }
 }
 
-// Under prom-client's names: how much later than asked a timer was called, since the last scrape.
+// Under prom-client's names: how late a timer was called, since the last scrape.
 function collectEventLoopLag(registry: Registry): void {
   for (const part of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
     registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
@@ -63,7 +63,7 @@ function collectEventLoopLag(registry: Registry): void {
   gauge('mean', "The mean of the event loop's delays since the last scrape.", function () {
     this.set(lags.count === 0 ? 0 : lags.mean / 1e9)
   })
-  // The last one to be read begins anew.
+  // Reading the last gauge resets the histogram.
   gauge('max', "The longest of the event loop's delays since the last scrape.", function () {
     this.set(lags.count === 0 ? 0 : lags.max / 1e9)
     lags.reset()
@@ -87,7 +87,7 @@ export function collectPools(registry: Registry, pools: () => PoolStates): void 
   })
 }
 
-/** Room on the disk that media are kept on; nothing where they are kept elsewhere. */
+/** Free space on the disk that holds media; no series when media are kept elsewhere. */
 export function collectDisk(registry: Registry, folder: string | undefined): void {
   new Gauge({
     name: 'countersign_blob_disk_bytes',

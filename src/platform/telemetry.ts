@@ -1,30 +1,31 @@
-// Sends traces to a collector (OTLP over HTTP), when one is named. Nothing of OpenTelemetry's implementation is loaded
-// otherwise. A collector that is away, slow or full costs spans, never a request: they wait in a bounded queue and are dropped.
+// Sends traces to a collector (OTLP over HTTP), when one is configured. Otherwise OpenTelemetry's implementation is not
+// loaded. A collector that is away, slow or full costs spans, never a request: spans wait in a bounded queue and are
+// dropped.
 
 import { hostname } from 'node:os'
 import type { Log } from './log.ts'
 import { switchTracing } from './trace.ts'
 
 export interface Telemetry {
-  /** Sends what is left, for at most this long. */
+  /** Sends the remaining spans, for at most this long. */
   close(deadlineMs: number): Promise<void>
 }
 
 interface TelemetryOptions {
-  /** The collector's base address, as OTEL_EXPORTER_OTLP_ENDPOINT has it; undefined switches everything off. */
+  /** The collector's base address, as in OTEL_EXPORTER_OTLP_ENDPOINT; undefined disables tracing. */
   endpoint: string | undefined
   /** Share of traces that are recorded, 0 to 1. */
   ratio: number
-  /** The Procfile's word. */
+  /** The process's name in the Procfile. */
   process: string
   log: Log
 }
 
-// Some 2 kB each: 8 MB of memory at the most, and half a second of a busy process.
+// About 2 kB each: at most 8 MB of memory, and half a second of a busy process.
 const MAX_SPANS = 4_096
 const SEND_EVERY_MS = 1_000
 const SEND_TIMEOUT_MS = 5_000
-// What OpenTelemetry complains about comes once per export; an outage must not flood the log.
+// OpenTelemetry complains once per export; an outage must not flood the log.
 const COMPLAIN_EVERY_MS = 60_000
 
 export async function startTelemetry({ endpoint, ratio, process, log }: TelemetryOptions): Promise<Telemetry> {
@@ -53,8 +54,8 @@ export async function startTelemetry({ endpoint, ratio, process, log }: Telemetr
       'service.name': `countersign-${process}`,
       'service.instance.id': `${hostname()}:${globalThis.process.pid}`,
     }),
-    // A caller may say that its request is not to be recorded. That it is, is ours to say: by its trace id, so that one
-    // trace is recorded whole or not at all.
+    // A caller's "not sampled" flag is ignored. The trace id alone decides, so that a trace is recorded whole or not at
+    // all.
     sampler: new sdk.ParentBasedSampler({ root: byRatio, remoteParentSampled: byRatio }),
     spanLimits: { attributeCountLimit: 64, attributeValueLengthLimit: 256 },
     spanProcessors: [
@@ -65,7 +66,7 @@ export async function startTelemetry({ endpoint, ratio, process, log }: Telemetr
       }),
     ],
   })
-  // No propagator: nothing is propagated but by trace.ts.
+  // No propagator: only trace.ts propagates context.
   provider.register({ propagator: null })
   switchTracing(true)
   return {

@@ -1,4 +1,4 @@
-// Spans, by OpenTelemetry's interface alone: its implementation is loaded by telemetry.ts, and only when it is switched on.
+// Spans, through OpenTelemetry's interface alone. telemetry.ts loads the implementation, and only when tracing is on.
 // Until then each function here runs its work and does nothing else.
 
 import {
@@ -14,12 +14,12 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import type { Subject } from './context.ts'
+import type { LogSubject } from './context.ts'
 
 export interface SpanSpec {
   name: string
   kind?: 'server' | 'client' | 'producer' | 'consumer'
-  /** Ids, names and numbers; never what a caller sent. */
+  /** Ids, names and numbers; never text that a caller sent. */
   attributes?: Attributes
 }
 
@@ -33,13 +33,13 @@ const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
 let tracer = trace.getTracer('countersign')
 let isOn = false
 
-/** For telemetry.ts, once the implementation stands, or is gone. */
+/** Called by telemetry.ts when the implementation is loaded, and when it is closed. */
 export function switchTracing(on: boolean): void {
   isOn = on
   tracer = trace.getTracer('countersign')
 }
 
-/** The span of a request, beneath the one that its W3C traceparent names. */
+/** The span of a request, a child of the span that its W3C traceparent names. */
 export function inServerSpan<R>(
   traceparent: string | undefined,
   describe: () => SpanSpec,
@@ -51,13 +51,13 @@ export function inServerSpan<R>(
   return run(start(describe(), around), work)
 }
 
-/** A span beneath the current one; none where nothing is being recorded. */
+/** A child of the current span; none where nothing is recorded. */
 export function inSpan<R>(describe: () => SpanSpec, work: (span: Span) => Promise<R>): Promise<R> {
   if (!isOn || trace.getActiveSpan()?.isRecording() !== true) return work(NO_SPAN)
   return run(start(describe(), context.active()), work)
 }
 
-/** A span beneath one of another process, which a row or a ticket of ours names; none where it names none. */
+/** A child of another process's span, which a row or a ticket names; none where it names none. */
 export function inSpanOf<R>(
   traceparent: string | undefined,
   describe: () => SpanSpec,
@@ -69,8 +69,8 @@ export function inSpanOf<R>(
 }
 
 /**
- * A span that its starter ends, beneath the one that a row names. `isOneOfMany`: in a trace of its own that only refers to it,
- * for one trace of ten thousand jobs shows nobody anything.
+ * A span that the caller ends, a child of the span that a row names. `isOneOfMany`: the span starts a trace of its own
+ * that links to that span, because one trace of ten thousand jobs is unreadable.
  */
 export function startSpanOf(
   traceparent: string | null,
@@ -83,12 +83,15 @@ export function startSpanOf(
   return start(describe(), trace.setSpanContext(ROOT_CONTEXT, parent))
 }
 
-/** Names a span for others, in the form of W3C Trace Context; undefined when it is not recorded. The current one by default. */
+/**
+ * A span's traceparent in the form of W3C Trace Context; undefined when it is not recorded. The current span by
+ * default.
+ */
 export function traceparentOf(span: Span | undefined = isOn ? trace.getActiveSpan() : undefined): string | undefined {
   return span?.isRecording() === true ? formatTraceparent(span.spanContext()) : undefined
 }
 
-/** `traceresponse` of an answer: which trace its request became part of, recorded or not. */
+/** `traceresponse` of an answer: the trace that its request became part of, recorded or not. */
 export function traceresponseOf(span: Span): string | undefined {
   return isOn ? formatTraceparent(span.spanContext()) : undefined
 }
@@ -99,17 +102,17 @@ export function currentSpanIds(): { trace_id: string; span_id: string } | undefi
   return active && { trace_id: active.traceId, span_id: active.spanId }
 }
 
-export function describeSpan(subject: Subject): void {
+export function describeSpan(subject: LogSubject): void {
   const span = isOn ? trace.getActiveSpan() : undefined
   if (span?.isRecording() === true) span.setAttributes(attributesOf(subject))
 }
 
-/** Under the names that log lines have. */
-export function attributesOf(subject: Subject): Attributes {
+/** Under the field names of log lines. */
+export function attributesOf(subject: LogSubject): Attributes {
   return Object.fromEntries(Object.entries(subject).map(([name, value]) => [`countersign.${name}`, value]))
 }
 
-/** Marks a span as failed by a word from a closed list; messages may hold what must not leave. */
+/** Marks a span as failed with a word from a closed list: error messages may contain private data. */
 export function failSpan(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR })
 }
@@ -137,7 +140,7 @@ async function run<R>(span: Span, work: (span: Span) => Promise<R>): Promise<R> 
   }
 }
 
-// W3C Trace Context 3.2. A version above 00 may go on behind a hyphen. What is malformed counts as absent.
+// W3C Trace Context 3.2. A version above 00 may continue after a hyphen. A malformed one counts as absent.
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** Exported for tests. */

@@ -1,4 +1,4 @@
-/** Lets `slots` of the works run at once; the others wait in the order in which they came. */
+/** Lets `slots` of the works run at once; the others wait in order of arrival. */
 export function createTurns(slots: number): <R>(work: () => Promise<R>) => Promise<R> {
   const waiting: (() => void)[] = []
   let free = slots

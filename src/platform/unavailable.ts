@@ -1,8 +1,8 @@
-// What tells a store that is away from a mistake of ours.
+// Tells a store that is away from an error of our own.
 
-// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x operator
-// intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006 a standby
-// that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
+// PostgreSQL appendix A: 08 connection exceptions, 53 insufficient resources (also too many connections), 57P0x
+// operator intervention (also "the database system is starting up"), 57014 statement timeout, 55P03 lock timeout, 25006
+// a standby that was promoted over, 25P03 idle timeout, 40001 and 40P01 serialization failure and deadlock.
 const SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|57014|55P03|25006|25P03|40001|40P01)$/
 const ERRNO = new Set([
   'ECONNREFUSED',
@@ -13,26 +13,26 @@ const ERRNO = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // Of this machine rather than of a peer, and as temporary: disk full, out of descriptors.
+  // Errors of this machine rather than of a peer, and as temporary: disk full, out of descriptors.
   'ENOSPC',
   'EDQUOT',
   'EMFILE',
   'ENFILE',
 ])
-// pg and pg-pool give these no code.
+// pg and pg-pool give these errors no code.
 const PG_MESSAGE =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end)/
-// A feature may have added meaning around the driver's error; deeper chains are nobody's.
+// A feature may have wrapped the driver's error; no code wraps it more often than this.
 const MAX_CAUSES = 4
 
 const LOCK_TIMEOUT = '55P03'
 
-/** Whether a row's lock was not to be had in time: somebody else's transaction is to blame, not this work. */
+/** Whether a lock timed out: another transaction held the row, and this work is not at fault. */
 export function isLockTimeout(error: unknown): boolean {
   return codesOf(error).includes(LOCK_TIMEOUT)
 }
 
-/** Whether a store could not be reached or took nothing now: the same again may succeed in a moment. */
+/** Whether a store was unreachable or took nothing now: the same call may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   return (
     codesOf(error).some((code) => SQLSTATE.test(code) || ERRNO.has(code)) ||

@@ -20,19 +20,19 @@ const NAMES = [
   'neighbours',
   'idle',
 ] as const
-// Those whose floor is the service itself under other conditions, or the engine alone, in the benchmark's own process.
+// The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
 const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates', 'neighbours', 'idle']
-// Those that share the attest floor, and the file that starts it.
+// These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
 
 describe('the benchmarks', () => {
-  it('are all there, each in a file of its name', () => {
+  it('exist, each in a file of its name', () => {
     expect(Object.keys(BENCHES).sort()).toEqual([...NAMES].sort())
     for (const name of NAMES) expect(existsSync(join(BENCH, `${name}.ts`)), name).toBe(true)
     expect(isBenchName('toString')).toBe(false)
   })
 
-  it.each(NAMES)('%s has a floor that anyone can read, and starts it', (name) => {
+  it.each(NAMES)('%s has a floor in readable code, and starts it', (name) => {
     const text = readFileSync(join(BENCH, `${name}.ts`), 'utf8')
     if (FLOOR_WITHIN.includes(name)) expect(text).toMatch(/floors?: /)
     else {

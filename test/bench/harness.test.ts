@@ -4,27 +4,27 @@ import { compare, describe, judgeLimit, judgeRatio, median, percentile } from '.
 vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 
 group('figures', () => {
-  it('the median is the middle one in order, of an even number the upper', () => {
+  it('the median is the middle value in order, of an even number the upper one', () => {
     expect(median([3, 1, 2])).toBe(2)
     expect(median([10, 9, 1, 2])).toBe(9)
     expect(median([])).toBeNaN()
   })
 
-  it('a percentile is a value that was measured: the nearest rank', () => {
+  it('a percentile is a measured value: the nearest rank', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index)
     expect([0, 1, 50, 99, 100].map((p) => percentile(values, p))).toEqual([1, 1, 50, 99, 100])
     expect(percentile([7], 99)).toBe(7)
     expect(percentile([], 50)).toBeNaN()
   })
 
-  it('sorting them changes nothing of what was measured', () => {
+  it('sorting leaves the measured values unchanged', () => {
     const values = [3, 1, 2]
     median(values)
     percentile(values, 50)
     expect(values).toEqual([3, 1, 2])
   })
 
-  it('are told with their range', () => {
+  it('are printed with their range', () => {
     expect(describe([3, 1, 2], 'ms')).toBe('2.00 ms (1.00 to 3.00)')
     expect(describe([1234.5], 'jobs/s')).toBe('1,235 jobs/s (1,235 to 1,235)')
   })
@@ -33,7 +33,7 @@ group('figures', () => {
 group('a verdict', () => {
   const rate = { name: 'x', unit: '1/s', floor: { label: 'floor' }, ours: { label: 'ours' }, bar: 0.5 }
 
-  it('is the median of the ratios of each round, so that a machine that slows down slows both', () => {
+  it('is the median of the ratios of each round, so that a slower machine affects both sides', () => {
     const floors = [100, 50, 10]
     const verdict = judgeRatio({ ...rate, floors, own: [60, 30, 1] })
     expect(verdict).toMatchObject({ name: 'x', isReached: true })
@@ -41,20 +41,20 @@ group('a verdict', () => {
     expect(judgeRatio({ ...rate, floors, own: [40, 30, 1] }).line).toContain('ratio 0.40 (bar >= 0.5, missed)')
   })
 
-  it('of times is reached from below, of rates from above', () => {
+  it('is reached from below for times, and from above for rates', () => {
     const runs = { floors: [10], own: [11] }
     expect(judgeRatio({ ...rate, ...runs, bar: 1.1, isTime: true }).isReached).toBe(true)
     expect(judgeRatio({ ...rate, ...runs, bar: 1.05, isTime: true }).isReached).toBe(false)
     expect(judgeRatio({ ...rate, ...runs, bar: 1.05 }).isReached).toBe(true)
   })
 
-  it('is not reached by what was not measured', () => {
+  it('is not reached without measurements', () => {
     expect(judgeRatio({ ...rate, floors: [], own: [] }).isReached).toBe(false)
     expect(judgeRatio({ ...rate, floors: [10], own: [Number.NaN], isTime: true }).isReached).toBe(false)
     expect(judgeLimit({ name: 'x', label: 'p99', unit: 'ms', values: [], max: 5 }).isReached).toBe(false)
   })
 
-  it('on a limit goes by the median', () => {
+  it('is decided by the median when runs lie on both sides', () => {
     const limit = { name: 'x', label: 'p99', unit: 'ms', max: 5 }
     expect(judgeLimit({ ...limit, values: [9, 5, 1] })).toMatchObject({ isReached: true })
     expect(judgeLimit({ ...limit, values: [9, 6, 1], beside: 'p50 1 ms' }).line).toBe(
@@ -62,7 +62,7 @@ group('a verdict', () => {
     )
   })
 
-  it('comes of runs in turns, after one of each that is not counted', async () => {
+  it('comes from alternating runs, after one run of each side that is not counted', async () => {
     const order: string[] = []
     const side = (name: string, results: number[]) => async () => {
       order.push(name)

@@ -1,30 +1,22 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { allRoutes } from '#src/app.ts'
-import { readConfig } from '#src/config.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
 import type { HonestData } from '../../bench/neighbours/data.ts'
 import { compareAll, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
 import { honestRoutines } from '../../bench/neighbours/requests.ts'
 import { SCENARIOS } from '../../bench/neighbours/scenarios.ts'
 import type { Observed } from '../../bench/neighbours/steady.ts'
 import { ATTACKS } from '../support/attacks.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
 vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 
 describe('the honest tenant', () => {
-  const config = readConfig({
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-    MASTER_KEY: Buffer.alloc(32).toString('base64'),
-    BLOB_STORE: 'disk:none',
-  })
-  const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
+  const services = makeServices()
   afterAll(() => services.close())
 
   it('calls every route of the table, and no other', () => {
     const routes = allRoutes({
-      routes: featureRoutes(services),
+      routes: routesOf(services),
       jwks: async () => ({ keys: [] }),
       baseUrl: 'http://localhost',
     })
@@ -35,7 +27,7 @@ describe('the honest tenant', () => {
 })
 
 describe('the scenarios', () => {
-  it('are the attacks, and one without any', () => {
+  it('are the attacks, and one without an attack', () => {
     expect(Object.keys(SCENARIOS)).toEqual(['nothing', ...Object.keys(ATTACKS)])
   })
 })
@@ -50,21 +42,21 @@ describe('the verdict on neighbours', () => {
     expect(judge(seen([10, 20]), seen([39, 41]))).toMatchObject({ isReached: false })
   })
 
-  it('does not count a few milliseconds', () => {
+  it('ignores a few milliseconds', () => {
     expect(judge(seen([2]), seen([12]))).toMatchObject({ ratio: 6, isReached: true })
     expect(judge(seen([2]), seen([12.1]))).toMatchObject({ isReached: false })
   })
 
-  it('is missed by whatever an honest caller should not be answered', () => {
+  it('is missed by any answer that an honest caller should not get', () => {
     const failed = judge(seen([10]), seen([10], { '503 service_unavailable': 2 }))
     expect(failed).toMatchObject({ isReached: false, failures: '2 x 503 service_unavailable' })
   })
 
-  it('is missed by what was never measured in calm', () => {
+  it('is missed when the time without attack was never measured', () => {
     expect(judge(new Map(), seen([10]))).toMatchObject({ isReached: false })
   })
 
-  it('names the worst first, those that missed before those that did not', () => {
+  it('names the worst first, missed ones before the others', () => {
     const calm: Observed = new Map()
     const attacked: Observed = new Map()
     const figures = { small: [1, 5], far: [100, 900], near: [100, 150] }
@@ -79,13 +71,13 @@ describe('the verdict on neighbours', () => {
     expect(line).toContain('2 of 3 reached')
   })
 
-  it('takes all phases of one kind together', () => {
+  it('combines all phases of one kind', () => {
     const merged = merge([seen([1], { '503': 1 }), seen([2, 3], { '503': 1 })])
     expect(merged.get('GET /v1/claims')).toEqual({ latenciesMs: [1, 2, 3], failures: { '503': 2 } })
   })
 })
 
-// Requests are made when they are due: their names need no data.
+// Requests are created when they are due: their names need no data.
 const NOTHING = {
   captures: { deviceId: '' } as HonestData['captures'],
   bodies: [],

@@ -1,4 +1,4 @@
-// The bootstrap in checkouts of a few files, with an npm that is a script: what it installs is this machine's own Node.
+// The bootstrap in checkouts of a few files, with a script as npm: what it installs is this machine's own Node.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ beforeEach(() => {
   write('commands/say.js', 'console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd() }))')
 })
 
-// Also what a failed test left: nothing may run on in a folder that is gone.
+// Also processes of a failed test: none may run on in a deleted folder.
 afterEach(async () => {
   for (const child of started) child.kill('SIGKILL')
   const npm = join(root, 'npm-pid')
@@ -45,7 +45,7 @@ describe('the bootstrap', () => {
     expect(existsSync(join(root, 'node_modules'))).toBe(false)
   })
 
-  it('is written so that an old Node gets as far as that sentence', () => {
+  it('uses only syntax that an old Node parses, so that it prints that sentence', () => {
     const code = readFileSync(BOOTSTRAP, 'utf8')
       .replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''")
       .replaceAll(/\/\/.*$/gm, '')
@@ -62,7 +62,7 @@ describe('the bootstrap', () => {
     }
   })
 
-  it('installs once and runs the command where its user stands', async () => {
+  it("installs once and runs the command in the user's working directory", async () => {
     const first = await end(run(['one', '--two']))
     expect(first.code).toBe(0)
     expect(first.stderr).toContain('Installing dependencies')
@@ -75,7 +75,7 @@ describe('the bootstrap', () => {
     expect(installs()).toBe(1)
   })
 
-  it('takes what somebody else installed, and installs again when the lock file changes', async () => {
+  it('accepts what another user installed, and installs again when the lock file changes', async () => {
     expect(spawnSync(process.execPath, ['npm-cli.js'], { cwd: root }).status).toBe(0)
     expect((await end(run())).stderr).toBe('')
     write(
@@ -116,20 +116,20 @@ describe('the bootstrap', () => {
     expect(readFileSync(join(home, 'native/lib/libsome.so.1'), 'utf8')).toBe('the library')
   })
 
-  it('gives its processes a cache for compiled code, unless one is named', async () => {
+  it('gives its processes a cache for compiled code, unless one is configured', async () => {
     write('commands/say.js', 'console.log(process.env.NODE_COMPILE_CACHE)')
     expect((await end(run())).stdout.trim()).toBe(join(root, 'node_modules/.cache/compile'))
     expect((await end(run([], { NODE_COMPILE_CACHE: '/somewhere' }))).stdout.trim()).toBe('/somewhere')
   })
 
-  it('lets one of several first commands install, and the others wait for it', async () => {
+  it('lets one of several concurrent first commands install, and the others wait for it', async () => {
     const results = await Promise.all([1, 2, 3].map(() => end(run([], { PAUSE_MS: '700' }))))
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0])
     expect(installs()).toBe(1)
     expect(results.filter(({ stderr }) => stderr.includes('waiting for it'))).toHaveLength(2)
   })
 
-  it('says that npm failed, and begins anew the next time', async () => {
+  it('reports that npm failed, and starts again the next time', async () => {
     const failed = await end(run([], { FAIL: '1' }))
     expect(failed.code).toBe(1)
     expect(failed.stderr).toMatch(/the registry is gone\n`npm ci` failed[^\n]*\n$/)
@@ -139,13 +139,13 @@ describe('the bootstrap', () => {
     expect(existsSync(join(root, 'node_modules/half-unpacked'))).toBe(false)
   })
 
-  it('refuses to run when npm left out what the lock file pins for this machine', async () => {
+  it('refuses to run when npm omitted what the lock file pins for this machine', async () => {
     const { code, stdout, stderr } = await end(run([], { LEAVE_OUT: RUNTIME }))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(new RegExp(`did not install what package-lock.json pins: ${RUNTIME}\\.`))
   })
 
-  it('runs on the Node of the machine where the lock file pins none for it, if that is new enough', async () => {
+  it("runs on the machine's Node if the lock file pins none for it and that is new enough", async () => {
     const { [RUNTIME]: _, ...packages } = LOCK.packages
     write('package-lock.json', JSON.stringify({ packages }))
     expect((await end(run(['one']))).code).toBe(0)
@@ -159,13 +159,13 @@ describe('the bootstrap', () => {
     expect(stderr).toMatch(/The packages bring no Node for .*: install Node 24/)
   })
 
-  it('says that npm is missing', async () => {
+  it('reports that npm is missing', async () => {
     const { code, stderr } = await end(run([], { npm_execpath: '', PATH: join(root, 'nowhere') }))
     expect(code).toBe(1)
     expect(stderr).toMatch(/\nnpm was not found\.[^\n]*\n$/)
   })
 
-  it('ends an install at once when it is interrupted, and begins anew the next time', async () => {
+  it('ends an install at once when it is interrupted, and starts again the next time', async () => {
     const child = run([], { PAUSE_MS: '60000' })
     await until(() => existsSync(join(root, 'npm-pid')))
     child.kill('SIGINT')
@@ -176,7 +176,7 @@ describe('the bootstrap', () => {
     expect(existsSync(join(root, 'node_modules/half-unpacked'))).toBe(false)
   })
 
-  it('waits for an npm whose starter was killed', async () => {
+  it('waits for an npm whose parent was killed', async () => {
     const child = run([], { PAUSE_MS: '700' })
     await until(() => existsSync(join(root, 'npm-pid')))
     child.kill('SIGKILL')

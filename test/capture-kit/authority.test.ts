@@ -13,7 +13,7 @@ const request = () => ({
   notAfter: new Date(NOW.getTime() + DAY_MS),
 })
 
-test('issues a chain that ends in its root, each certificate signed by the next', async () => {
+test('the authority issues a chain that ends in its root, each certificate signed by the next', async () => {
   const authority = await createAuthority({ name: 'Test Phones', now })
   const asked = request()
   const [leaf, intermediate] = (await authority.issue(asked)).map((der) => new X509Certificate(der))
@@ -31,7 +31,7 @@ test('issues a chain that ends in its root, each certificate signed by the next'
   expect(new X509Certificate(authority.rootPem).raw.equals(authority.rootDer)).toBe(true)
 })
 
-test('issues under the same root after export and import', async () => {
+test('the authority issues under the same root after export and import', async () => {
   const authority = await createAuthority({ name: 'Test Phones', now })
   const again = openAuthority(JSON.parse(JSON.stringify(authority.export())))
   const [leaf, intermediate] = (await again.issue(request())).map((der) => new X509Certificate(der))
@@ -41,13 +41,13 @@ test('issues under the same root after export and import', async () => {
   expect(intermediate?.verify(new X509Certificate(authority.rootDer).publicKey)).toBe(true)
 })
 
-test('takes serial numbers from the source given, positive whatever it answers', async () => {
+test('the authority takes serial numbers from the given source, and makes them positive', async () => {
   const authority = await createAuthority({ name: 'Test Phones', now, random: (bytes) => Buffer.alloc(bytes, 0xff) })
   const [leaf] = await authority.issue(request())
   expect(new X509Certificate(leaf ?? '').serialNumber).toBe(`7F${'FF'.repeat(15)}`)
 })
 
-test('refuses a name that would be read as more than a name', async () => {
+test('the authority refuses a name that would be parsed as more than a name', async () => {
   const authority = await createAuthority({ name: 'Test Phones', now })
   for (const subject of ['', 'A, O=Bank', 'A + B', '"quoted"', '#0401', 'x'.repeat(65), 'a\0b']) {
     await expect(authority.issue({ ...request(), subject })).rejects.toThrow(TypeError)

@@ -39,7 +39,7 @@ async function start(answers: (seen: Seen, count: number) => Answer, path = '') 
   return { client, seen }
 }
 
-test('uploads bytes with their type and digest', async () => {
+test('the client uploads bytes with their type and digest', async () => {
   const photo = Buffer.from('photo')
   const { client, seen } = await start(() => ({ body: { media_id: 'med_1' } }), '/api/')
   expect(await client.upload(photo, 'image/jpeg')).toEqual({ media_id: 'med_1' })
@@ -56,7 +56,7 @@ test('uploads bytes with their type and digest', async () => {
   })
 })
 
-test('sends a chunk to its place in its session, with its digest', async () => {
+test('the client sends a chunk to its index in its session, with its digest', async () => {
   const { client, seen } = await start(() => ({ body: { index: 3 } }))
   await client.sendChunk('cap_1', 3, Buffer.from('chunk'))
   const digest = createHash('sha256').update('chunk').digest('base64')
@@ -68,7 +68,7 @@ test('sends a chunk to its place in its session, with its digest', async () => {
   })
 })
 
-test('opens as many sessions as asked for, a thousand per call', async () => {
+test('the client opens as many sessions as requested, a thousand per call', async () => {
   const { client, seen } = await start(({ body }) => {
     const { count } = JSON.parse(body.toString())
     return { body: { sessions: Array.from({ length: count }, () => ({ session_nonce: 'n' })) } }
@@ -78,7 +78,7 @@ test('opens as many sessions as asked for, a thousand per call', async () => {
   expect(await client.openSessions(0)).toEqual([])
 })
 
-test('streams a batch as NDJSON', async () => {
+test('the client streams a batch as NDJSON', async () => {
   const { client, seen } = await start(() => ({ status: 202, body: { batch_id: 'bat_1', accepted: 2, rejected: [] } }))
   const lines = ['1', '2'].map((id) => ({
     external_id: id,
@@ -90,7 +90,7 @@ test('streams a batch as NDJSON', async () => {
   expect(seen[0]?.body.toString()).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 })
 
-test('reads the results of a batch line by line, to the line that ends them', async () => {
+test('the client reads the results of a batch line by line, to the line that ends them', async () => {
   const results = [
     { line: 1, cursor: 'a' },
     { line: 2, cursor: 'b' },
@@ -107,7 +107,7 @@ test('reads the results of a batch line by line, to the line that ends them', as
   await expect(Array.fromAsync(client.readBatchResults('bat_1'))).rejects.toThrow('broke off')
 })
 
-test('asks again after 429 and 503, with the whole body, and honours Retry-After', async () => {
+test('the client retries after 429 and 503, with the whole body, and honours Retry-After', async () => {
   const { client, seen } = await start((_, count) =>
     count < 3
       ? { status: count === 1 ? 429 : 503, headers: { 'retry-after': '0' }, body: { code: 'rate_limited' } }
@@ -119,7 +119,7 @@ test('asks again after 429 and 503, with the whole body, and honours Retry-After
   expect(seen).toHaveLength(3)
 })
 
-test('throws what the API says, once, for every other refusal', async () => {
+test('the client throws the text of the API, once, for every other refusal', async () => {
   const problem = {
     code: 'invalid_request',
     detail: 'The body has errors.',
@@ -136,7 +136,7 @@ test('throws what the API says, once, for every other refusal', async () => {
   expect(seen[0]?.headers.prefer).toBe('wait=10')
 })
 
-test('says so when the answer is no JSON at all', async () => {
+test('the client reports an answer that is not JSON', async () => {
   const { client } = await start(() => ({ status: 502, body: '<html>Bad gateway</html>' }))
   await expect(client.getBatch('bat_1')).rejects.toMatchObject({ status: 502, code: 'unreadable_answer' })
 })

@@ -53,7 +53,7 @@ function runIn(
   })
 }
 
-test('writes a signed body with the photo in it, taken when and where the photo says', async () => {
+test('the command writes a signed body with the photo in it, with the time and place of the photo', async () => {
   const { code, stdout } = await run(photo, '--claim', 'CLM-1')
   const body: AttestBody = JSON.parse(stdout)
   const bytes = await readFile(photo)
@@ -71,7 +71,7 @@ test('writes a signed body with the photo in it, taken when and where the photo 
   expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, value)).toBe(true)
 })
 
-test('is the same device in the next run, and keeps its keys to itself', async () => {
+test('the command uses the same device in the next run, and keeps its keys private', async () => {
   const out = join(folder, 'body.json')
   const { code, stdout } = await run(
     photo,
@@ -96,7 +96,7 @@ test('is the same device in the next run, and keeps its keys to itself', async (
   for (const name of await readdir(keys)) expect((await stat(join(keys, name))).mode & 0o777).toBe(0o600)
 })
 
-test('says what is wrong with its arguments, and where help is', async () => {
+test('the command names invalid arguments, and where to find help', async () => {
   const wrong = [
     [],
     [photo, '--bogus'],
@@ -114,7 +114,7 @@ test('says what is wrong with its arguments, and where help is', async () => {
   expect(help.stdout).toContain('--admin-key')
 })
 
-test('takes its key from a file or from the environment', async () => {
+test('the command takes its key from a file or from the environment', async () => {
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization)
@@ -147,14 +147,14 @@ test('takes its key from a file or from the environment', async () => {
       expect({ args, code }).toEqual({ args, code: 2 })
       expect(stderr).toMatch(/key/)
     }
-    // Without a service it is nobody's key.
+    // Without a service the key belongs to no account.
     expect((await runIn({ COUNTERSIGN_KEY: 'k' }, photo)).code).toBe(0)
   } finally {
     server.close()
   }
 })
 
-test('ends with a sentence and no stack when the world is not as expected', async () => {
+test('the command ends with a sentence and no stack for expected failures', async () => {
   const text = join(folder, 'text.jpg')
   await writeFile(text, 'not a photo')
   const damaged = join(folder, 'damaged')

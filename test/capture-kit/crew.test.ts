@@ -68,7 +68,7 @@ test.each<CaptureKind>(['honest', ...TAMPERINGS])('%s: exactly what the kind say
   expect(body.bundle?.session_nonce).toBe(capture.session === undefined ? undefined : `nonce_${capture.session}`)
 })
 
-test('makes photos that differ from each other, and whose EXIF says what the bundle says', async () => {
+test('the crew makes photos that differ from each other, with EXIF that agrees with the bundle', async () => {
   const withExif = plan.captures.filter(({ exif }) => exif !== null)
   const digests = new Set(withExif.map((capture) => sha256(crew.shoot(capture, scenes).photo)))
   expect(digests.size).toBe(withExif.length)
@@ -83,12 +83,12 @@ test('makes photos that differ from each other, and whose EXIF says what the bun
   }
 })
 
-test('exchanges the photo also where there is one scene only', () => {
+test('the crew replaces the photo also where there is one scene only', () => {
   const shot = crew.shoot(find('wrong_hash'), [scenes[0]])
   expect(shot.photo.equals(shot.original)).toBe(false)
 })
 
-test('refuses to compose a replay for which no session was opened', () => {
+test('the crew refuses to compose a replay for which no session was opened', () => {
   const capture = find('replayed_nonce')
   expect(() => crew.compose(capture, crew.shoot(capture, scenes), { ...links, nonces: [] })).toThrow(RangeError)
 })

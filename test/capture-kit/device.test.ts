@@ -17,7 +17,7 @@ const isSigned = (chain: readonly string[], bundle: Bundle, value: string): bool
   return verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(value, 'base64url'))
 }
 
-test('signs the canonical bundle with the key of its certificate', async () => {
+test('a device signs the canonical bundle with the key of its certificate', async () => {
   const device = await makeDevice()
   const body = device.capture({
     photo: PHOTO,
@@ -50,7 +50,7 @@ test('signs the canonical bundle with the key of its certificate', async () => {
   expect(isSigned(chain, { ...reordered, captured_at: '2026-11-20T15:11:00.001Z' }, signature?.value ?? '')).toBe(false)
 })
 
-test('leaves out what it does not know, so that the body survives JSON unchanged', async () => {
+test('a device omits unknown members, so that the body survives JSON unchanged', async () => {
   const device = await makeDevice()
   const body = device.capture({
     photo: PHOTO,
@@ -63,7 +63,7 @@ test('leaves out what it does not know, so that the body survives JSON unchanged
   expect(body.media).toEqual({ content_type: 'image/jpeg', data: PHOTO.toString('base64') })
 })
 
-test('is the same device after export and import', async () => {
+test('a device is the same after export and import', async () => {
   const device = await makeDevice()
   const again = openDevice(JSON.parse(JSON.stringify(device.export())))
   const { bundle, signature } = again.capture({ photo: PHOTO, capturedAt: NOW, media: { media_id: 'med_1' } })
@@ -72,7 +72,7 @@ test('is the same device after export and import', async () => {
   expect(bundle && isSigned(chain, bundle, signature?.value ?? '')).toBe(true)
 })
 
-test('carries a chain that is valid now and for captures of the last weeks', async () => {
+test('a device has a chain that is valid now and for captures of the last weeks', async () => {
   const { chain } = await makeDevice()
   expect(chain).toHaveLength(2)
   for (const certificate of chain.map((der) => new X509Certificate(der))) {

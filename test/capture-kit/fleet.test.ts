@@ -9,12 +9,12 @@ const SIZES = [16, 17, 40, 250, 3000]
 const plan = (claims: number, seed = 1) => planFleet({ seed, claims, now: NOW })
 const ageHours = ({ capturedAt }: PlannedCapture) => (NOW.getTime() - capturedAt.getTime()) / HOUR_MS
 
-test('is the same plan for the same seed, and another for another', () => {
+test('a fleet is the same plan for the same seed, and another for another seed', () => {
   expect(plan(100)).toEqual(plan(100))
   expect(plan(100, 2).captures).not.toEqual(plan(100).captures)
 })
 
-test('has as many captures as asked for, each with a claim and an id of its own', () => {
+test('a fleet has as many captures as requested, each with a claim and an id of its own', () => {
   for (const claims of [1, 2, 3, 15, ...SIZES]) {
     const { captures } = plan(claims)
     expect(captures).toHaveLength(claims)
@@ -24,7 +24,7 @@ test('has as many captures as asked for, each with a claim and an id of its own'
   for (const claims of [0, -1, 1.5, Number.NaN]) expect(() => plan(claims)).toThrow(RangeError)
 })
 
-test('covers every kind from 16 captures on, and is about 70 % honest when there is room', () => {
+test('a fleet covers every kind from 16 captures on, and is about 70 % honest when there are enough', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     for (const claims of SIZES) {
       const kinds = plan(claims, seed).captures.map(({ kind }) => kind)
@@ -35,7 +35,7 @@ test('covers every kind from 16 captures on, and is about 70 % honest when there
   }
 })
 
-test('expects a score that is the sum of its factors, with the status and provenance that follow', () => {
+test('a fleet expects a score that is the sum of its factors, with the status and provenance that follow', () => {
   for (const { kind, expected } of plan(250).captures) {
     expect(expected).toEqual(expectationOf(kind))
     expect(expected.riskScore).toBe(expected.factors.reduce((sum, code) => sum + (POINTS[code] ?? Number.NaN), 0))
@@ -74,7 +74,7 @@ test.each([
   expect(expectationOf(kind)).toEqual({ factors, advisoryFactors, riskScore, riskStatus, provenanceStatus })
 })
 
-test('replays each nonce once, after its honest use, from the same device and within its time', () => {
+test('a fleet replays each nonce once, after its honest use, from the same device and within its time', () => {
   for (const seed of [1, 2, 3]) {
     const { captures, sessions } = plan(800, seed)
     for (let session = 0; session < sessions; session += 1) {
@@ -87,7 +87,7 @@ test('replays each nonce once, after its honest use, from the same device and wi
   }
 })
 
-test('does to each capture what its kind says, and nothing else', () => {
+test('a fleet changes each capture as its kind says, and nothing else', () => {
   const { captures, devices } = plan(800)
   for (const capture of captures) {
     const { kind, exif, gps, biometric, claim } = capture
@@ -118,7 +118,7 @@ test('does to each capture what its kind says, and nothing else', () => {
   }
 })
 
-test('tells every difference between plan and result, and none where there is none', () => {
+test('a fleet reports every difference between plan and result, and none where there is none', () => {
   const expected = expectationOf('no_gps')
   const result = {
     factors: [{ code: 'hardware_backing_absent' }, { code: 'gps_absent' }],

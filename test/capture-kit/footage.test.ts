@@ -39,7 +39,7 @@ test.each([
   ['video', null, null],
   ['dropped_chunk', 2, null],
   ['edited_chunk', null, 2],
-] as const)('%s: exactly what the kind says has become of its chunks', (kind, missing, edited) => {
+] as const)('%s: the chunks have exactly the defects of their kind', (kind, missing, edited) => {
   const { body, chunks, facts } = filmed(kind)
   expect(body).toMatchObject({ media_type: 'video', media: { session_id: 'cap_1' } })
   expect(facts.chain).toMatchObject({ seed: 'nonce', verifiedLinks: 5, link: null, lastLink: null, duplicate: null })
@@ -49,7 +49,7 @@ test.each([
   expect(body.bundle?.sensor_hash === whole.digest('hex')).toBe(kind === 'video')
 })
 
-test('the plan says what must be found, with and without hardware evidence', () => {
+test('the plan states the expected factors, with and without hardware evidence', () => {
   const scores = (given: FleetPlan) => planVideos(given).map(({ expected }) => expected.riskScore)
   expect(planVideos(plan).map(({ kind }) => kind)).toEqual([...VIDEO_KINDS])
   expect(scores(plan)).toEqual([0, 90, 100])

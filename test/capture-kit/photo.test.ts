@@ -25,7 +25,7 @@ const readAll = async (photo: Buffer) =>
 
 const pixelsOf = (photo: Buffer) => sharp(photo).raw().toBuffer()
 
-test('renders the same bytes for the same seed, and another picture for another', async () => {
+test('a photo has the same bytes for the same seed, and shows another picture for another seed', async () => {
   const [first, again, other] = await Promise.all(
     [7, 7, 8].map((seed) => renderPhoto({ seed, ...SMALL, exif: makeExif() })),
   )
@@ -33,7 +33,7 @@ test('renders the same bytes for the same seed, and another picture for another'
   expect((await pixelsOf(first ?? Buffer.alloc(0))).equals(await pixelsOf(other ?? Buffer.alloc(0)))).toBe(false)
 })
 
-test('renders pictures that differ to a perceptual hash', async () => {
+test('photos differ for a perceptual hash', async () => {
   const hashes = await Promise.all(
     Array.from({ length: 24 }, async (_, seed) => perceptualHash(await renderPhoto({ seed, ...SMALL, exif: null }))),
   )
@@ -41,12 +41,12 @@ test('renders pictures that differ to a perceptual hash', async () => {
   expect(Math.min(...distances)).toBeGreaterThan(6)
 })
 
-test('renders 12 megapixels unless told otherwise', async () => {
+test('a photo has 12 megapixels by default', async () => {
   const { width, height, format } = await sharp(await renderPhoto({ seed: 1, exif: null })).metadata()
   expect({ width, height, format }).toEqual({ width: 4000, height: 3000, format: 'jpeg' })
 })
 
-test('writes the EXIF of a camera, as an independent reader sees it', async () => {
+test('a photo has the EXIF of a camera, as an independent reader parses it', async () => {
   const tags = await readAll(await renderPhoto({ seed: 1, ...SMALL, exif: makeExif() }))
   expect(tags).toMatchObject({
     Make: 'Apple',
@@ -76,7 +76,7 @@ test('writes the EXIF of a camera, as an independent reader sees it', async () =
   expect(tags.longitude).toBeCloseTo(151.215297, 7)
 })
 
-test('writes positions that never reach sixty minutes or seconds', async () => {
+test('positions are written without sixty minutes or seconds', async () => {
   const photo = await renderPhoto({ seed: 1, width: 8, height: 8, exif: null })
   for (const lat of [0, -0.000001, 59.999999999, 89.99999999, -90, 12.9999999, 1 / 3]) {
     const tags = await readAll(withExif(photo, makeExif({ gps: { lat, lng: -lat, altitudeMetres: -3 } })))
@@ -89,7 +89,7 @@ test('writes positions that never reach sixty minutes or seconds', async () => {
   }
 })
 
-test('shows tampering where it is asked for: an editor, another clock, no EXIF', async () => {
+test('a photo shows tampering on request: an editor, another clock, no EXIF', async () => {
   const photo = await renderPhoto({ seed: 1, ...SMALL, exif: null })
   expect((await sharp(photo).metadata()).exif).toBeUndefined()
   const edited = await readAll(
@@ -99,8 +99,8 @@ test('shows tampering where it is asked for: an editor, another clock, no EXIF',
   expect(edited.OffsetTimeOriginal).toBeUndefined()
 })
 
-describe('relabelling', () => {
-  test('exchanges the EXIF and leaves every pixel', async () => {
+describe('relabelling a photo', () => {
+  test('replaces the EXIF and leaves every pixel unchanged', async () => {
     const photo = await renderPhoto({ seed: 3, ...SMALL, exif: makeExif() })
     const relabelled = withExif(photo, makeExif({ takenAt: new Date(0), gps: undefined, orientation: 6 }))
     const tags = await readAll(relabelled)
@@ -118,7 +118,7 @@ describe('relabelling', () => {
     expect((await sharp(withExif(photo, makeExif())).metadata()).icc).toEqual((await sharp(photo).metadata()).icc)
   })
 
-  test('refuses what is not a JPEG, however it is broken', async () => {
+  test('refuses input that is not a JPEG, however it is broken', async () => {
     const photo = await renderPhoto({ seed: 3, width: 16, height: 16, exif: null })
     const broken = [
       Buffer.alloc(0),
@@ -139,22 +139,22 @@ describe('reading a photo of the user', () => {
   const read = async (changes: Partial<ExifFacts>) =>
     readCameraFacts(await renderPhoto({ seed: 1, width: 16, height: 16, exif: makeExif(changes) }))
 
-  test('takes time and place', async () => {
+  test('reads time and place', async () => {
     expect(await read({})).toEqual({ capturedAt: TAKEN_AT, zone: 'written', gps: { lat: -33.856784, lng: 151.215297 } })
   })
 
-  test('takes the zone from the GPS clock where none is written', async () => {
+  test('uses the zone of the GPS clock when none is written', async () => {
     expect(await read({ hasOffset: false })).toMatchObject({ capturedAt: TAKEN_AT, zone: 'gps' })
   })
 
-  test('falls back on the zone of this machine', async () => {
+  test('falls back to the zone of this machine', async () => {
     const { capturedAt, zone, gps } = await read({ hasOffset: false, gps: undefined, utcOffsetMinutes: 0 })
     expect(zone).toBe('machine')
     expect(gps).toBeUndefined()
     expect(capturedAt).toEqual(new Date(2026, 10, 20, 15, 11, 22, 45))
   })
 
-  test('says nothing where there is nothing, and never throws', async () => {
+  test('returns nothing where there is nothing, and never throws', async () => {
     const photo = await renderPhoto({ seed: 1, width: 16, height: 16, exif: makeExif() })
     const damaged = Buffer.from(photo)
     damaged.fill(0xff, 20, 300)
@@ -164,7 +164,7 @@ describe('reading a photo of the user', () => {
     await readCameraFacts(damaged)
   })
 
-  test('tells the types that can be attested by their first bytes', async () => {
+  test('recognizes the types that can be attested by their first bytes', async () => {
     const image = sharp({ create: { width: 8, height: 8, channels: 3, background: '#468' } })
     const [jpeg, png, webp, tiff, avif] = await Promise.all([
       image.clone().jpeg().toBuffer(),

@@ -26,8 +26,8 @@ function exifAt(takenAt: Date, changes: Partial<ExifFacts> = {}): ExifFacts {
   return { camera, takenAt, utcOffsetMinutes: 60, hasOffset: true, gps, exposureSeconds: 0.01, iso: 50, ...changes }
 }
 
-describe('what the kit writes', () => {
-  it.each(FORMATS)('as %s is read by others', async (_, render) => {
+describe('a TIFF written by the kit', () => {
+  it.each(FORMATS)('as %s is read by other libraries', async (_, render) => {
     const takenAt = new Date('2026-11-20T15:11:22.045Z')
     const photo = await render({ seed: 1, width: 64, height: 48, exif: exifAt(takenAt) })
     expect(sniffContentType(photo)).toBe('image/tiff')
@@ -110,15 +110,19 @@ describe('a capture over HTTP', () => {
     expect([thumbnail.status, thumbnail.headers.get('content-type')]).toEqual([200, 'image/webp'])
   })
 
-  it.each(FORMATS)('of %s that was edited, and of another time, says both', { timeout: 60_000 }, async (_, render) => {
-    const takenAt = new Date()
-    const exif = exifAt(new Date(takenAt.getTime() - 3 * 3_600_000), { software: 'ACDSee Ultimate 2021' })
-    const result = await capture(await render({ seed: 7, width: 64, height: 48, exif }), takenAt)
-    expect(result.factors).toEqual([])
-    expect(result.advisory_factors).toMatchObject([
-      { code: 'exif_timestamp_mismatch', evidence: { utc_offset: '+01:00' } },
-      { code: 'exif_editor_trace', evidence: { editor: 'ACDSee' } },
-      { code: 'c2pa_absent' },
-    ])
-  })
+  it.each(FORMATS)(
+    'of %s that was edited, and of another time, raises both',
+    { timeout: 60_000 },
+    async (_, render) => {
+      const takenAt = new Date()
+      const exif = exifAt(new Date(takenAt.getTime() - 3 * 3_600_000), { software: 'ACDSee Ultimate 2021' })
+      const result = await capture(await render({ seed: 7, width: 64, height: 48, exif }), takenAt)
+      expect(result.factors).toEqual([])
+      expect(result.advisory_factors).toMatchObject([
+        { code: 'exif_timestamp_mismatch', evidence: { utc_offset: '+01:00' } },
+        { code: 'exif_editor_trace', evidence: { editor: 'ACDSee' } },
+        { code: 'c2pa_absent' },
+      ])
+    },
+  )
 })

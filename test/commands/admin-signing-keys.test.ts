@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys, type SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Services } from '#src/services.ts'
-import { readCommand } from '../../commands/admin/acts.ts'
+import { readCommand } from '../../commands/admin/commands.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,7 +19,7 @@ describe('admin -- signing-keys', () => {
     const command = readCommand(line.split(' '))
     if (command === undefined) throw new Error('no command')
     return command.act({
-      services: { signingKeys: () => keys } as Services,
+      services: { platform: { signingKeys: keys } } as Services,
       confirm: async (question) => {
         asked.push(question)
         if (!isAgreed) throw new Error('Nothing was changed.')
@@ -39,7 +39,7 @@ describe('admin -- signing-keys', () => {
   })
   afterAll(() => database.close())
 
-  it('lists every key with what it does, and nothing of the private ones', async () => {
+  it('lists every key with its role, and nothing of the private keys', async () => {
     const list = await run('signing-keys list')
     expect(list).toHaveLength(4)
     expect(list).toContainEqual({
@@ -53,7 +53,7 @@ describe('admin -- signing-keys', () => {
     })
   })
 
-  it('changes nothing unless it is agreed', async () => {
+  it('changes nothing without confirmation', async () => {
     await expect(run('signing-keys rotate --environment live --family record', false)).rejects.toThrow('Nothing was')
     expect(asked.at(-1)).toMatch(/new live key for results/)
     expect(await run('signing-keys list')).toHaveLength(4)
@@ -82,7 +82,7 @@ describe('admin -- signing-keys', () => {
     'signing-keys rotate --environment live --family passport',
     'signing-keys rotate now --environment live --family record',
     'signing-keys list --family record',
-  ])('refuses wrong words before anything starts: %s', (line) => {
+  ])('refuses unknown words before it changes anything: %s', (line) => {
     expect(() => readCommand(line.split(' '))).toThrow()
   })
 })

@@ -3,7 +3,7 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys, type Keys } from '#src/account/keys/keys.ts'
 import { isPaused } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
-import { readCommand } from '../../commands/admin/acts.ts'
+import { readCommand } from '../../commands/admin/commands.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 describe('admin', () => {
@@ -16,7 +16,7 @@ describe('admin', () => {
     const command = readCommand(words)
     if (command === undefined) throw new Error('no command')
     return command.act({
-      services: { db: () => db, keys: () => keys, accounts: () => createAccounts({ db }) } as Services,
+      services: { platform: { db }, account: { keys, accounts: createAccounts({ db }) } } as Services,
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },
@@ -31,7 +31,7 @@ describe('admin', () => {
   })
   afterAll(() => database.close())
 
-  it('leads from an account to its key, and from the key that leaked to its end', async () => {
+  it('creates an account and its key, and finds and revokes a leaked key', async () => {
     const account = (await run(['account', 'create', '--name', 'Acme Insurance', '--plan', 'growth'])) as { id: string }
     expect(await say('account list')).toContainEqual(
       expect.objectContaining({ id: account.id, name: 'Acme Insurance' }),
@@ -62,7 +62,7 @@ describe('admin', () => {
     ])
   })
 
-  it('pauses a queue only when that is agreed', async () => {
+  it('pauses a queue only after confirmation', async () => {
     await expect(say('queue pause deliver', false)).rejects.toThrow('Nothing was changed.')
     expect(await isPaused(database.db, 'deliver')).toBe(false)
     await say('queue pause deliver')
@@ -71,7 +71,7 @@ describe('admin', () => {
     expect(await isPaused(database.db, 'deliver')).toBe(false)
   })
 
-  it('knows no account that is not there', async () => {
+  it('reports an unknown account', async () => {
     for (const line of ['key list', 'key create --scopes verify']) {
       await expect(say(`${line} --account acc_nobody --environment live`)).rejects.toThrow('There is no account')
     }

@@ -1,4 +1,4 @@
-// Folders of captures as an insurer has them, made by the capture kit.
+// Folders of captures in the form that insurers have, made by the capture kit.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { CAMERAS } from '../../capture-kit/stock.ts'
 
 export interface Maker {
   device: Device
-  /** Another picture, to the byte, for each number. */
+  /** A picture with its own bytes for each number. */
   photo(index: number): Buffer
   /** Without its media. */
   body(photo: Buffer, more?: Partial<AttestBody>): Omit<AttestBody, 'media'>
@@ -18,7 +18,7 @@ export interface Maker {
   write(directory: string, name: string, index: number, more?: Partial<AttestBody>): void
 }
 
-/** @param service Where the device is enrolled; without it, each capture is from a stranger. */
+/** @param service Where the device is enrolled; without it, each capture is from an unknown device. */
 export async function createMaker(service?: { baseUrl: string; key: string }): Promise<Maker> {
   const now = () => new Date()
   const authority = await createAuthority({ name: 'Insurer Phones', now })

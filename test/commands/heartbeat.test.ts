@@ -3,7 +3,7 @@ import { watchHeartbeat } from '../../commands/heartbeat.ts'
 
 const SILENT_AFTER_MS = 60_000
 
-// A watch under a clock that only the test moves.
+// A watch whose clock only the test moves.
 function setUp() {
   let nowMs = 0
   let check = () => {}
@@ -36,7 +36,7 @@ function setUp() {
 }
 
 describe('the heartbeat of a process', () => {
-  it('says once that the process is silent', () => {
+  it('reports once that the process does not answer', () => {
     const { passSlowly, seen } = setUp()
     passSlowly(SILENT_AFTER_MS - 10_000)
     expect(seen.silent).toBe(0)
@@ -53,7 +53,7 @@ describe('the heartbeat of a process', () => {
     expect(seen.silent).toBe(0)
   })
 
-  it('spares a process that stood still together with its supervisor', () => {
+  it('spares a process that was suspended together with its supervisor', () => {
     const { heartbeat, pass, passSlowly, seen } = setUp()
     passSlowly(20_000)
     // A laptop that slept for a night, and again before the answer came.

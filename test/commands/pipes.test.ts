@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 test.each(['admin', 'capture', 'demo', 'evidence', 'submit'])(
-  '%s takes a reader that has seen enough',
+  '%s tolerates a reader that closes the pipe early',
   async (name) => {
     const command = fileURLToPath(new URL(`../../commands/${name}.ts`, import.meta.url))
     const child = spawn(process.execPath, [command, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })

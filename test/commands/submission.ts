@@ -1,4 +1,4 @@
-// Runs the command as its user does, against a real system, through a proxy that can fail on purpose.
+// Runs the command as a user does, against a real system, through a proxy that can fail on purpose.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -62,7 +62,7 @@ export function makeFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** What becomes of a request: passed on, cut before or after the service has done its work, or answered by the proxy. */
+/** The fate of a request: passed on, cut before or after the service has done its work, or answered by the proxy. */
 export type Fate = 'pass' | 'cut' | 'cut_answer' | { status: number; headers?: Record<string, string>; body?: string }
 
 export interface Gate {
@@ -72,7 +72,7 @@ export interface Gate {
   close(): Promise<void>
 }
 
-/** @param decide Asked for each request, before it is passed on; `count` is that of the same method and path, from 1. */
+/** @param decide Called for each request before it is passed on; `count` is that of this method and path, from 1. */
 export async function startGate(
   target: string,
   decide: (call: string, count: number, incoming: IncomingMessage) => Fate,

@@ -36,7 +36,7 @@ async function table(bytes: string | Buffer): Promise<string[]> {
   return rows
 }
 
-test('a table is read as offices write it, and a bad record costs the others nothing', async () => {
+test('a table is parsed as office programs write it, and an invalid record does not affect the others', async () => {
   const cases: [text: string | Buffer, rows: string[]][] = [
     ['file,note\na,b\n', ['2 ["a","b"]']],
     ['\uFEFFFile;Note\r\na;"b;c"\r\n', ['2 ["a","b;c"]']],
@@ -57,7 +57,7 @@ test('a table is read as offices write it, and a bad record costs the others not
   }
 })
 
-test('a table without its column, with one twice, or in another encoding is refused', async () => {
+test('a table is refused without its column, with a doubled column, or in another encoding', async () => {
   const utf16 = Buffer.from('\uFEFFfile,note\na,b\n', 'utf16le')
   for (const text of ['', 'photo,note\na,b', 'file,file\na,b', '"file\na', utf16]) {
     await expect(table(text)).rejects.toMatchObject({ code: 'ERR_USAGE' })
@@ -73,7 +73,7 @@ const RESULT = {
   external_id: null,
 } as const
 
-test('a journal remembers what was done across any cut', async () => {
+test('a journal keeps finished work when it is truncated at any byte', async () => {
   const evaluated: BatchLine = { ...RESULT, status: 'evaluated' }
   const journal = await openJournal(state, 'key')
   journal.addMedia('f', { mediaId: 'm', digest: 'd' })
@@ -95,7 +95,7 @@ test('a journal remembers what was done across any cut', async () => {
     if (cut === whole.length) {
       expect(again.read('k1')).toEqual({ result: evaluated })
       expect(['k1', 'k2', 'k3'].map(again.isDone)).toEqual([true, false, false])
-      // A refusal may not stand any more: who runs the command again wants to know.
+      // A refusal may no longer apply: the user who runs the command again wants to know.
       expect(again.hasOutcome('k3')).toBe(false)
       expect(again.open()).toEqual([{ batchId: 'b2', keys: ['k3', 'k4'] }])
       expect(again.mediaOf('f')).toEqual({ mediaId: 'm', digest: 'd' })
@@ -104,7 +104,7 @@ test('a journal remembers what was done across any cut', async () => {
   }
 })
 
-test('a journal takes no media of another key, and is for one process at a time', async () => {
+test('a journal accepts no media of another key, and is used by one process at a time', async () => {
   const journal = await openJournal(state, 'key')
   journal.addMedia('f', { mediaId: 'm', digest: 'd' })
   await journal.close()
@@ -114,7 +114,7 @@ test('a journal takes no media of another key, and is for one process at a time'
 
   writeFileSync(`${state}.lock`, String(process.ppid))
   await expect(openJournal(state, 'key')).rejects.toThrow(`Process ${process.ppid}`)
-  // Nobody has this one: the largest that a Linux gives is 2^22.
+  // No process has this id: the largest on Linux is 2^22.
   writeFileSync(`${state}.lock`, '4194305')
   await (await openJournal(state, 'key')).close()
 
@@ -122,7 +122,7 @@ test('a journal takes no media of another key, and is for one process at a time'
   await expect(openJournal(state, 'key')).rejects.toThrow('damaged')
 })
 
-test('a plan keeps its order, and tells lines apart that are the same', async () => {
+test('a plan keeps its order, and distinguishes equal lines', async () => {
   const plan = await createPlan(state)
   const entry = { source: 's', file: 'f', body: {}, problems: [] }
   const keys = []
@@ -136,7 +136,7 @@ test('a plan keeps its order, and tells lines apart that are the same', async ()
   await plan.remove()
 })
 
-test('progress is one line on a terminal and a line now and then elsewhere', () => {
+test('progress is one updated line on a terminal and an occasional line elsewhere', () => {
   let clock = 0
   let written = ''
   const write = (text: string) => {
@@ -163,7 +163,7 @@ test('progress is one line on a terminal and a line now and then elsewhere', () 
   ])
 })
 
-test('names of files reach a terminal without their control characters', () => {
+test('file names reach a terminal without their control characters', () => {
   const entry = {
     source: 'a\x1b[2J\n.jpg',
     file: '',

@@ -55,7 +55,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // A test that failed may have left one waiting.
+  // A failed test may have left a command waiting.
   for (const { child } of begun.splice(0)) child.kill('SIGKILL')
   await gate?.close()
   gate = undefined
@@ -99,10 +99,10 @@ const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
   ['when it asks for results', RESULTS, 1, 'cut'],
 ]
 
-test.each(POINTS)('goes on after it was killed %s, and submits nothing twice', (...point) =>
+test.each(POINTS)('the command continues after it was killed %s, and submits nothing twice', (...point) =>
   interrupt('SIGKILL', point),
 )
-test.each(POINTS.slice(1, 4))('goes on after Ctrl-C %s, and submits nothing twice', (...point) =>
+test.each(POINTS.slice(1, 4))('the command continues after Ctrl-C %s, and submits nothing twice', (...point) =>
   interrupt('SIGINT', point),
 )
 
@@ -124,12 +124,12 @@ async function interrupt(signal: 'SIGKILL' | 'SIGINT', [, call, count, fate]: (t
 
   const second = await through(() => 'pass')
   await expectWhole(await begin(second.url).ended)
-  // At most those that were under way are sent once more.
+  // At most the captures that were under way are sent once more.
   const again = second.seen.filter((one) => one === UPLOAD).length
   expect(again).toBeLessThanOrEqual(CAPTURES - uploaded + 2)
 }
 
-test('ends at once on the second Ctrl-C', async () => {
+test('the command ends at once on the second Ctrl-C', async () => {
   let isReached = false
   const { url } = await through((call) => {
     if (call !== SUBMIT) return 'pass'
@@ -142,7 +142,7 @@ test('ends at once on the second Ctrl-C', async () => {
     said += data
   })
   await until(() => isReached)
-  // Whoever writes into a pipe without a reader waits for ever: so does the orderly end.
+  // A write into a pipe without a reader never ends; neither does the orderly end.
   execFileSync('mkfifo', [join(out, `results.csv.${started.child.pid}`)])
   started.child.kill('SIGINT')
   await until(() => said.includes('again ends at once'))
@@ -153,7 +153,7 @@ test('ends at once on the second Ctrl-C', async () => {
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
-test('rides through a service that is busy, failing, cut off or gone for a while', async () => {
+test('the command continues through a busy, failing, cut off or stopped service', async () => {
   const { url, seen } = await through((call, count) => {
     if (call === UPLOAD && count === 2) return { status: 429, headers: { 'retry-after': '1' } }
     if (call === UPLOAD && count % 5 === 0) return count % 2 === 0 ? 'cut' : 'cut_answer'
@@ -166,7 +166,7 @@ test('rides through a service that is busy, failing, cut off or gone for a while
   expect(seen.filter((one) => one === SUBMIT).length).toBeGreaterThan(3)
 })
 
-test('goes on while the service is killed and starts again', async () => {
+test('the command continues while the service is killed and starts again', async () => {
   const kill = () => system.supervisor.children.get('web')?.kill('SIGKILL')
   const { url } = await through((call, count) => {
     if ((call === UPLOAD && count === 4) || (call === SUBMIT && count === 2)) kill()
@@ -175,7 +175,7 @@ test('goes on while the service is killed and starts again', async () => {
   await expectWhole(await begin(url).ended)
 })
 
-test('gives up with 3 when nobody is there for too long, and the same command goes on', async () => {
+test('the command gives up with 3 when the service is unreachable for too long, and can be continued', async () => {
   const gone = await through((call) => (call === SUBMIT ? 'cut' : 'pass'))
   const first = await begin(gone.url, '--patience', '1').ended
   expect(first).toMatchObject({ code: 3 })
@@ -184,7 +184,7 @@ test('gives up with 3 when nobody is there for too long, and the same command go
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
-test('sends smaller batches where a proxy allows no more', async () => {
+test('the command sends smaller batches where a proxy limits their size', async () => {
   const sizes: number[] = []
   const { url } = await through((call, count) => {
     if (call === SUBMIT) sizes.push(count)
@@ -194,7 +194,7 @@ test('sends smaller batches where a proxy allows no more', async () => {
   expect(sizes).toHaveLength(3)
 })
 
-test('a photo that breaks its connection each time costs the others nothing', async () => {
+test('a photo that breaks its connection each time does not affect the others', async () => {
   const broken = createHash('sha256').update(maker.photo(3)).digest('base64')
   const { url } = await through((call, _, { headers }) =>
     call === UPLOAD && headers['content-digest'] === `sha-256=:${broken}:` ? 'cut' : 'pass',
@@ -212,10 +212,10 @@ const AWAY: [how: string, isStruck: (call: string) => boolean, fate: Fate][] = [
   ['out of room for photos', (call) => call === UPLOAD, { status: 503, body: '{"detail":"The media store is full."}' }],
 ]
 
-test.each(AWAY)('blames no photo for a service that is %s', async (_, isStruck, fate) => {
+test.each(AWAY)('the command blames no photo for a service that is %s', async (_, isStruck, fate) => {
   const first = createHash('sha256').update(maker.photo(0)).digest('base64')
   let tries = 0
-  // Others are answered after its first failure, as by a service that drains; then nobody is, until it has failed six times.
+  // Others are answered after its first failure, as by a draining service; then none, until it has failed six times.
   const { url } = await through((call, count, { headers }) => {
     const isFirst = headers['content-digest'] === `sha-256=:${first}:`
     if (isFirst) tries += 1
@@ -227,14 +227,14 @@ test.each(AWAY)('blames no photo for a service that is %s', async (_, isStruck, 
   expect(tries).toBe(7)
 })
 
-test('sends nothing when everything is done', async () => {
+test('the command sends nothing when everything is done', async () => {
   await expectWhole(await begin(system.baseUrl).ended)
   const { url, seen } = await through(() => 'pass')
   await expectWhole(await begin(url).ended)
   expect(seen.filter((one) => one.startsWith('POST'))).toEqual([])
 })
 
-test('submits what was corrected, and only that', async () => {
+test('the command submits corrected captures, and only those', async () => {
   writeFileSync(join(folder, 'photo 03.json'), '{"bundle": ')
   const first = await begin(system.baseUrl).ended
   expect({ code: first.code, claims: await claimCount() }).toEqual({ code: 1, claims: CAPTURES - 1 })
@@ -244,7 +244,7 @@ test('submits what was corrected, and only that', async () => {
   expect(seen.filter((one) => one.startsWith('POST'))).toEqual([UPLOAD, SUBMIT])
 })
 
-test('submits again what was cancelled before its evaluation', async () => {
+test('the command submits captures again that were cancelled before their evaluation', async () => {
   const { db } = system.database
   await pauseQueue(db, 'attest')
   let isCancelled = false
@@ -273,7 +273,7 @@ test('submits again what was cancelled before its evaluation', async () => {
   expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('evaluated'))
 })
 
-test('takes off what a kill left of its last line, and refuses a state that is none or another account’s', async () => {
+test('the command repairs a truncated last line, and refuses an invalid state or another account’s', async () => {
   await expectWhole(await begin(system.baseUrl).ended)
   const state = join(out, 'submit-state.ndjson')
   const whole = readFileSync(state)
@@ -288,7 +288,7 @@ test('takes off what a kill left of its last line, and refuses a state that is n
   expect((await begin(system.baseUrl).ended).code).toBe(3)
 })
 
-test('lets only one run use a state', async () => {
+test('the command lets only one run use a state', async () => {
   let isHeld = true
   const { url } = await through((call) => (call === SUBMIT && isHeld ? { status: 503 } : 'pass'))
   const first = begin(url)

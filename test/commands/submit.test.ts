@@ -36,7 +36,7 @@ function submit(...args: string[]): Promise<Ended> {
   return start([...args, '--url', system.baseUrl, '--out', out], system.key).ended
 }
 
-/** Claims of this test alone: each file counts from another number. */
+/** Claims of this test alone: each test file starts at another number. */
 async function claimsNamed(start: string): Promise<number> {
   const rows = await system.database.owner<{ count: number }>(
     'SELECT count(DISTINCT claim_id)::int AS count FROM attestations WHERE external_id LIKE $1',
@@ -45,12 +45,12 @@ async function claimsNamed(start: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** What a row says, in the order of the input. */
+/** The contents of each row, in the order of the input. */
 function told(...columns: string[]): string[] {
   return readRows(out).map((row) => columns.map((column) => row[column]).join(' | '))
 }
 
-test('submits a folder of any depth, and says what was found of each capture', async () => {
+test('the command submits a folder of any depth, and reports the result of each capture', async () => {
   maker.write(folder, 'b/größe 1', 100)
   maker.write(folder, 'a 1', 101, { external_id: 'mine-1', claim: { reference: 'CLM-7', line: 'auto' } })
   const inside = maker.photo(102)
@@ -82,7 +82,7 @@ test('submits a folder of any depth, and says what was found of each capture', a
   expect(await claimsNamed('b/größe 1.jpg#')).toBe(1)
 })
 
-test('submits what a table names, with commas, semicolons or tabs', async () => {
+test('the command submits the files of a table, with commas, semicolons or tabs', async () => {
   for (const [index, mark] of [',', ';', '\t'].entries()) {
     maker.write(folder, `photos/${index}`, 200 + index)
     const table = join(folder, `table ${index}.csv`)
@@ -105,7 +105,7 @@ test('submits what a table names, with commas, semicolons or tabs', async () => 
   expect(claims).toEqual([{ loss_lat: 52.51, loss_lng: -13.3, line: 'auto' }])
 })
 
-test('submits NDJSON, and each bad line is told and costs the others nothing', async () => {
+test('the command submits NDJSON, reports each invalid line and submits the others', async () => {
   const photos = join(work.path, 'photos')
   maker.write(photos, 'x', 300)
   maker.write(photos, 'y', 301)
@@ -141,7 +141,7 @@ test('submits NDJSON, and each bad line is told and costs the others nothing', a
   ])
 })
 
-test('tells what is wrong with a file, by its name and field, and submits the rest', async () => {
+test('the command reports an invalid file by its name and field, and submits the others', async () => {
   maker.write(folder, 'good', 400)
   writeFileSync(join(folder, 'empty.jpg'), '')
   writeFileSync(join(folder, 'empty.json'), JSON.stringify(maker.body(maker.photo(401))))
@@ -195,7 +195,7 @@ test('tells what is wrong with a file, by its name and field, and submits the re
   })
 })
 
-test('tells of a row only what is wrong with it, also where its JSON has the photo in it', async () => {
+test('the command reports only the errors of a row, also when its JSON contains the photo', async () => {
   const photo = Buffer.concat([maker.photo(450), Buffer.alloc(100_000)])
   const media = { content_type: 'image/jpeg', data: photo.toString('base64') }
   writeFileSync(join(folder, 'x.jpg'), photo)
@@ -212,7 +212,7 @@ test('tells of a row only what is wrong with it, also where its JSON has the pho
   ])
 })
 
-test('streams photos that are too large to hold', async () => {
+test('the command streams photos that are too large for memory', async () => {
   const photo = Buffer.concat([maker.photo(500), Buffer.alloc(9 * 1024 * 1024)])
   writeFileSync(join(folder, 'large.jpg'), photo)
   writeFileSync(join(folder, 'large.json'), JSON.stringify(maker.body(photo)))
@@ -220,7 +220,7 @@ test('streams photos that are too large to hold', async () => {
   expect(told('provenance_status', 'risk_score')).toEqual(['verified | 40'])
 })
 
-test('keeps formulas out of the table, and odd names in one cell', async () => {
+test('the command writes no formulas into the table, and odd names into one cell', async () => {
   const names = ['=HYPERLINK("x")', '+1', '-1', '@sum', 'a,"b"']
   for (const [index, name] of names.entries()) maker.write(folder, name, 600 + index)
   expect((await submit(folder)).code).toBe(0)
@@ -229,13 +229,13 @@ test('keeps formulas out of the table, and odd names in one cell', async () => {
   expect(readFileSync(join(out, 'results.csv'), 'utf8')).toContain(`\n"'=HYPERLINK(""x"").jpg"`)
 })
 
-test('ends with 4 where a status counts as failure', async () => {
+test('the command ends with 4 when a status counts as failure', async () => {
   maker.write(folder, 'one', 700)
   expect((await submit(folder, '--fail-on', 'failed')).code).toBe(0)
   expect((await submit(folder, '--fail-on', 'review')).code).toBe(4)
 })
 
-test('stops at once with 3 when the key is no good, and sends nothing', async () => {
+test('the command stops at once with 3 when the key is invalid, and sends nothing', async () => {
   maker.write(folder, 'one', 800)
   const verify = await createKeys({ db: system.database.db }).create(system.scope, { name: 'v', scopes: ['verify'] })
   const keys = { svc_test_000000000000000000000000000000ab: 'invalid_api_key', [verify.key]: 'insufficient_scope' }
@@ -247,7 +247,7 @@ test('stops at once with 3 when the key is no good, and sends nothing', async ()
   expect(await claimsNamed('one.jpg#')).toBe(1)
 })
 
-test('says what is wrong with its arguments, and where help is', async () => {
+test('the command names invalid arguments, and where to find help', async () => {
   const file = join(work.path, 'plain.txt')
   writeFileSync(file, 'x')
   writeFileSync(join(folder, 'table.csv'), 'photo,reference\na.jpg,1\n')

@@ -1,4 +1,4 @@
-// What a person sees after a wrong word: the sentence that says so, and where help is. Not a page of help above or below it.
+// The output after an unknown word: the sentence that names it, and where to find help; no page of help around it.
 
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -17,7 +17,7 @@ const WRONG: [string, string[]][] = [
   ['migrate', ['bogus']],
 ]
 
-it.each(WRONG)('npm run %s says what is wrong with %j in its first line', (command, args) => {
+it.each(WRONG)('npm run %s names the error in %j in its first line', (command, args) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [`commands/${command}.ts`, ...args], {
     cwd: ROOT,
     encoding: 'utf8',

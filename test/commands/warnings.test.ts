@@ -7,7 +7,7 @@ import { oncePer } from '../../commands/warnings.ts'
 const ENDPOINT = `whe_test_${'0'.repeat(26)}`
 const OTHER = `whe_test_${'1'.repeat(26)}`
 
-/** What the terminal shows of what a deliver process logs. */
+/** What the terminal shows of the log of a deliver process. */
 function terminal() {
   const shown: string[] = []
   const clock = { nowMs: 0 }
@@ -33,7 +33,7 @@ function terminal() {
   return { shown, clock, log, retry }
 }
 
-describe('a delivery that will be tried again', () => {
+describe('the warning about a delivery that will be retried', () => {
   it('names its endpoint and the reason', () => {
     const { shown, retry } = terminal()
     retry(ENDPOINT, 'tls_failed: CERT_HAS_EXPIRED')
@@ -54,7 +54,7 @@ describe('a delivery that will be tried again', () => {
     expect(shown.at(-1)).toContain(`${ENDPOINT}: connect_failed`)
   })
 
-  it('leaves other warnings as they are: the same line once per window, another one at once', () => {
+  it('leaves other warnings unchanged: the same line once per window, another one at once', () => {
     const { shown, clock, log } = terminal()
     for (const nowMs of [0, 9_999, 10_000]) {
       clock.nowMs = nowMs

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#src/config.ts'
 import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
 import { createServices, type Services } from '#src/services.ts'
 import { type Browser, hasBrowser, startBrowser } from '../support/browser.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
 import { call, startApp, type TestApp } from '../support/http.ts'
+import { routesOf } from '../support/services.ts'
 
-// The service sits behind a proxy under a path, and its public address is another one still: what a browser finds must
-// work from where it is.
+// The service is behind a proxy under a path, and its public address is a third one: what a browser loads must
+// work from the address that it opened.
 describe.skipIf(!hasBrowser)(
   'the pages in a browser (skipped where there is no Chromium)',
   { timeout: 180_000 },
@@ -37,8 +37,8 @@ describe.skipIf(!hasBrowser)(
       })
       services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
       const scope = await makeAccount(database)
-      key = (await services.keys().create(scope, { name: 'browser', scopes: ['all'] })).key
-      app = await startApp(featureRoutes(services), { findKey: services.keys().find })
+      key = (await services.account.keys.create(scope, { name: 'browser', scopes: ['all'] })).key
+      app = await startApp(routesOf(services), { findKey: services.account.keys.find })
       proxy = await startProxy('/countersign', app.port)
       root = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/countersign/`
       url = `${root}docs/api-reference`
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)(
       rmSync(directory, { recursive: true, force: true })
     })
 
-    it('shows every operation and every webhook, and asks nobody else for anything', async () => {
+    it('shows every operation and every webhook, and loads nothing from another host', async () => {
       const { json } = await call(app, '/v1/openapi.json')
       const document = json as { paths?: Record<string, object>; webhooks?: object }
       const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.keys(methods))
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
-    it('draws every body that can be sent', { timeout: 300_000 }, async () => {
+    it('renders every body that can be sent', { timeout: 300_000 }, async () => {
       const { json } = await call(app, '/v1/openapi.json')
       const { paths } = json as { paths: Record<string, Record<string, { operationId: string; requestBody?: object }>> }
       const ids = Object.values(paths).flatMap((methods) =>
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
-    it('sends a request with a key, to where the page came from', async () => {
+    it('sends a request with a key, to the origin of the page', async () => {
       await browser.open(`${url}#/Claims/listClaims`)
       await browser.see(`document.querySelector('#operations-Claims-listClaims .try-out__btn')`)
       await browser.evaluate(`document.querySelector('.auth-wrapper .authorize').click()`)
@@ -113,13 +113,13 @@ describe.skipIf(!hasBrowser)(
       expect(answer).toContain('"has_more": false')
       expect(browser.asked().at(-1)).toBe(new URL('v1/claims', root).href)
       expect(browser.complaints()).toEqual([])
-      // A tab's key goes with the tab.
+      // The key of a tab is dropped with the tab.
       expect(
         await browser.evaluate(`JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])`),
       ).toBe('[{},{},""]')
     })
 
-    it('says what there is when scripts are off', async () => {
+    it('says what exists when scripts are off', async () => {
       await browser.setScripts(false)
       await browser.open(url)
       await browser.setScripts(true)
@@ -127,14 +127,14 @@ describe.skipIf(!hasBrowser)(
       for (const route of ['POST /v1/claims/attest', 'GET /v1/openapi.json']) expect(text).toContain(route)
     })
 
-    it('lands at the section of a code', async () => {
+    it('scrolls to the section of a code', async () => {
       await browser.open(`${root}docs/errors#idempotency_key_reused`)
       expect(await browser.evaluate(`document.querySelector(':target').innerText`)).toContain('422')
       expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])
       expect(browser.complaints()).toEqual([])
     })
 
-    it('finds a section by its words, and goes there, without asking anybody else', async () => {
+    it('finds a section by its words, and opens it, without a request to another host', async () => {
       await browser.open(`${root}docs/operate`)
       await type('retry-after webhook')
       await browser.see(`document.querySelectorAll('#found a').length > 1`)
@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
-    it('copies a block of code as it stands', async () => {
+    it('copies a block of code unchanged', async () => {
       await browser.open(`${root}docs/integrate`)
       const block = `document.querySelector('.code')`
       await browser.evaluate(`(() => {
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)(
       )
     })
 
-    it('is read on a phone and in the dark: nothing is wider than the screen, and text stands out', async () => {
+    it('is readable on a phone and in the dark: nothing is wider than the screen, and contrast is high', async () => {
       for (const [width, scheme] of [
         [360, 'light'],
         [360, 'dark'],
@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)(
       await browser.show(1400, 'light')
     })
 
-    it('lists the guides for those who read without scripts', async () => {
+    it('lists the guides without scripts', async () => {
       await browser.show(360, 'light')
       await browser.setScripts(false)
       await browser.open(`${root}docs/api`)
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)(
   },
 )
 
-// WCAG 2.1 1.4.6: of the text with what is behind it.
+// WCAG 2.1 1.4.6: the contrast of the text with its background.
 const CONTRAST = `(() => {
   const light = (color) => {
     const [r, g, b] = color.match(/[0-9.]+/g).map((one) => Number(one) / 255)

@@ -9,8 +9,8 @@ import { renderPhoto } from '../../capture-kit/photo.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
-// The guide is run as a newcomer would: files are written, commands are typed in order, and what the guide says they print
-// is compared with what they print.
+// The guide is run as a newcomer does it: files are written, commands are typed in order, and the output that the guide
+// shows is compared with theirs.
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TOOLS = ['bash', 'curl', 'openssl', 'python3']
@@ -46,7 +46,7 @@ describe.skipIf(missing.length > 0)(
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
     })
 
-    it('runs from the first block to the last, and prints what it says', async () => {
+    it('runs from the first block to the last, and prints what it shows', async () => {
       let printed = ''
       for (const { language, text, line } of blocks) {
         const content = placed(text)
@@ -79,7 +79,7 @@ describe.skipIf(missing.length > 0)(
       expect(answer).toEqual(inputs.map(({ canonical: expected }) => expected))
     })
 
-    it('verifies signatures as the vectors demand, in both languages', () => {
+    it('verifies signatures as the vectors require, in both languages', () => {
       const cases = signatureCases()
       expect(cases.length).toBeGreaterThan(20)
       const expected = cases.map(({ valid }) => valid)
@@ -96,7 +96,7 @@ describe.skipIf(missing.length > 0)(
       expect(pipe('python3', ['-c', python], cases)).toEqual(expected)
     })
 
-    it('is TypeScript that compiles', async () => {
+    it('contains TypeScript that compiles', async () => {
       const files = blocks.filter(({ language }) => language === 'ts').map(({ text }) => nameOf(text))
       const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--allowImportingTsExtensions', '--skipLibCheck']
       const types = ['--target', 'esnext', '--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
@@ -114,7 +114,7 @@ describe.skipIf(missing.length > 0)(
         .replaceAll('4000', String(port))
     }
 
-    // One shell per block; what a block leaves in its shell is there in the next, as in a terminal.
+    // One shell per block; variables of a block exist in the next, as in a terminal.
     async function type(commands: string, place: string): Promise<string> {
       const script = [
         'set -aeo pipefail',
@@ -184,7 +184,7 @@ function expectLines(printed: string, expected: string, place: string): void {
   if (!isPrinted(printed, expected)) expect.fail(`${place}: this was printed instead:\n${printed}`)
 }
 
-/** Whether every expected line is there; `...` stands for anything. */
+/** Whether every expected line occurs; `...` stands for anything. */
 function isPrinted(printed: string, expected: string): boolean {
   return expected
     .trimEnd()
@@ -210,7 +210,7 @@ interface SignatureCase {
   valid: boolean
 }
 
-// The guide's verifiers know one secret and one tolerance, and leave the body to who parses it.
+// The guide's verifiers know one secret and one tolerance, and leave the body to its parser.
 function signatureCases(): SignatureCase[] {
   const { verify } = JSON.parse(readFileSync(join(ROOT, 'vectors/webhooks/signatures.json'), 'utf8'))
   return verify.flatMap((one: Record<string, unknown>) => {

@@ -26,7 +26,7 @@ describe('Markdown', () => {
     }
   })
 
-  it('shows raw HTML as text, in every place', () => {
+  it('escapes raw HTML as text, in every place', () => {
     const raw = '<img src=x onerror=alert(1)>'
     for (const markdown of [
       raw,
@@ -46,7 +46,7 @@ describe('Markdown', () => {
     }
   })
 
-  it('links only where it may, and never to a script', () => {
+  it('links only to permitted targets, and never to a script', () => {
     for (const target of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',
@@ -59,7 +59,7 @@ describe('Markdown', () => {
     expect(bodyOf('[a](https://x.test/?a=1&b="2")')).not.toContain('"2"')
   })
 
-  it('shows the signs that the documents write as entities', () => {
+  it('shows the characters that the documents write as entities', () => {
     expect(bodyOf('a &lt;b&gt; &amp; c')).toBe('<p>a &lt;b&gt; &amp; c</p>')
     expect(bodyOf('`&lt;b`')).toBe('<p><code>&amp;lt;b</code></p>')
   })

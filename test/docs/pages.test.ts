@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('the pages', () => {
-  it('load nothing but what this service serves, and run no script that stands in them', async () => {
+  it('load only what this service serves, and run no inline script', async () => {
     for (const path of PAGES) {
       const { status, headers, text } = await call(app, path)
       expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8'])
@@ -37,7 +37,7 @@ describe('the pages', () => {
     }
   })
 
-  it('link to pages and sections that there are', { timeout: 120_000 }, async () => {
+  it('link to existing pages and sections', { timeout: 120_000 }, async () => {
     const ids = new Map([...texts].map(([path, text]) => [path, new Set(idsOf(text))]))
     const broken: string[] = []
     for (const [path, text] of texts) {
@@ -53,7 +53,7 @@ describe('the pages', () => {
     expect(broken).toEqual([])
   })
 
-  it('are kept for a while, and asked for again by their tag', async () => {
+  it('are cacheable, and revalidated by their tag', async () => {
     for (const path of [...FRAME, '/docs/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
       const { headers } = await call(app, path)
       expect(headers['cache-control'], path).toMatch(/^public, max-age=/)
@@ -66,11 +66,11 @@ describe('the pages', () => {
     }
   })
 
-  it('are for people: what is added to an address means nothing', async () => {
+  it('ignore unknown query parameters', async () => {
     expect((await call(app, '/docs?from=mail')).status).toBe(200)
   })
 
-  it('say of an address that none of them has where all of them are', async () => {
+  it('answer an unknown address with a page that links to all pages', async () => {
     for (const path of ['/docs/nothing', '/docs/decisions/nothing', '/docs/decisions/nothing.md', '/docs/__proto__']) {
       const { status, json } = await call(app, path)
       expect([path, status, json.code]).toEqual([path, 404, 'not_found'])
@@ -80,7 +80,7 @@ describe('the pages', () => {
 })
 
 describe('the guides', () => {
-  it('are all in the list beside each of them, and the one that is read is marked', () => {
+  it('are all in the list beside each of them, with the open one marked', () => {
     for (const path of guides) {
       const text = texts.get(path) ?? ''
       const listed = [...text.matchAll(/<a href="\.\.\/(docs\/[a-z0-9-]+)"( aria-current="page")?>/g)]
@@ -91,7 +91,7 @@ describe('the guides', () => {
     }
   })
 
-  it('speak of the address of this service, as pages and as Markdown', async () => {
+  it('show the address of this service, as pages and as Markdown', async () => {
     for (const path of ['/docs/integrate', '/docs/integrate.md']) {
       const { text } = await call(app, path)
       expect([path, text.includes(BASE_URL), text.includes('localhost:8080')]).toEqual([path, true, false])
@@ -127,7 +127,7 @@ describe('the guides', () => {
 })
 
 describe('the reference', () => {
-  it('is there without JavaScript: every operation with its scope', () => {
+  it('lists every operation with its scope without JavaScript', () => {
     const text = texts.get('/docs/api-reference') ?? ''
     expect(text).toContain('GET /v1/openapi.json')
     expect(text).toContain('href="../v1/openapi.json"')
@@ -135,7 +135,7 @@ describe('the reference', () => {
 })
 
 describe('the assets', () => {
-  it('are five files, named by their content and kept for ever', async () => {
+  it('are five files, named by their content and cached permanently', async () => {
     expect(assets).toHaveLength(5)
     for (const path of assets) {
       expect(path).toMatch(/\.[0-9a-f]{16}\.(?:js|css)$/)
@@ -149,7 +149,7 @@ describe('the assets', () => {
     }
   })
 
-  it('are nothing else, however it is spelled', async () => {
+  it('are the only ones, however their path is spelled', async () => {
     for (const name of [
       'swagger-ui.css',
       'swagger-ui-bundle.js',
@@ -168,7 +168,7 @@ describe('the assets', () => {
 })
 
 describe('the page of errors', () => {
-  it('has a section for each code, where the type of a problem leads', async () => {
+  it('has a section for each code, which the type of a problem links to', async () => {
     const text = texts.get('/docs/errors') ?? ''
     const ids = [...text.matchAll(/<section id="([a-z_]+)">/g)].map(([, id]) => id)
     expect(ids.toSorted()).toEqual(Object.keys(FAILURES).sort())
@@ -178,7 +178,7 @@ describe('the page of errors', () => {
     expect(ids).toContain(type.hash.slice(1))
   })
 
-  it('says of each what happened, what to do, whether to repeat, and shows one', () => {
+  it('says for each what happened, what to do, whether to retry, and shows an example', () => {
     const text = texts.get('/docs/errors') ?? ''
     for (const section of text.split('<section ').slice(1)) {
       const told = [...section.matchAll(/<d[td]>(.+?)<\/d[td]>/gs)].map(([, one = '']) => one)
@@ -192,7 +192,7 @@ describe('the page of errors', () => {
 })
 
 describe('html', () => {
-  it('escapes what is put in, and only that', () => {
+  it('escapes inserted values, and only those', () => {
     expect(html`<b title="${'"><script>'}">${'a & b'}</b>${[html`<i>${1}</i>`]}`.text).toBe(
       '<b title="&quot;&gt;&lt;script&gt;">a &amp; b</b><i>1</i>',
     )

@@ -8,8 +8,8 @@ import { choosePorts } from '../../commands/ports.ts'
 import { call } from '../support/http.ts'
 import { until } from '../support/until.ts'
 
-// The receiver of the README, as it stands there: on the machine's own Node where there is one of the stated minimum, and on
-// the one that the service brings.
+// The receiver of the README, unchanged: on the machine's own Node if it has the stated minimum version, and on
+// the Node that the service ships.
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'
@@ -39,14 +39,14 @@ describe.each(nodesOf())('the receiver of the README on Node %s', (_version, nod
     rmSync(directory, { recursive: true, force: true })
   })
 
-  it('takes what the service signs', async () => {
+  it('accepts what the service signs', async () => {
     const rawBody = Buffer.from(JSON.stringify({ event_id: 'evt_test_1', type: 'ping' }))
     const headers = signDelivery({ rawBody, eventId: 'evt_test_1', secrets: [SECRET], nowSeconds: nowSeconds() })
     expect((await call({ port }, '/', { method: 'POST', body: rawBody, headers })).status).toBe(200)
     await until(() => printed.includes("event_id: 'evt_test_1'"))
   })
 
-  it('refuses everything else, and goes on', async () => {
+  it('refuses everything else, and continues', async () => {
     const rawBody = Buffer.from('{}')
     const sign = (secret: string, at: number) =>
       String(signDelivery({ rawBody, eventId: 'e', secrets: [secret], nowSeconds: at })['service-signature'])
@@ -81,7 +81,7 @@ function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** The service's Node, and the machine's own where it is new enough. */
+/** The service's Node, and the machine's own if it is new enough. */
 function nodesOf(): [version: string, path: string][] {
   const own = (process.env.PATH ?? '')
     .split(delimiter)

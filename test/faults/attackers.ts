@@ -1,5 +1,5 @@
-// Another account that does its worst while the insurers submit. Its requests are those of test/support/attacks.ts; what becomes
-// of them is nobody's concern, so its rows are left out of the evidence, but for whom they belong to.
+// Another account that attacks while the insurers submit. Its requests are those of test/support/attacks.ts; their
+// results are not checked, so its rows are left out of the evidence, except for their owner.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAccounts } from '#src/account/keys/accounts.ts'
@@ -12,9 +12,9 @@ import type { Assault } from './plan.ts'
 import type { PostgresServer } from './stores.ts'
 
 export interface Attackers {
-  /** Theirs: one whose key is its own, one whose key is published. */
+  /** The attacker's accounts: one whose key is private, one whose key is published. */
   accountIds: readonly string[]
-  /** Attacks for so long. Answers how many requests were sent. */
+  /** Attacks for so long. Returns how many requests were sent. */
   attack(how: Assault, ms: number): Promise<{ sent: number }>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ const RATES: Record<Assault, AttackRate> = {
   hanging: { atOnce: 2, perSecond: 10 },
 }
 
-/** @param assaults Prepared now, while nothing is broken. */
+/** @param assaults Prepared now, before the first fault. */
 export async function startAttackers(
   postgres: PostgresServer,
   { url, assaults }: { url: string; assaults: readonly Assault[] },
@@ -49,7 +49,7 @@ export async function startAttackers(
   const prepared = new Map<Assault, Attack>()
   for (const how of new Set(assaults)) prepared.set(how, await ATTACKS[how](target))
 
-  // What an attack leaves in the backlog, and what is tried again later, would be part of the next fault.
+  // Jobs that an attack leaves in the backlog, and later retries, would be part of the next fault.
   let isAttacking = false
   const sweep = async () => {
     if (isAttacking) return
@@ -58,7 +58,7 @@ export async function startAttackers(
       [accountIds],
     )
   }
-  // Postgres may be away: then the next time.
+  // Postgres may be unavailable: then the next time.
   const sweeping = setInterval(() => void sweep().catch(() => {}), SWEEP_MS)
 
   return {

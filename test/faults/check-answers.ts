@@ -1,15 +1,15 @@
-// I8: what another account does is no reason to keep an honest one waiting, nor to refuse it.
+// I8: an attack by another account neither delays nor refuses an honest account.
 
 import type { Finding } from './check.ts'
 import type { Evidence } from './evidence.ts'
 import type { Injected } from './journal.ts'
 
-// Two cores do everything here, and the insurers' own backlog is worked off beside the attack: this says that nobody is starved,
-// not that nobody notices. How much is noticed is measured by `npm run bench -- neighbours`.
+// Two cores do everything here, and the insurers' own backlog is processed beside the attack: this says that no caller
+// is starved, not that no caller is slower. `npm run bench -- neighbours` measures how much slower.
 const LONGEST_MS = 5_000
 /** Batches are accepted in turn, few at a time, and the attacker's are among them. */
 const LONGEST_OF_BATCH_MS = 20_000
-// What another fault breaks, and what it takes to recover, is another matter.
+// Failures caused by another fault, and its recovery, are checked elsewhere.
 const BEFORE_MS = 1_000
 const AFTER_MS = 5_000
 

@@ -1,4 +1,4 @@
-// I7: what goes to one account and environment names nothing of another.
+// I7: data sent to one account and environment names nothing of another.
 
 import type { Finding } from './check.ts'
 import { scopeOf } from './check-intake.ts'
@@ -8,7 +8,7 @@ import { idsIn } from './journal.ts'
 export function checkBorders(evidence: Evidence): Finding[] {
   const owners = ownersOf(evidence)
   const wrong: string[] = []
-  const look = (ids: readonly string[], scope: string, where: string) => {
+  const findForeignIds = (ids: readonly string[], scope: string, where: string) => {
     for (const id of ids) {
       const owner = owners.get(id)
       if (owner === undefined || owner === scope || owner === scope.split(' ')[0]) continue
@@ -19,21 +19,25 @@ export function checkBorders(evidence: Evidence): Finding[] {
   for (const { n, ids, status } of evidence.answered) {
     const request = asked.get(n)
     if (request === undefined) continue
-    // Who asks for another's id is told that there is no such: with the id that they sent.
+    // A caller who asks for another account's id gets not found, which repeats the id that they sent.
     if (request.op === 'foreign') {
       if (status < 400) wrong.push(`${scopeOf(request)} was shown what is another's`)
-    } else look(ids, scopeOf(request), `answer ${n}`)
+    } else findForeignIds(ids, scopeOf(request), `answer ${n}`)
   }
   const endpoints = new Map(evidence.endpoints.map((endpoint) => [endpoint.receiver, endpoint]))
   for (const { receiver, body, headers } of evidence.received) {
     const endpoint = endpoints.get(receiver)
     if (endpoint === undefined) continue
-    look([...idsIn(body), ...idsIn(Object.values(headers).join(' '))], scopeOf(endpoint), `a delivery to ${receiver}`)
+    findForeignIds(
+      [...idsIn(body), ...idsIn(Object.values(headers).join(' '))],
+      scopeOf(endpoint),
+      `a delivery to ${receiver}`,
+    )
   }
   return wrong.map((what) => ({ invariant: 'I7', what }))
 }
 
-/** Who each id belongs to: an account and environment, or an account alone for its own id. */
+/** The owner of each id: an account and environment, or an account alone for its own id. */
 function ownersOf(evidence: Evidence): Map<string, string> {
   const { attestations, claims, media, batches, screenings, events, deliveries, others, asked } = evidence
   const owners = new Map<string, string>()

@@ -1,4 +1,4 @@
-// I4 and I5: what receivers got, held against what they should have got.
+// I4 and I5: what receivers got, compared with what they should have got.
 
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import type { Finding } from './check.ts'
@@ -57,7 +57,7 @@ function checkSignatures({ endpoints, received }: Evidence): string[] {
   })
 }
 
-/** Deliveries that came although the receiver had taken the same event before, and how many it took at all. */
+/** Deliveries that came although the receiver had accepted the same event before, and how many it accepted in total. */
 export function countDuplicates({ received, acknowledged }: Pick<Evidence, 'received' | 'acknowledged'>): {
   taken: number
   duplicates: number

@@ -1,5 +1,6 @@
-// I1: what clients were told is what is there. Each capture names itself, so that its rows can be counted whatever way it
-// was sent, how often, and under which key. What was cancelled before it was evaluated counts as never submitted.
+// I1: what clients were told agrees with the rows. Each capture names itself, so that its rows can be counted however
+// it was sent, how often, and under which key. A capture that was cancelled before it was evaluated counts as never
+// submitted.
 
 import type { Finding } from './check.ts'
 import type { AttestationFact, Evidence } from './evidence.ts'
@@ -27,7 +28,7 @@ export function checkIntake(evidence: Evidence): Finding[] {
   wrong.push(...checkRepeats(evidence.asked, answers))
   for (const row of evidence.attestations) {
     const request = asked.get(row.name ?? '')
-    if (request === undefined) wrong.push(`phantom: nobody submitted ${row.id}`)
+    if (request === undefined) wrong.push(`phantom: no request submitted ${row.id}`)
     else if (scopeOf(request) !== row.scope)
       wrong.push(`${row.id} is in ${row.scope}, submitted by ${scopeOf(request)}`)
   }
@@ -35,7 +36,7 @@ export function checkIntake(evidence: Evidence): Finding[] {
   return wrong.map((what) => ({ invariant: 'I1', what }))
 }
 
-// Everything that clients send is right: whoever is refused was refused by mistake.
+// Everything that clients send is valid: every refusal is an error.
 function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[] {
   if (op === 'foreign') return []
   return answers
@@ -46,7 +47,7 @@ function checkRefusals({ op, n }: Asked, answers: readonly Answered[]): string[]
 interface Submitted {
   request: Asked
   successes: readonly Answered[]
-  /** Of the capture, whichever request made them. */
+  /** The ids of the capture, whichever request created them. */
   rows: readonly AttestationFact[]
   /** The number of the first request that cancelled it. */
   cancelledAt: number | undefined
@@ -58,7 +59,7 @@ function checkCapture(name: string, { request, successes, rows, cancelledAt }: S
   if (standing.length > 1)
     wrong.push(`${name} was accepted ${standing.length} times: ${standing.map(({ id }) => id).join(' ')}`)
   if (standing.length < rows.length && cancelledAt === undefined)
-    wrong.push(`${name} is cancelled, and nobody asked for that: ${rows.map(({ id }) => id).join(' ')}`)
+    wrong.push(`${name} is cancelled without a request: ${rows.map(({ id }) => id).join(' ')}`)
   if (successes.length > 0 && rows.length === 0) wrong.push(`lost: ${name} was answered with success and has no row`)
   const isAgain = cancelledAt !== undefined && request.n > cancelledAt
   if (isAgain && successes.length > 0 && standing.length === 0)
@@ -105,7 +106,7 @@ function checkUpload(request: Asked, successes: readonly Answered[], { media }: 
   })
 }
 
-// One key, one effect: whatever was asked under it, in however many requests, got one name.
+// One key, one effect: all requests under it, however many, got one id.
 function checkRepeats(asked: readonly Asked[], answers: ReadonlyMap<string, Answered[]>): string[] {
   const keyed = groupBy(
     asked.filter(({ key }) => key !== null),
@@ -122,7 +123,7 @@ function nameOf({ attestationId, screeningId, batchId, mediaId }: Answered): str
   return attestationId ?? screeningId ?? batchId ?? mediaId
 }
 
-// A try whose answer was lost may have done its work; no more rows than that.
+// A try whose answer was lost may have had its effect; there may be no more rows than that.
 function checkPhantoms(
   { asked, batches, media, unanswered }: Evidence,
   answers: ReadonlyMap<string, Answered[]>,
@@ -136,12 +137,11 @@ function checkPhantoms(
     const chances = open.filter(
       ({ n }) => lost.has(n) || (answers.get(String(n)) ?? []).some(({ status }) => status >= 500),
     )
-    if (untold.length > chances.length)
-      wrong.push(`phantom: ${untold.length} batches of ${scope} that nobody was told of`)
+    if (untold.length > chances.length) wrong.push(`phantom: ${untold.length} batches of ${scope} that no answer named`)
   }
   const known = new Set(asked.map((request) => `${scopeOf(request)} ${request.sha256}`))
   const uploads = media.filter(({ scope, sha256 }) => !known.has(`${scope} ${sha256}`))
-  for (const { id } of uploads) wrong.push(`phantom: nobody uploaded ${id}`)
+  for (const { id } of uploads) wrong.push(`phantom: no request uploaded ${id}`)
   return wrong
 }
 

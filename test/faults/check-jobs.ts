@@ -1,4 +1,4 @@
-// I2 and I3: what became of every job, by the trail of its steps.
+// I2 and I3: the history of every job, by the trail of its steps.
 
 import type { Finding } from './check.ts'
 import type { Evidence, JobFact, Step } from './evidence.ts'
@@ -6,7 +6,7 @@ import { groupBy } from './group.ts'
 
 const TERMINAL = new Set(['succeeded', 'dead', 'cancelled'])
 const LONGEST_MS = 30_000
-// Two that are due at nearly the same moment may go in either order.
+// Two jobs that are due at nearly the same moment may go in either order.
 const SAME_MS = 1_000
 
 export function checkJobs({ jobs, steps, attestations, screenings, deliveries }: Evidence): Finding[] {
@@ -54,7 +54,7 @@ function checkTrail({ id, queue }: JobFact, trail: readonly Step[]): string[] {
   return wrong
 }
 
-/** I3 also says: an effect refers to what is committed. */
+/** I3 also says: an effect refers to committed rows. */
 export function checkSchedule(evidence: Evidence): Finding[] {
   return [...checkEffects(evidence), ...checkOrder(evidence)].map((what) => ({ invariant: 'I3', what }))
 }
@@ -90,8 +90,9 @@ function checkEffects({ attestations, claims, screenings, events, deliveries, re
   return wrong
 }
 
-// Of one lane and priority, who is due earlier goes earlier. Whoever is passed over must not wait on for 30 s: a backlog is
-// no reason for that, only that nobody saw the row. Time in which Postgres or the engine was away does not count.
+// In one lane and priority, the job that is due earlier goes earlier. A job that is passed over must not wait on for 30
+// s: a backlog is no reason for that, only a row that is not read. Time in which Postgres or the engine was down does
+// not count.
 function checkOrder({ jobs, steps, faults }: Evidence): string[] {
   const away = faults.filter(
     ({ name, detail }) => /^(?:redis|postgres)/.test(name) || /^link (?:postgres|redis)/.test(detail),
@@ -119,14 +120,14 @@ function checkOrder({ jobs, steps, faults }: Evidence): string[] {
 
 interface Wait {
   id: string
-  /** What orders the lane. */
+  /** The key that orders the lane. */
   runAt: number
-  /** Since when it could be handed over: due, and seen by others. */
+  /** Since when it could be dispatched: due, and visible to others. */
   dueAt: number
   takenAt: number
 }
 
-/** Each time that a job was due until it was handed over. */
+/** Each time span from when a job was due until it was dispatched. */
 function waitsOf(steps: readonly Step[]): Wait[] {
   const due = new Map<string, { runAt: number; dueAt: number }>()
   const waits: Wait[] = []
@@ -141,7 +142,7 @@ function waitsOf(steps: readonly Step[]): Wait[] {
   return waits
 }
 
-/** When one that was due later was handed over, while this one was due already. `waits` in the order of handing over. */
+/** When a job that was due later was dispatched while this one was already due. `waits` in the order of dispatch. */
 function firstThatPassed(waits: readonly Wait[], index: number): number | undefined {
   const own = waits[index]
   let at: number | undefined

@@ -1,5 +1,5 @@
-// I6, as far as there is something to hold on to: there is no ledger yet. Each signed result verifies and says what its row
-// says; each event happened exactly once; a claim went from one standing to the next, step by step.
+// I6, without a ledger, which does not exist yet. Each signed result verifies and equals its row;
+// each event happened exactly once; a claim went from one standing to the next, step by step.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Finding } from './check.ts'
@@ -7,7 +7,7 @@ import type { AttestationFact, ClaimFact, EventFact, Evidence } from './evidence
 import { groupBy } from './group.ts'
 import { EXPECTED, kindOf } from './tenant.ts'
 
-// A signer and Postgres may differ by what two honest clocks do.
+// The clocks of a signer and of Postgres may differ as two correct clocks do.
 const CLOCKS_MS = 2_000
 
 export async function checkResults(evidence: Evidence): Promise<Finding[]> {
@@ -36,7 +36,7 @@ function checkJudgement({ id, name, riskScore, riskStatus, provenanceStatus }: A
     : [`${id} is ${riskStatus} with ${riskScore}, planned was ${planned.riskStatus} with ${planned.riskScore}`]
 }
 
-// Whoever's clock was off: evidence that was judged before it came, or after it was settled, convinces nobody.
+// Evidence dated before its submission, or after its settlement, is wrong, whichever clock was off.
 function checkTimes({ id, acceptedAt, evaluatedAt }: AttestationFact, settledAt: number | undefined): string[] {
   if (evaluatedAt === null || settledAt === undefined) return []
   const isBetween = evaluatedAt >= acceptedAt - CLOCKS_MS && evaluatedAt <= settledAt + CLOCKS_MS
@@ -54,7 +54,7 @@ async function checkRecord(row: AttestationFact, keys: ReadonlyMap<string, KeyOb
   const { kid, alg } = decode(header)
   const key = keys.get(String(kid))
   if (key === undefined || alg !== 'ES256' || more.length > 0)
-    return [`${row.id} has a result that nobody known signed`]
+    return [`${row.id} has a result signed by an unknown key`]
   const isGenuine = await new Promise<boolean>((done) =>
     verify(
       'sha256',
@@ -102,7 +102,7 @@ function checkClaim(claim: ClaimFact, events: readonly EventFact[]): string[] {
   if (escalations !== (claim.riskStatus === 'failed' ? 1 : 0)) {
     wrong.push(`claim.escalated happened ${escalations} times for ${claim.id}, which is ${claim.riskStatus}`)
   }
-  // The order is in the events themselves: each begins where another ended.
+  // The events contain their order: each begins where another ended.
   const next = groupBy(
     events.filter(({ type }) => type === 'claim.provenance_updated'),
     ({ data }) => standing(data.previous),

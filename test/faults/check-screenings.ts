@@ -1,4 +1,4 @@
-// I1 and I6 for screenings: each that was asked for is there once, says what the detector said of its bytes, and was told once.
+// I1 and I6 for screenings: each one that was requested exists once, agrees with the detector, and was emitted once.
 
 import type { Finding } from './check.ts'
 import { isSuccess, scopeOf } from './check-intake.ts'
@@ -13,7 +13,7 @@ export function checkScreenings(evidence: Evidence): Finding[] {
   ]
 }
 
-// Clients ask once for each photo, and repeat that under its key.
+// Clients request each photo once, and repeat that under its key.
 function checkRows({ asked, answered, screenings }: Evidence): string[] {
   const wrong: string[] = []
   const answers = groupBy(answered, ({ n }) => String(n))
@@ -34,7 +34,7 @@ function checkRows({ asked, answered, screenings }: Evidence): string[] {
     }
   }
   for (const [photo, own] of rows) {
-    if (!requests.has(photo)) wrong.push(`phantom: nobody asked for ${own[0]?.id}`)
+    if (!requests.has(photo)) wrong.push(`phantom: no request asked for ${own[0]?.id}`)
   }
   return wrong
 }
@@ -46,7 +46,7 @@ function checkScores({ screenings, events, looked }: Evidence): string[] {
     ({ data }) => String(data.screening_id),
   )
   return screenings.flatMap(({ id, sha256, status, genaiScore }) => {
-    // Whatever did not end well is I2's.
+    // I2 covers every screening that did not succeed.
     if (status !== 'scored') return []
     const wrong: string[] = []
     if (!seen.has(sha256)) wrong.push(`${id} has a score, and the detector never gave one`)

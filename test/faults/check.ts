@@ -1,4 +1,4 @@
-// The judge of a fault run. Pure over what was read from Postgres and the journals: each invariant says what breaks it.
+// The checker of a fault run. Pure over the rows of Postgres and the journals: each invariant lists its violations.
 
 import { checkAnswers } from './check-answers.ts'
 import { checkBorders } from './check-borders.ts'

@@ -1,5 +1,5 @@
-// The judge of what became of cancelled captures, and of what an attack by another account cost: as checker.test.ts, each thing
-// that must never happen is done by hand.
+// Tests of the checker for cancelled captures and attacks: as in checker.test.ts, each violation is made
+// by hand and must be found.
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
@@ -32,7 +32,7 @@ const SABOTAGES: Sabotage[] = [
     },
   },
   {
-    what: 'a cancelled row that nobody asked for',
+    what: 'a cancelled row without a request',
     finds: 'I1',
     does: (evidence) => {
       cancelFirst(evidence)
@@ -102,7 +102,7 @@ describe('the checker of cancelled captures and of attacks', () => {
     expect(measure(evidence).submitted).toBe(4)
   })
 
-  it('blames no attack for what another fault did meanwhile', async () => {
+  it('blames no attack for the effects of another fault', async () => {
     const evidence = sampleEvidence()
     attackAll(evidence)
     first(evidence.answered).ms = 5_001
@@ -118,7 +118,7 @@ describe('the checker of cancelled captures and of attacks', () => {
   })
 })
 
-/** As if the first capture had been cancelled before it ran, and submitted again: answers what came of it then. */
+/** As if the first capture had been cancelled before it ran, and submitted again: returns what came of it then. */
 function cancelFirst(evidence: Evidence): AttestationFact {
   const { attestations, asked, answered, jobs, steps } = evidence
   const cancelled = first(attestations)

@@ -1,4 +1,4 @@
-// The judge must be able to say no: each thing that must never happen, done by hand, is found under its invariant's name.
+// The checker must find violations: each is made by hand and found under the name of its invariant.
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
@@ -175,7 +175,7 @@ const SABOTAGES: Sabotage[] = [
     },
   },
   {
-    what: 'a result by a key that nobody knows',
+    what: 'a result by an unknown key',
     finds: 'I6',
     does: (evidence) => {
       evidence.signers = {}
@@ -202,7 +202,7 @@ const SABOTAGES: Sabotage[] = [
     does: ({ screenings }) => void screenings.push({ ...first(screenings), id: newId('scr', 'sandbox') }),
   },
   {
-    what: 'a screening that nobody asked for',
+    what: 'a screening without a request',
     finds: 'I1',
     does: ({ screenings }) => void screenings.push({ ...first(screenings), sha256: '00'.repeat(32) }),
   },
@@ -268,7 +268,7 @@ const SABOTAGES: Sabotage[] = [
 ]
 
 describe('the checker', () => {
-  it('finds nothing in a run that went well', async () => {
+  it('finds nothing in a run without violations', async () => {
     const evidence = sampleEvidence()
     expect(await check(evidence)).toEqual([])
     expect(measure(evidence)).toMatchObject({ submitted: 4, accepted: 4, duplicates: 0, lapses: 0 })
@@ -281,7 +281,7 @@ describe('the checker', () => {
     expect(found).toContain(finds)
   })
 
-  it('counts what came again after it had been taken, and not what came again before', () => {
+  it('counts deliveries after the event was accepted, and not the ones before', () => {
     const evidence = sampleEvidence()
     const received = first(evidence.received)
     evidence.received.push({ ...received, n: 100, at: received.at - 50 })
@@ -290,7 +290,7 @@ describe('the checker', () => {
     expect(countDuplicates(evidence).duplicates).toBe(1)
   })
 
-  it('takes the time to the next run from the trail', () => {
+  it('reads the time to the next run from the trail', () => {
     const evidence = sampleEvidence()
     const trail = evidence.steps.filter(({ id }) => id === first(evidence.steps).id)
     const running = at(trail, 2)
@@ -312,7 +312,7 @@ describe('the checker', () => {
   })
 })
 
-// Of one lane: one that came later goes at once, one that was due before waits for half a minute more.
+// In one lane: a later job goes at once, and a job that was due earlier waits for half a minute more.
 function passOver({ steps, jobs }: Evidence): void {
   const [early, late] = jobs.filter(({ queue }) => queue === 'attest')
   if (early === undefined || late === undefined) throw new Error('a sample of one job')

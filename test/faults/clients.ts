@@ -1,5 +1,5 @@
-// Insurers' systems: they submit, and when an answer does not come they submit the same again, as long as that is safe.
-// What they asked and what came back goes to a journal, each before anything else is done with it.
+// Insurers' systems: they submit, and without an answer they submit the same again, as long as that is safe.
+// Their requests and the answers go to a journal, each before anything else is done with it.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
@@ -8,9 +8,9 @@ import { type Asked, clock, idsIn, type Journal } from './journal.ts'
 import { sha256Hex, type Tenant } from './tenant.ts'
 
 export interface Load {
-  /** Captures that were asked to be taken so far, repeats not counted. */
+  /** Captures that clients have asked to submit so far, repeats not counted. */
   submitted(): number
-  /** Lets every client finish what it does. */
+  /** Lets every client finish its present work. */
   stop(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ interface LoadOptions {
   url: string
   journal: Journal
   seed: number
-  /** Evaluations that have not ended, as last seen: batches wait while there are many. */
+  /** Evaluations that have not ended, as last read: batches wait while there are many. */
   open(): number
   openTarget: number
   batchSize: number
@@ -27,7 +27,7 @@ interface LoadOptions {
   pauseMs: number
   /** Between two batches of a client, on average. */
   batchPauseMs: number
-  /** Captures that a run ends with, if it gets there. */
+  /** Captures that a run ends with, unless it ends earlier. */
   maxCaptures?: number
 }
 
@@ -36,7 +36,7 @@ interface Outgoing {
   path: string
   headers: Record<string, string>
   body: string | Buffer | null
-  /** Sending it again can't do anything twice. */
+  /** Sending it again has no second effect. */
   isRepeatable: boolean
 }
 
@@ -51,7 +51,7 @@ interface Fate {
 
 const NO_FATE: Fate = { status: 0, attestationId: null, mediaId: null, batchId: null, nonces: [] }
 
-// Beyond what the slowest recovery takes.
+// Longer than the slowest recovery.
 const GIVE_UP_MS = 150_000
 const ATTEMPT_TIMEOUT_MS = 45_000
 const SINGLES_PER_TENANT = 2
@@ -76,7 +76,7 @@ export function startLoad(options: LoadOptions): Load {
   let requests = 0
   let captures = 0
   const taken = new Map<string, number>()
-  // For whoever asks for another's: ids that somebody was answered with.
+  // For clients that request another account's ids: ids from earlier answers.
   const known = new Map<string, string>()
 
   async function ask(tenant: Tenant, about: Partial<Asked> & Pick<Asked, 'op'>, outgoing: Outgoing): Promise<Fate> {
@@ -161,7 +161,7 @@ export function startLoad(options: LoadOptions): Load {
     }
     const { attestationId } = await ask(tenant, about, outgoing)
     if (attestationId !== null) known.set(tenant.name, attestationId)
-    // Its own system lost the answer, or two of its processes do the same work.
+    // The client lost the answer, or two of its processes do the same work.
     if (outgoing.isRepeatable && dice() < 0.1) await ask(tenant, about, outgoing)
   }
 
@@ -174,7 +174,7 @@ export function startLoad(options: LoadOptions): Load {
     const lines: string[] = []
     for (let n = first; n < first + batchSize; n += 1) {
       lines.push(JSON.stringify(tenant.compose(`${prefix}${n}`, n, isNamed)))
-      // Signing a thousand captures at once would keep every other client waiting.
+      // Signing a thousand captures at once would block every other client.
       if (lines.length % 50 === 0) await delay(0)
     }
     const about = { op: 'batch', prefix, first, count: batchSize, isNamed, key } as const
@@ -189,8 +189,8 @@ export function startLoad(options: LoadOptions): Load {
     if (dice() < 0.1) await ask(tenant, about, outgoing)
   }
 
-  // Sent in error, taken back, and sent again: what was cancelled before it ran counts as never submitted, so the same captures,
-  // with the same nonces under the same names, are judged as if nothing had been.
+  // Sent in error, cancelled, and sent again: what was cancelled before it ran counts as never submitted, so the same
+  // captures, with the same nonces under the same names, are evaluated as if they were new.
   async function submitTwice(tenant: Tenant): Promise<void> {
     const count = Math.min(batchSize, CANCELLED_SIZE)
     const first = take(tenant, count)
@@ -241,7 +241,7 @@ export function startLoad(options: LoadOptions): Load {
     if (mediaId !== null) await screen(tenant, dice, { mediaId, sha256, key: `${tenant.name}-screen-${n}` })
   }
 
-  // Each of a photo of its own: whoever repeats it gets the same screening by its key.
+  // Each screening has a photo of its own: a repeat gets the same screening by its key.
   async function screen(
     tenant: Tenant,
     dice: Dice,
@@ -309,7 +309,7 @@ export function startLoad(options: LoadOptions): Load {
   }
 }
 
-// 409 while the same request is being worked on elsewhere, and what a proxy or a limit may say.
+// 409 while the same request is being processed elsewhere, and the refusals of a proxy or a limit.
 function isPassing(status: number, code: string | null): boolean {
   return status === 408 || status === 429 || code === 'idempotency_in_progress'
 }

@@ -1,5 +1,5 @@
-// `npm run faults -- --minutes N --seed S`: the large form. Prints its plan, then what it found as Markdown; ends with 0 when
-// every invariant holds and every bar is reached, with 1 when not.
+// `npm run faults -- --minutes N --seed S`: the large form. Prints its plan, then its findings as Markdown; ends with 0
+// when every invariant holds and every bar is reached, with 1 when not.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
@@ -27,17 +27,18 @@ const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redi
 const BEGIN = '<!-- the last run -->'
 const END = '<!-- end -->'
 
-// As much as two cores get done, and a backlog beside it: what recovers must overtake what waits.
-const CROWDED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
-// Thirty captures a second, half of them in batches: what stays for weeks, not what the machine can do. More than 100,000 an hour.
+// As much as two cores can do, and a backlog beside it: recovering jobs must overtake waiting ones.
+const LOADED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
+// Thirty captures a second, half of them in batches: a load for weeks, not the machine's maximum. More than 100,000 an
+// hour.
 const STEADY = { openTarget: 200, batchSize: 25, pauseMs: 750, batchPauseMs: 10_000 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-// What was started ends with its starter: processes and relays by their channel, Postgres by its keeper.
+// Started processes end with their parent: processes and relays by their channel, Postgres by its watchdog.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
 process.on('disconnect', () => process.exit(130))
-// Whatever still holds the event loop must not keep the answer back.
+// Handles that still keep the event loop alive must not delay the exit.
 process.exit(await main())
 
 async function main(): Promise<number> {
@@ -68,7 +69,7 @@ async function main(): Promise<number> {
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),
       pace: 'settled',
       isWeighed: isCalm,
-      ...(isCalm ? STEADY : CROWDED),
+      ...(isCalm ? STEADY : LOADED),
       say,
       ...(options.captures === undefined ? {} : { maxCaptures: options.captures }),
     })

@@ -1,5 +1,5 @@
-// What looks at pictures for the `screen` queue: a detector of the operator's own, as docs/screening.md describes it. What it
-// says follows from the bytes alone, so that the checker knows it too. It can turn hostile as receivers do.
+// The detector of the `screen` queue: a detector of the operator's own, as docs/screening.md describes it. Its score
+// follows from the bytes alone, so that the checker knows it too. It can turn hostile as receivers do.
 
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -13,7 +13,7 @@ export interface DetectorServer {
   close(): Promise<void>
 }
 
-/** Between 0 and 1, with two places: of the digest's first byte. */
+/** Between 0 and 1, with two places: from the digest's first byte. */
 export function scoreOf(sha256: string): number {
   return Math.round((Number.parseInt(sha256.slice(0, 2), 16) / 255) * 100) / 100
 }

@@ -1,4 +1,4 @@
-// Everything that the checker judges from: rows of Postgres, and the journals. Plain data, so that a test can break it.
+// The input of the checker: rows of Postgres, and the journals. Plain data, so that a test can change it.
 
 import { join } from 'node:path'
 import type {
@@ -24,7 +24,7 @@ export type ScopeName = string
 export interface AttestationFact {
   id: string
   scope: ScopeName
-  /** What the capture calls itself. */
+  /** The name that the capture gives itself. */
   name: string | null
   claimId: string
   batchId: string | null
@@ -136,7 +136,7 @@ export interface Evidence {
 const SCOPE = `account_id || ' ' || environment AS scope`
 const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
 
-/** @param hostile Accounts of attackers: of their rows only the owner is told. */
+/** @param hostile Accounts of attackers: of their rows only the owner is read. */
 export async function readEvidence(
   { owner }: Pick<PostgresServer, 'owner'>,
   { directory, hostile }: { directory: string; hostile: readonly string[] },

@@ -1,4 +1,5 @@
-// What a run measured, from the same evidence as the verdict. Times are milliseconds unless a name says otherwise.
+// The measurements of a run, from the same evidence as the verdict. Times are milliseconds unless a name says
+// otherwise.
 
 import { attackedOnly } from './check-answers.ts'
 import { countDuplicates } from './check-deliveries.ts'
@@ -18,11 +19,11 @@ export interface Figures {
   duplicates: number
   looks: ReturnType<typeof countLooks>
   lapses: number
-  /** SIGKILL, or death at a fail point, to the job running again: each job. */
+  /** From SIGKILL, or death at a fail point, until the job runs again: each job. */
   killToRunMs: number[]
-  /** Each time that Redis came back: to the first job that ran. */
+  /** From each return of Redis to the first job that ran. */
   redisToJobMs: number[]
-  /** Each FLUSHALL: until the last of the jobs that it held ran. */
+  /** From each FLUSHALL until the last of the jobs that it deleted ran. */
   flushToAllMs: number[]
   redisDown: { calls: number; refused: number; p99Ms: number; calmP99Ms: number }
   /** Single submissions while another account attacked. */
@@ -33,11 +34,12 @@ export interface Figures {
   drains: { slowestMs: number; refused: number; processes: number; lapses: number }
   oldestDueInteractiveP99Seconds: number
   oldestDueP99Seconds: number
-  /** MB per hour that each process which lived for long enough grew by: what is alive in it, and what is resident. */
+  /** MB per hour by which each long-lived process grew: live memory, and resident memory. */
   memorySlopes: { process: string; live: number; resident: number }[]
 }
 
-// In its first minutes a process compiles its code and fills its caches, and a slope of less than ten more says nothing.
+// In its first minutes a process compiles its code and fills its caches, and a slope of less than ten more says
+// nothing.
 const WARM_MS = 600_000
 const LONG_ENOUGH_MS = 600_000
 
@@ -91,8 +93,8 @@ function named(faults: readonly Injected[], name: string): Injected[] {
   return faults.filter((fault) => fault.name === name)
 }
 
-// The jobs that ran when a worker was killed and that nobody settled before they ran once more. A fail point's death is not
-// dated by whoever set it: there the lapse itself says which jobs, and the last claim when.
+// The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail
+// point has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
   const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|deliver)/.test(detail))
   const found: number[] = []
@@ -136,9 +138,9 @@ function whileAttacked(evidence: Evidence): Figures['attacked'] {
   return singlesWhile(evidence, attackedOnly(evidence.faults))
 }
 
-/** Single submissions whose time, from the question to the answer, is one of those, beside those of calm times. */
+/** Single submissions whose whole time lies within one of the spans, beside those of calm times. */
 function singlesWhile({ asked, answered, faults }: Evidence, isThen: (from: number, to: number) => boolean) {
-  // Those who wait for the result wait for the engine too; that is what they asked for.
+  // Callers who wait for the result wait for the engine too, as they asked to.
   const prompt = new Set(asked.filter(({ op, wait }) => op === 'attest' && wait === 0).map(({ n }) => n))
   const calls = answered.filter(({ n }) => prompt.has(n))
   const began = ({ at, ms }: Answered) => at - ms
@@ -161,7 +163,7 @@ function firstAccepted(
 ): { fromStartMs: number; fromServingMs: number }[] {
   const submissions = new Set(asked.filter(({ op }) => op === 'attest' || op === 'batch').map(({ n }) => n))
   const good = answered.filter(({ n, status }) => submissions.has(n) && status < 300)
-  // What was committed just before may still be answered: the first that was asked for after it began.
+  // Work committed just before may still be answered: take the first request sent after it began.
   const first = good.filter((answer) => answer.at - answer.ms > at || answer.at > until).map((answer) => answer.at)
   if (first.length === 0) return []
   const earliest = Math.min(...first)
@@ -179,7 +181,7 @@ function drainsOf({ faults, steps }: Evidence): Figures['drains'] {
   }
 }
 
-/** Leases that lapsed although nothing but a rolling deployment came between the claim and the lapse. */
+/** Leases that expired although nothing but a rolling deployment came between lease and expiry. */
 function lapsesOf(steps: readonly Step[], faults: readonly Injected[], rolls: readonly Injected[]): number {
   let lapses = 0
   for (const trail of groupBy(steps, ({ id }) => id).values()) {

@@ -1,4 +1,4 @@
-// How a server that we call can answer instead of well.
+// The bad answers of a server that we call.
 
 import type { ServerResponse } from 'node:http'
 import type { Hostility } from './plan.ts'
@@ -7,7 +7,7 @@ export type Manner = 'well' | Hostility
 
 interface Hostile {
   behave(how: Manner): void
-  /** Whether it answered: false where the answer is to be a good one. `ended` is told the status that was sent. */
+  /** Whether it answered: false where a good answer is due. `ended` gets the status that was sent. */
   turn(res: ServerResponse, ended?: (status: number) => void): boolean
 }
 
@@ -21,12 +21,12 @@ export function createHostility(): Hostile {
       res.end(() => ended(status))
     }
     if (hostility === 'error') end(500)
-    // To where nothing listens: whoever follows it has failed already.
+    // To an address where nothing listens: a client that follows the redirect fails.
     else if (hostility === 'redirect') end(302, { location: 'http://127.0.0.1:1/elsewhere' })
     else if (hostility === 'close') res.socket?.resetAndDestroy()
     else if (hostility === 'hang') hanging.add(res)
     else {
-      // A status that says no, and then bytes without end: slowly, or as fast as they go.
+      // A refusing status, and then bytes without end: slowly, or as fast as they go.
       res.writeHead(503)
       ended(503)
       const chunk = Buffer.alloc(hostility === 'drip' ? 1 : 65_536, 'x')

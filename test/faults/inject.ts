@@ -1,4 +1,4 @@
-// Does a planned fault to a running system, takes it back, and waits until the system is itself again.
+// Injects a planned fault into a running system, removes it, and waits until the system has recovered.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../support/until.ts'
@@ -26,12 +26,12 @@ export interface Scene {
 }
 
 const SLOW_MS = 100
-// The bar is 25 s; whoever misses it should be seen to miss it.
+// The bar is 25 s; a slower recovery should be measured, not cut off.
 const RECOVERY_MS = 60_000
 
 /**
- * Answers when it is over.
- * @param waits false: on as soon as the fault is taken back, whatever still recovers.
+ * Returns when it is over.
+ * @param waits false: returns as soon as the fault is removed, while the system still recovers.
  */
 export async function inject(scene: Scene, fault: Fault, turn: number, waits: boolean): Promise<void> {
   const at = clock()
@@ -57,7 +57,7 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     instance.signal('SIGSTOP')
     await delay(ms)
     instance.signal('SIGCONT')
-    // One that finds out that it was away may end itself, and is then started again.
+    // A process that detects its suspension may exit, and is then started again.
     await delay(500)
     if (instance.pid() !== pid) await instance.untilReady(launches)
     return {}
@@ -70,7 +70,7 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     const launches = instance.launches()
     const pid = instance.pid()
     instance.prepare({})
-    // It dies as soon as it gets there; one that hangs, or never gets there, is killed.
+    // It dies as soon as it gets there; a process that hangs, or never gets there, is killed.
     const isDead = await until(() => instance.pid() !== pid, { timeoutMs: ms }).then(
       () => true,
       () => false,
@@ -80,7 +80,7 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     return { reached: isDead ? 1 : 0 }
   },
 
-  // As a deployment rolls: of each kind one after the other, while the rest of that kind serves.
+  // As in a rolling deployment: of each kind one after the other, while the others of that kind serve.
   async rolling({ instances }) {
     const ends: { code: number | null; endedInMs: number }[] = []
     for (const some of groupBy(instances, ({ name }) => name.split('-')[1] ?? '').values()) {
@@ -182,7 +182,7 @@ function choose({ instances }: Scene, kind: Kind, turn: number): Instance {
   return chosen
 }
 
-// What was handed over or ran when the fault came has been taken up again, or has ended.
+// Jobs dispatched or running at the fault have been taken up again, or have ended.
 async function untilRecovered({ postgres }: Scene, at: number): Promise<void> {
   await until(
     async () => {

@@ -1,11 +1,11 @@
-// What clients, receivers and the one who breaks things wrote down while it happened: one JSON value per line. The checker
-// believes these files and Postgres, and nobody's memory.
+// What clients, receivers and the fault injector recorded while it happened: one JSON value per line. The checker
+// reads these files and Postgres, and nothing else.
 
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Environment } from '#src/platform/ids.ts'
 
-/** What a client asked for; written before the first try. */
+/** A client's request; written before the first try. */
 export interface Asked {
   kind: 'asked'
   n: number
@@ -27,7 +27,7 @@ export interface Asked {
   sha256: string | null
 }
 
-/** What came back for one try. */
+/** The answer to one try. */
 export interface Answered {
   kind: 'answered'
   n: number
@@ -78,7 +78,7 @@ export interface Received {
   body: string
 }
 
-/** How a delivery was answered; written when the answer has left. */
+/** The answer to a delivery; written after it was sent. */
 export interface Acknowledged {
   kind: 'acknowledged'
   n: number
@@ -86,13 +86,13 @@ export interface Acknowledged {
   status: number
 }
 
-/** A picture that the detector was shown. */
+/** A picture that the detector received. */
 export interface Looked {
   kind: 'looked'
   at: number
   /** Hex. */
   sha256: string
-  /** It said what it saw. */
+  /** It returned a score. */
   isAnswered: boolean
 }
 
@@ -106,7 +106,7 @@ export interface Injected {
   figures: Record<string, number>
 }
 
-/** What a look at a running system saw. */
+/** One observation of a running system. */
 export interface Sampled {
   kind: 'sample'
   at: number
@@ -116,15 +116,15 @@ export interface Sampled {
   open: number
 }
 
-/** What a process holds, in bytes, when its garbage has just been collected. */
+/** The memory of a process, in bytes, right after a garbage collection. */
 export interface Weighed {
   kind: 'weighed'
   at: number
   /** Its name and pid. */
   process: string
-  /** Its main thread's heap, and what hangs on it outside. */
+  /** Its main thread's heap, and the memory outside that the heap refers to. */
   live: number
-  /** Resident: with its threads, its code, and what allocators keep. */
+  /** Resident: with its threads, its code, and memory that allocators keep. */
   rss: number
 }
 

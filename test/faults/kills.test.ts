@@ -1,4 +1,4 @@
-// Processes die in the middle of a batch; nothing is lost and nothing happens twice.
+// Processes die in the middle of a batch; no line is lost and none has two effects.
 
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, inject, it } from 'vitest'
@@ -84,7 +84,7 @@ describe('a batch of 500 survives', () => {
           },
           { timeoutMs: 60_000, everyMs: 100, what: 'the second worker has settled the whole batch' },
         )
-        // Alive again, with results of its own for jobs that are settled: every one of them must be refused.
+        // Alive again, with results of its own for settled jobs: every one of them must be refused.
       } finally {
         frozen?.kill('SIGCONT')
       }

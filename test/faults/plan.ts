@@ -1,12 +1,12 @@
-// Which faults come, in which order. Pure: the same seed, minutes and engine give the same plan, so that a run that found
-// something can be had again. What happens at the same moment elsewhere is the machine's own, and no seed repeats it.
+// The faults and their order. Pure: the same seed, minutes and engine give the same plan, so that a run that found
+// something can be repeated. Concurrent events elsewhere depend on the machine, and no seed repeats them.
 
 import { createDice, type Dice } from '../../capture-kit/scene.ts'
 
 export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'deliver' | 'clock'
 export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
-/** What another account does meanwhile: see test/support/attacks.ts. */
+/** The attack of another account: see test/support/attacks.ts. */
 export type Assault = 'certificates' | 'tls' | 'locks' | 'pictures' | 'bodies' | 'hanging'
 export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close'
 
@@ -27,12 +27,12 @@ export type Fault =
   | { name: 'redis-flush' }
   /** Immediate: nothing is written before it ends. */
   | { name: 'postgres-restart' }
-  /** Every connection of the service is ended, and no new one is taken. */
+  /** Every connection of the service is ended, and new ones are refused. */
   | { name: 'postgres-exhausted'; ms: number }
   | { name: 'link'; link: Link; how: 'slow' | 'reset' | 'cut' | 'stall'; ms: number }
   | { name: 'receiver'; how: Hostility; ms: number }
   | { name: 'detector'; how: Hostility; ms: number }
-  /** Another account does its worst. */
+  /** Another account attacks. */
   | { name: 'attack'; how: Assault; ms: number }
 
 /** Steps at which a process can be made to die, by the process that passes them. */
@@ -55,7 +55,7 @@ const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures'
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** The faults of a run, in order. Each of those that a bar speaks of comes early, whatever the seed. */
+/** The faults of a run, in order. Each fault with a bar comes early, whatever the seed. */
 export function planFaults({ seed, minutes, engine }: { seed: number; minutes: number; engine: EngineKind }): Fault[] {
   const dice = createDice(seed)
   const faults: Fault[] = []
@@ -70,7 +70,7 @@ export function planFaults({ seed, minutes, engine }: { seed: number; minutes: n
   return faults
 }
 
-/** An attack, a kill of each kind, Redis and Postgres restarted: what `npm test` has time for. */
+/** An attack, a kill of each kind, Redis and Postgres restarted: the faults that fit into `npm test`. */
 export function planSmall(seed: number, engine: EngineKind): Fault[] {
   const dice = createDice(seed)
   const kills = shuffle(
@@ -90,7 +90,7 @@ export function describeFault(fault: Fault): string {
   return [name, ...words].join(' ')
 }
 
-/** The faults that a bar names, once each, and those that no other one is like. */
+/** The faults that have a bar, once each, and those without a similar one. */
 function measured(dice: Dice, engine: EngineKind): Fault[] {
   const ofRedis: Fault[] = [
     { name: 'redis-kill', ms: seconds(dice, 4, 10) },
@@ -154,7 +154,7 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
   ]
 }
 
-// What a fault takes until the next: only the plan's length depends on it.
+// The duration of a fault until the next: only the plan's length depends on it.
 function expectedMs(fault: Fault): number {
   const lasting = 'ms' in fault ? fault.ms : 0
   const recovering = fault.name === 'kill' || fault.name === 'failpoint' || fault.name === 'rolling' ? 12 : 6

@@ -1,5 +1,5 @@
-// The Procfile's processes, several of a kind, each watched and started again by a supervisor of its own as an operator's
-// platform would.
+// The Procfile's processes, several of a kind, each watched and started again by a supervisor of its own, as an
+// operator's platform would.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -15,13 +15,13 @@ export interface Instance {
   kind: Kind
   pid(): number | undefined
   signal(signal: NodeJS.Signals): void
-  /** What its next launches get beside the usual environment. */
+  /** Additions to the environment of its next launches. */
   prepare(environment: Record<string, string>): void
   /** Ends the process and waits until its successor is ready. Answers its exit code and how long it took to end. */
   replace(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ code: number | null; endedInMs: number }>
   /** Resolves when a launch later than the `n`-th is ready. */
   untilReady(n: number): Promise<void>
-  /** Launches that got ready so far. */
+  /** Launches that became ready so far. */
   launches(): number
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ interface StartOptions {
   kind: Kind
   number: number
   environment: Record<string, string>
-  /** Where its log goes, one file for all its launches. */
+  /** The folder of its log, one file for all its launches. */
   directory: string
 }
 
@@ -40,7 +40,7 @@ export function skewedBy(minutes: number): Record<string, string> {
   return { NODE_OPTIONS: `--import=${preload}`, CLOCK_SKEW_MS: String(minutes * 60_000) }
 }
 
-/** The preload that writes down what a process holds, as an environment. */
+/** The preload that records the memory of a process, as an environment. */
 export function weighedAs(name: string, journal: string): Record<string, string> {
   const preload = fileURLToPath(new URL('./weigh.ts', import.meta.url))
   return { NODE_OPTIONS: `--import=${preload}`, WEIGHT_NAME: name, WEIGHT_JOURNAL: journal }

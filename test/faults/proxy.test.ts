@@ -38,7 +38,7 @@ describe('a relay', () => {
     return { socket, seen }
   }
 
-  it('lets everything through, in order, and later when it is slow', async () => {
+  it('lets all bytes through, in order, and later when it is slow', async () => {
     const { socket, seen } = open()
     socket.write('one ')
     await until(() => seen.text === 'one ')
@@ -53,7 +53,7 @@ describe('a relay', () => {
     await until(() => seen.text === 'one two three four')
   })
 
-  it('lets nothing through while it is stalled, and everything afterwards', async () => {
+  it('lets no bytes through while it is stalled, and all of them afterwards', async () => {
     const { socket, seen } = open()
     socket.write('before ')
     await until(() => seen.text === 'before ')
@@ -67,7 +67,7 @@ describe('a relay', () => {
     await until(() => seen.text === 'before meanwhile' && late.seen.text === 'late')
   })
 
-  it('ends connections and takes none while it is cut', async () => {
+  it('ends connections and accepts none while it is cut', async () => {
     const { socket, seen } = open()
     socket.write('x')
     await until(() => seen.text === 'x')
@@ -81,18 +81,18 @@ describe('a relay', () => {
     await until(() => again.seen.text === 'y')
   })
 
-  it('resets, and goes to the next target when one refuses', async () => {
+  it('resets, and connects to the next target when one refuses', async () => {
     const { socket, seen } = open()
     socket.write('x')
     await until(() => seen.text === 'x')
     relay.reset()
     await until(() => seen.isClosed)
     expect(seen.error).toBe('ECONNRESET')
-    const nobody = createServer().listen(0, '127.0.0.1')
-    await once(nobody, 'listening')
-    const deadPort = portOf(nobody)
-    nobody.close()
-    await once(nobody, 'close')
+    const closed = createServer().listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    const deadPort = portOf(closed)
+    closed.close()
+    await once(closed, 'close')
     relay.target([deadPort, portOf(echo)])
     for (const text of ['a', 'b']) {
       const next = open()

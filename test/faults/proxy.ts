@@ -1,5 +1,5 @@
-// A TCP relay that can be slow, stalled, cut or reset. It runs as a process of its own: all of the system's traffic with its
-// stores goes through it, and whoever drives a run must not slow that down.
+// A TCP relay that can be slow, stalled, cut or reset. It runs as a process of its own: all traffic between the system
+// and its stores goes through it, and the process that drives a run must not slow that down.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 
 export interface Relay {
   port: number
-  /** Where new connections go: to each in turn, and to the next one when it refuses. */
+  /** The targets of new connections: each in turn, and the next one when it refuses. */
   target(ports: readonly number[]): void
   /** Each chunk arrives this much later, in both directions. 0: no later. */
   slow(latencyMs: number): void
-  /** Nothing moves, and nobody is told; connections stay. */
+  /** No bytes move, and neither side is told; connections stay. */
   stall(): void
-  /** Ends every connection and takes no new one. */
+  /** Ends every connection and accepts no new one. */
   cut(): void
   /** Ends every connection by a reset. */
   reset(): void
@@ -71,7 +71,7 @@ export async function startRelay(ports: readonly number[] = []): Promise<Relay> 
     }
     from.on('data', (chunk: Buffer) => {
       if (latencyMs === 0 && performance.now() >= lastDue) return write(chunk)
-      // What came first leaves first, also when the relay becomes faster in between.
+      // The first bytes leave first, also when the relay becomes faster in between.
       lastDue = Math.max(lastDue, performance.now() + latencyMs)
       setTimeout(write, lastDue - performance.now(), chunk)
     })
@@ -131,7 +131,7 @@ export interface Relays<Name extends string> {
   stop(): void
 }
 
-/** Relays in a process of their own. They lead nowhere until `target`. */
+/** Relays in a process of their own. They have no target until `target`. */
 export async function startRelays<Name extends string>(names: readonly Name[]): Promise<Relays<Name>> {
   const child = fork(fileURLToPath(import.meta.url), names, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const ask = asker(child)

@@ -1,4 +1,4 @@
-// Where webhooks go: real HTTP servers' worth of endpoints that write down each delivery as it came, and can turn hostile.
+// The receivers of webhooks: endpoints on real HTTP servers that record each delivery as it came, and can turn hostile.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createHostility, type Manner } from './hostility.ts'

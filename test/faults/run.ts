@@ -1,5 +1,5 @@
-// A fault run: stores, relays, receivers, processes and clients are started, faults come one after the other while clients
-// submit, everything is let to end, and what is left is read for the checker.
+// A fault run: starts stores, relays, receivers, processes and clients, injects one fault after the other while clients
+// submit, lets all work end, and reads what is left for the checker.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -30,7 +30,7 @@ export interface RunOptions {
   faults: readonly Fault[]
   /** No fault begins after this; undefined: all of them, however long that takes. */
   minutes?: number
-  /** Exists, and is removed by whoever made it. */
+  /** Exists; the caller that created it removes it. */
   directory: string
   /** How many of each kind run. */
   processes: Record<Kind, number>
@@ -42,11 +42,11 @@ export interface RunOptions {
   maxCaptures?: number
   /** Between two faults. */
   gapMs: number
-  /** Without any fault, before the first: what the others are compared with. */
+  /** Time without any fault before the first: the others are compared with it. */
   calmMs: number
-  /** `settled`: the next fault comes when the system is itself again; `overlapping`: whatever still goes on. */
+  /** `settled`: the next fault comes when the system has recovered; `overlapping`: while it still recovers. */
   pace: 'settled' | 'overlapping'
-  /** The processes write down once a minute what they hold. */
+  /** The processes record their memory once a minute. */
   isWeighed: boolean
   say(line: string): void
 }
@@ -57,13 +57,13 @@ export interface RunResult {
   captures: number
   /** Of clients, from the first submission to the last answer. */
   loadMs: number
-  /** From then until nothing was left to do. */
+  /** From then until no work was left. */
   drainMs: number
-  /** What did not end. */
+  /** Work that did not end. */
   left: number
 }
 
-// As the partial indexes have them: a look each second at all that has ended would be work of the run's own, more each minute.
+// By the partial indexes: a query over all ended rows each second would be load by the run itself, more each minute.
 // Without those of the accounts in $1.
 const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'queued'
   UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs
@@ -220,11 +220,11 @@ async function settleTenants(
   return tenants
 }
 
-/** Looks at the backlog once a second, past every relay. */
+/** Reads the backlog once a second, past every relay. */
 function startWatch({ owner }: PostgresServer, hostile: readonly string[], journal: Journal) {
   let open = 0
   let isStopping = false
-  const look = async () => {
+  const sample = async () => {
     const [row] = await owner<{ open: number; oldest: number; interactive: number }>(
       `SELECT count(*) FILTER (WHERE queue = 'attest')::int AS open,
          coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()), 0)::float8
@@ -246,8 +246,8 @@ function startWatch({ owner }: PostgresServer, hostile: readonly string[], journ
   }
   const watching = (async () => {
     while (!isStopping) {
-      // While Postgres is down there is nothing to see.
-      await look().catch(() => {})
+      // While Postgres is down there is nothing to read.
+      await sample().catch(() => {})
       await delay(SAMPLE_MS)
     }
   })()

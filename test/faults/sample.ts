@@ -1,4 +1,4 @@
-// A small run in which everything went well, made by hand: what the checker's own tests break.
+// A small run without violations, made by hand: the checker's own tests change it.
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { signDelivery } from '#src/account/webhooks/signature.ts'

@@ -1,5 +1,5 @@
-// A clock that is off: `--import` of this file shifts what Date says by CLOCK_SKEW_MS, for one process of a fault run. The
-// service knows nothing of it.
+// A clock that is off: `--import` of this file shifts what Date says by CLOCK_SKEW_MS, for one process of a fault run.
+// The service does not know of it.
 
 const skewMs = Number(process.env.CLOCK_SKEW_MS ?? 0)
 

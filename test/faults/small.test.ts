@@ -1,5 +1,5 @@
-// The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres ended in the middle
-// of everything, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
+// The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres restarted
+// during the load, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,9 @@ afterAll(() => {
   if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
 })
 
-it('keeps every promise while each kind of process, Redis and Postgres die', { timeout: 400_000 }, async () => {
+it('the service keeps every invariant while each kind of process, Redis and Postgres die', {
+  timeout: 400_000,
+}, async () => {
   const faults = planSmall(SEED, engine)
   const { evidence, injected, left } = await runFaults({
     engine,
@@ -45,12 +47,12 @@ it('keeps every promise while each kind of process, Redis and Postgres die', { t
   const figures = measure(evidence)
   expect(figures.accepted).toBeGreaterThan(100)
   expect(figures.deliveries).toBeGreaterThan(100)
-  // The faults were felt: nobody would have noticed nothing.
+  // The faults had an effect: without one the run would prove nothing.
   expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
   expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })
 })
 
-it('plans the same faults for the same seed, and the ones that a bar names in any', () => {
+it('a plan has the same faults for the same seed, and the ones with a bar for any seed', () => {
   const plan = (seed: number) => planFaults({ seed, minutes: 8, engine: 'redis' })
   expect(plan(7)).toEqual(plan(7))
   expect(plan(8)).not.toEqual(plan(7))

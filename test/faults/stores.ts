@@ -1,4 +1,4 @@
-// Redis and Postgres of a fault run: servers of its own, that may be killed, frozen, flushed and filled.
+// Redis and Postgres of a fault run: servers of its own that may be killed, frozen, flushed and filled.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ export async function startRedisServer(directory: string): Promise<RedisServer> 
     child = spawn('redis-server', flags, { cwd: directory, stdio: 'ignore' })
     await ask((redis) => redis.ping())
   }
-  // Nobody else would end it when this process is told to go in the middle of a run.
+  // No other process would end it when this process is stopped in the middle of a run.
   const end = () => void child.kill('SIGKILL')
   process.once('exit', end)
   await start()
@@ -71,9 +71,9 @@ export interface PostgresServer {
   /** The service's login, through the relay on this port. */
   loginUrl(port: number): string
   port(): number
-  /** SIGQUIT: backends end where they stand. Answers when it serves again, after its recovery; on another port. */
+  /** SIGQUIT: backends end at once. Returns when it serves again, after its recovery; on another port. */
   restart(): Promise<void>
-  /** Ends the service's connections and takes no new ones. `false`: takes them again. */
+  /** Ends the service's connections and accepts no new ones. `false`: accepts them again. */
   exhaust(isExhausted: boolean): Promise<void>
   owner<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   stop(): Promise<void>
@@ -81,7 +81,7 @@ export interface PostgresServer {
 
 const LOGIN = 'countersign'
 
-/** As durable as in production: what is lost here must be lost by the service. */
+/** As durable as in production: data lost here must be lost by the service. */
 export async function startPostgresServer(directory: string): Promise<PostgresServer> {
   const start = () => startEmbeddedPostgres({ directory, database: 'countersign' })
   await keepCommitTimes(await start())
@@ -127,7 +127,7 @@ export async function startPostgresServer(directory: string): Promise<PostgresSe
   }
 }
 
-// The trail is read by them. Only a start takes this setting up.
+// The trail reads them. Only a restart applies this setting.
 async function keepCommitTimes({ ownerUrl, release }: EmbeddedPostgres): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl })
   await client.connect()

@@ -1,4 +1,4 @@
-// A run as Markdown: what was found, how long recoveries took, and which bar was missed.
+// A run as Markdown: its findings, the times of recoveries, and the missed bars.
 
 import { type Finding, INVARIANTS, type Invariant } from './check.ts'
 import { countDuplicates } from './check-deliveries.ts'
@@ -19,11 +19,11 @@ interface Row {
   what: string
   bar: string
   found: string
-  /** undefined: there is nothing to hold it against. */
+  /** undefined: there is no bar for it. */
   isReached: boolean | undefined
 }
 
-/** Whether every invariant holds and every bar that was measured is reached. */
+/** Whether every invariant holds and every measured bar is reached. */
 export function isReached(report: Report): boolean {
   return report.findings.length === 0 && report.left === 0 && barRows(report).every((row) => row.isReached !== false)
 }
@@ -175,7 +175,7 @@ function faultRows({ faults }: Evidence): string[][] {
   ])
 }
 
-// Nothing measured, nothing reached and nothing missed.
+// Nothing measured: neither reached nor missed.
 function atMost(value: number, bar: number): boolean | undefined {
   return Number.isFinite(value) || value === Number.POSITIVE_INFINITY ? value <= bar : undefined
 }

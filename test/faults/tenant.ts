@@ -30,7 +30,7 @@ const KINDS: readonly CaptureKind[] = [
   'honest',
 ]
 
-/** What becomes of the n-th capture of a tenant: told by its number, so that the checker needs no table. */
+/** The kind of the n-th capture of a tenant: it follows from its number, so that the checker needs no table. */
 export function kindOf(n: number): CaptureKind {
   return KINDS[n % KINDS.length] ?? 'honest'
 }
@@ -49,7 +49,7 @@ interface Request extends Scope {
   name: string
   key: string
   url: string
-  /** Base address of the receivers; undefined where webhooks can't be had (live ones must be https). */
+  /** Base address of the receivers; undefined where webhooks are impossible (live ones must be https). */
   receivers: string | undefined
   tell(entry: Endpoint | Asked): void
 }

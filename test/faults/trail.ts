@@ -1,5 +1,5 @@
-// What became of every job, step by step: a trigger of the run's own writes each change of the jobs table to a second one,
-// in the same transaction. The service knows nothing of it.
+// The history of every job, step by step: a trigger of the run writes each change of the jobs table to a second table,
+// in the same transaction. The service does not know of it.
 
 import type { Step } from './evidence.ts'
 import type { PostgresServer } from './stores.ts'
@@ -27,7 +27,7 @@ export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promis
   `)
 }
 
-/** In the order in which they were made; each is dated by its commit, for before that nobody else sees it. */
+/** In the order in which they were made; each is dated by its commit, because no other transaction sees it earlier. */
 export function readTrail({ owner }: Pick<PostgresServer, 'owner'>): Promise<Step[]> {
   return owner<Step & Record<string, unknown>>(
     `SELECT id, state, fence, run_at AS "runAt", is_lapse AS "isLapse",

@@ -1,5 +1,5 @@
-// A preload for the processes of a soak: once a minute it has garbage collected and writes down what is left. What is resident
-// swings by a hundred megabytes with when the engine sees fit to collect, and would hide a leak for hours.
+// A preload for the processes of a soak: once a minute it collects garbage and records the remaining memory. Resident
+// memory swings by a hundred megabytes with the engine's collections, and would hide a leak for hours.
 
 import { appendFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'

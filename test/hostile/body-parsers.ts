@@ -1,9 +1,9 @@
-// Parsers of bodies: JSON, lines of a batch, certificates and signatures. They run on the thread that serves everybody.
+// Parsers of bodies: JSON, lines of a batch, certificates and signatures. They run on the thread that serves all
+// requests.
 
 import { createPublicKey } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { readElements } from '#src/attest/batches/elements.ts'
 import { judgeLine } from '#src/attest/batches/lines.ts'
 import { type AttestRequest, attestRequest, checkSubmission, contentOf } from '#src/attest/claims/submission.ts'
 import { judgeEnrollment } from '#src/attest/devices/enrollment.ts'
@@ -12,6 +12,7 @@ import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import { verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { DEFAULT_BODY_VALUES, parseJsonBody } from '#src/platform/http/body.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
 import type { Dice } from './dice.ts'
@@ -161,7 +162,7 @@ function judgeBody(input: Buffer): string {
       errors.every(({ pointer, detail }) => pointer.length <= 501 && detail.length <= 1_000),
       'and so are their texts',
     )
-    // What is accepted can be kept: it has a digest, and text that Postgres holds.
+    // What is accepted can be stored: it has a digest, and text that Postgres accepts.
     if (errors.length > 0 || !parsed.ok) return
     hold(!canonicalize(contentOf(parsed.value as AttestRequest, 'med')).includes('\\u0000'), 'no U+0000')
   })
@@ -225,7 +226,7 @@ function holdBounded({ publicKey }: Certificate): void {
   hold(publicExponent < 2n ** 32n && modulusLength <= 8_192, 'no key is accepted that is costly to verify with')
 }
 
-/** As it is, whose signatures are good, or with one of the costly keys changed. */
+/** The value unchanged, with valid signatures, or with one of the costly keys. */
 function slowChain(dice: Dice): Buffer[] {
   const chain = [...SLOW]
   const at = dice.below(chain.length)
@@ -286,7 +287,7 @@ function spkiOf(der: Buffer | undefined): Buffer {
   return certificateOf(der ?? Buffer.alloc(0)).spki
 }
 
-// All of a certificate that its signature covers: the first element inside.
+// The signed part of a certificate: the first element inside.
 function signedPart(der: Buffer | undefined): Buffer {
   const bytes = der ?? Buffer.alloc(0)
   return bytes.subarray(4, 8 + bytes.readUInt16BE(6))
@@ -307,7 +308,7 @@ function toDer(raw: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x30, body.length]), body])
 }
 
-// Several inputs in one: each with its length before it.
+// Several inputs in one: each after its length.
 function packed(parts: readonly Buffer[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => [Buffer.from([part.length >> 16, (part.length >> 8) & 0xff, part.length & 0xff]), part]),

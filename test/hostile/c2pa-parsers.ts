@@ -1,5 +1,5 @@
-// Manifests and declared provenance: the scan on a thread of its own, then the reader in its thread, as in production. Most of the
-// seeds were signed for this, so that what is mutated is small and whole.
+// Manifests and declared provenance: the scan on a thread of its own, then the reader in its thread, as in production.
+// Most seeds were signed for this, so that the mutated inputs are small and complete.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import sharp from 'sharp'
 import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from '#src/attest/factors/c2pa.ts'
+import type { ByteSource } from '#src/attest/media/byte-source.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { scanForC2pa } from '#src/attest/media/c2pa-scan.ts'
 import { declaredProvenance } from '#src/attest/media/declared.ts'
 import { judgeHeader } from '#src/attest/media/header.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
-import type { ByteSource } from '#src/attest/media/peek.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { factsOf } from '../attest/factors/vectors.ts'
 import { structure, withBlock } from '../attest/media/structure.ts'
@@ -27,7 +27,7 @@ const file: { root: string; files: string[] } = JSON.parse(
 const SIGNED = file.files.map((text) => inflateRawSync(Buffer.from(text, 'base64')))
 const AT = new Date('2026-06-01T00:00:00Z')
 const CV = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
-// One code, and what a generator wrote or a list of source types says at most.
+// The longest text: one code, and what a generator wrote or a list of source types.
 const MAX_FINDINGS_BYTES = 32 * 1024
 
 export async function c2paParsers(): Promise<Parser[]> {

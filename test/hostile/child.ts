@@ -1,5 +1,5 @@
-// Runs cases through parsers in a process of its own: what hangs or crashes here is seen from outside, and its memory is its
-// own. Each case is noted in a file before it begins.
+// Runs cases through parsers in a process of its own: hangs and crashes are observed from outside, and its memory is
+// its own. Each case is written to a file before it begins.
 
 import { openSync, writeSync } from 'node:fs'
 import { bodyParsers } from './body-parsers.ts'
@@ -27,7 +27,7 @@ const parsers = [
   ...(await c2paParsers()),
 ]
 
-// Half of the cases, so that what is loaded and compiled once, and caches that are full, do not count as growth.
+// Half of the cases, so that code that is loaded and compiled once, and full caches, do not count as growth.
 const WARM_PART = 2
 const SAMPLE_EVERY = 20
 

@@ -1,5 +1,5 @@
-// Certificates that are well formed, and made to cost: RSA keys of every length of modulus and exponent, whose signatures take a
-// verifier the longer the longer both are.
+// Well-formed certificates made to be costly: RSA keys of every length of modulus and exponent. The longer both are,
+// the longer a verifier takes for their signatures.
 
 import { checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { rsaSpki, unsignedCertificate } from '../support/costly-certificates.ts'
@@ -8,7 +8,7 @@ import { randomBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { CHAIN, ROOT } from './seeds.ts'
 
-// OpenSSL takes every exponent up to moduli of 3,072 bits, and 64 bits of exponent above.
+// OpenSSL accepts every exponent up to moduli of 3,072 bits, and 64 bits of exponent above.
 const MODULUS_BITS = [512, 1_024, 2_047, 2_048, 3_071, 3_072, 3_073, 4_096, 8_192, 8_193, 16_384]
 const EXPONENT_BITS = [1, 2, 17, 32, 33, 64, 65, 256, 2_047]
 const MAX_ISSUERS = 7
@@ -16,7 +16,7 @@ const MAX_ISSUERS = 7
 const MAX_EXPONENT = 2n ** 64n
 const NOW = new Date('2026-11-20T12:00:00Z')
 
-/** A leaf, and up to seven CA certificates of the name that it says its issuer has. */
+/** A leaf, and up to seven CA certificates with the name of its issuer. */
 export function makeCostlyChain(dice: Dice): Buffer[] {
   const random = (size: number) => randomBytes(dice, size)
   const name = `Costly ${dice.below(1_000_000)}`
@@ -51,7 +51,7 @@ export function costlyParsers(): Parser[] {
           hold(keyAlgorithm !== 'rsa' || publicExponent < MAX_EXPONENT, 'no key whose exponent is made to cost')
         }
         const verdict = checkChain({ chain: parsed.certificates, anchors: parsed.certificates.slice(1), at: NOW })
-        hold(!verdict.isTrusted, 'nobody signed this')
+        hold(!verdict.isTrusted, 'the chain has no valid signature')
         return verdict.isTrusted ? 'accepted' : verdict.code
       },
     },
@@ -75,7 +75,7 @@ const REFUSALS = [
   'weak_key',
 ]
 
-// Of the seeds' phone: the same in every run.
+// From the seeds' phone: the same in every run.
 const P256_SPKI = spkiOfSeed()
 
 function spkiOfSeed(): Buffer {

@@ -1,4 +1,4 @@
-// Requests that are made to cost, through the front door: each is small or honest to look at, and much work behind it.
+// Requests made to be costly, through the public port: each is small or looks honest, and causes much work.
 
 import { slowAvif } from '../support/slow-avif.ts'
 import type { System } from '../support/system.ts'
@@ -24,7 +24,8 @@ const MAX_LINES = 10
 const ATTEST = '/v1/claims/attest'
 const SCREEN = '/v1/media/screen'
 const BATCHES = '/v1/claims/batches'
-// Of the largest bodies and of the slowest pictures one case in so many: each takes the service as long as a hundred others.
+// The largest bodies and the slowest pictures are one case in so many: each takes the service as long as a hundred
+// others.
 const LARGE_EVERY = 12
 const SLOW_EVERY = 40
 
@@ -54,7 +55,7 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       async run(input) {
         const bytes = await exchange(port, input)
         const outcome = judgeAnswer(bytes)
-        // There is room for a hundred, and every chain is held against each of them.
+        // Up to a hundred roots are allowed, and every chain is checked against each of them.
         if (outcome === 'accepted') {
           const { root_ca_id: id } = JSON.parse(readAnswer(bytes)?.body.toString() ?? '{}')
           await exchange(port, requestBytes({ method: 'DELETE', path: `/v1/admin/root-cas/${id}`, headers: [auth] }))
@@ -80,7 +81,7 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       },
       (bytes) => {
         const outcome = judgeAnswer(bytes)
-        // Two readers would read two things.
+        // Two parsers would read two values.
         hold(outcome !== 'accepted', 'a body that has a member twice is refused')
         return outcome
       },
@@ -89,7 +90,7 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       name: 'POST media, and its thumbnail: pictures that are slow',
       source: 'app',
       limit: PICTURE_LIMIT,
-      // What waits for too long behind its own account's pictures may be asked to come again.
+      // A request that waits too long behind its own account's pictures may be told to retry.
       refusals: [...REFUSALS, 'service_unavailable'],
       make: (dice) => picture(dice),
       async run(input) {
@@ -108,21 +109,21 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
   ]
 }
 
-/** A picture that takes seconds, now and then; else one of its size whose bytes are broken somewhere. */
+/** A picture that takes seconds, in some cases; else one of its size with some bytes broken. */
 function picture(dice: Dice): Buffer {
   const whole = slowAvif(dice.below(1_000_000))
   if (dice.once(SLOW_EVERY)) return whole
   const sides = whole.indexOf('ispe')
   const other = Buffer.from(whole)
   if (dice.once(2)) {
-    // The header says other sides than the picture has.
+    // The header states other sides than the picture has.
     other.writeUInt32BE(dice.pick([0, 1, 8, 7_999, 8_001, 30_000, 30_001, 2 ** 31]), sides + 8)
     return other
   }
   return mutateBytes([other.subarray(0, other.length - 40 - dice.below(400))], dice, 64 * 1024)
 }
 
-/** Valid JSON of about so many bytes: to where it belongs, or to where it does not. */
+/** Valid JSON of about so many bytes: in its proper place, or in another. */
 function largeRequest(dice: Dice, bytes: number): { path: string; body: Buffer } {
   const data = slowAvif(dice.below(1_000), Math.floor((bytes * 3) / 4) - 6_000).toString('base64')
   const inline = { content_type: 'image/avif', data }
@@ -133,7 +134,7 @@ function largeRequest(dice: Dice, bytes: number): { path: string; body: Buffer }
     { path: SCREEN, make: () => jsonOf({ media: inline }) },
     // Almost base64.
     { path: ATTEST, make: () => capture({ ...inline, data: `${data.slice(0, -5)}!${data.slice(-4)}` }) },
-    // The media are small, and what is around them is not.
+    // The media are small, and the text around them is large.
     { path: ATTEST, make: () => padded(capture(inlineOf(slowAvif(1))), bytes - 4_000) },
     { path: SCREEN, make: () => jsonOf({ media: { ...inline, data: '\\u0041'.repeat(bytes / 8) } }) },
     { path: BATCHES, make: () => Buffer.from(`[${'"AAAA",'.repeat(Math.min(bytes / 8, 100_000))}"A"]`) },
@@ -153,7 +154,7 @@ function inlineOf(bytes: Buffer): object {
   return { content_type: 'image/avif', data: bytes.toString('base64') }
 }
 
-/** The value as JSON, with one member of one of its objects twice: the same, or with another value. */
+/** The value as JSON, with one member of one of its objects twice: with the same value, or with another. */
 function writeTwice(value: object, dice: Dice): string {
   const objects: object[] = []
   const collect = (one: unknown) => {
@@ -174,7 +175,7 @@ function writeTwice(value: object, dice: Dice): string {
       .map(([key, inner]) => `${JSON.stringify(key)}:${write(inner)}`)
     if (one !== chosen) return `{${members.join(',')}}`
     const own: unknown = Object.entries(one).find(([key]) => key === name)?.[1]
-    // Written otherwise, it is the same name still.
+    // In another notation it is still the same name.
     const spelled = dice.once(3)
       ? `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}"`
       : JSON.stringify(name)

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { createDice } from '../platform/crypto/seeded.ts'
 
-/** Numbers of one case. Each case has its own, so that it can be run again without those before it. */
+/** Numbers of one case. Each case has its own, so that it can be repeated without those before it. */
 export interface Dice {
   /** 0 to `bound - 1`. */
   below(bound: number): number

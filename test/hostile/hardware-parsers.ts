@@ -1,4 +1,4 @@
-// Evidence of hardware, as somebody would send it who has a real one and wants another one's tier.
+// Evidence of hardware, as an attacker sends it who has a real one and wants the tier of another.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const APPLE = {
   isDevelopmentAllowed: false,
   at: AT,
 }
-// Of each form of authenticator data, in the order of the seeds.
+// One of each form of authenticator data, in the order of the seeds.
 const ATTEST_KEYS = OBJECTS.map(
   (object) => verifyAppAttestation({ ...APPLE, object }).attestKey?.spki ?? Buffer.alloc(0),
 )
@@ -167,7 +167,8 @@ export function hardwareParsers(): Parser[] {
 const LIST =
   '{"entries":{"2a":{"status":"REVOKED","reason":"KEY_COMPROMISE"},"00ff":{"status":"SUSPENDED"},"7":{"status":"REVOKED"}}}'
 
-// One certificate changed in its structure or its bytes, or the chain itself: a link gone, doubled, moved, or costly to check.
+// One certificate changed in its structure or its bytes, or the chain itself: one missing, doubled, moved, or costly to
+// verify.
 function mutateChain(dice: Dice): Buffer {
   const chain = [...CHAIN]
   const index = dice.below(chain.length)

@@ -1,4 +1,5 @@
-// Hostile inputs for every parser of bytes from outside: 200 each here, as many as HOSTILE says in the large form (docs/hostile.md).
+// Hostile inputs for every parser of bytes from outside: 200 each here, the number in HOSTILE in the large form
+// (docs/hostile.md).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,28 +21,28 @@ const reports = process.env.HOSTILE_REPORTS
 const isWanted = (name: string) => only === undefined || name.includes(only)
 const timeout = 60_000 + count * 200
 const MEGABYTE = 1024 * 1024
-// What may stay after thousands of cases: caches that fill to their bounds, the heap that V8 keeps for the next, and where
+// Memory that may remain after thousands of cases: full caches, the heap that V8 keeps for the next, and where
 // pictures are decoded what the allocator keeps of the largest one, 64 megapixels in RGBA.
 const MAX_GROWTH = { thread: 192 * MEGABYTE, wall: 384 * MEGABYTE }
-// Requests at once, as many as two cores can serve.
+// Concurrent requests, as many as two cores can serve.
 const AT_ONCE = 4
 const LOOK_EVERY = 50
 const MAX_FAILURES = 20
 
 describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
-  describe('straight at the parser', () => {
+  describe('sent directly to the parser', () => {
     let nursery: Nursery
     beforeAll(async () => {
       nursery = await startNursery()
     }, 60_000)
     afterAll(() => nursery.close())
 
-    it('are refused with a known code or accepted for good reason, in time, and leave nothing behind', {
+    it('are refused with a known code or accepted as valid, in time, and leave nothing behind', {
       timeout: timeout * 30,
     }, async () => {
       const wrong: string[] = []
       for (const { name, source, limit } of nursery.names.filter((one) => isWanted(one.name))) {
-        // In the large form a process each: what one leaves behind must not count for the next.
+        // In the large form a process each: memory left by one must not count for the next.
         if (isLarge) {
           nursery.close()
           nursery = await startNursery()
@@ -55,7 +56,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
     })
   })
 
-  describe('through the front door', () => {
+  describe('sent to the public port', () => {
     let system: System
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
@@ -80,7 +81,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
       expect(system.warnings).toEqual([])
     })
 
-    it('are judged where they were accepted: no job dies of them', { timeout }, async () => {
+    it('are evaluated where they were accepted: no job ends dead', { timeout }, async () => {
       const { database } = system
       const left = () =>
         database.owner<{ state: string; count: number }>(
@@ -101,7 +102,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
 async function runAtOnce(parser: Parser, pid: number | undefined): Promise<{ report: Report; memory: Memory }> {
   const report: Report = { name: parser.name, cases: 0, outcomes: {}, slowestMs: 0, slowestIndex: from, failures: [] }
   let next = from
-  // Of the second half, as in the child: see there.
+  // Of the second half, as in child.ts.
   let start = 0
   let peak = 0
   const work = async () => {
@@ -123,7 +124,7 @@ function tooMuch(name: string, { growth }: Memory): string {
   return `${name}: ${Math.round(growth / MEGABYTE)} MB stay`
 }
 
-/** Linux tells it of any process; elsewhere it is 0, and nothing is said of memory. */
+/** Linux reports it for any process; elsewhere it is 0, and memory is not checked. */
 function residentBytes(pid: number | undefined): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024

@@ -1,5 +1,5 @@
-// Makes c2pa-seeds.json anew: pictures with manifests, fixed so that a case is the same case tomorrow. Deflated, as manifests are
-// half padding.
+// Makes c2pa-seeds.json anew: pictures with manifests, stored so that a case stays the same. Deflated, because
+// manifests are half padding.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Makes hardware-seeds.json anew: evidence of simulated vendors that verifies, fixed so that a case is the same case tomorrow.
+// Makes hardware-seeds.json anew: evidence of simulated vendors that verifies, stored so that a case stays the same.
 
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

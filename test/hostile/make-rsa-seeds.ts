@@ -1,5 +1,5 @@
-// Makes rsa-seeds.json anew: certificates whose keys cost their verifier too much. Kept, so that a case is the same in every run.
-// `node test/hostile/make-rsa-seeds.ts` writes a new one.
+// Makes rsa-seeds.json anew: certificates whose keys cost their verifier too much. Stored, so that a case stays the
+// same. `node test/hostile/make-rsa-seeds.ts` writes a new one.
 
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const chain: Buffer[] = []
 for (let level = 0; level < CHAIN_LENGTH; level += 1) {
   const keys = await makeSlowRsa()
   const issuer = { name: `Slow ${level}`, keys, algorithm: rsa(3072) }
-  // Each by a key of its own, so that no signature is the same.
+  // Each signed by a key of its own, so that no signature is the same.
   chain.push(
     (await makeDer({ name: `Slow ${level - 1}`, isCa: level > 0, keys, algorithm: rsa(3072), issuer, ...until })).der,
   )

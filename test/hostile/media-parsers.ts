@@ -1,5 +1,5 @@
-// Parsers of media: the first look on the serving thread, the image library and EXIF in the inspector's thread, as in
-// production. And the answers of receivers, which come from strangers too.
+// Parsers of media: the first check on the serving thread, the image library and EXIF in the inspector's thread, as in
+// production. Also the answers of receivers, which are untrusted too.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
+import { judgeDimensions, readDimensions } from '#src/attest/media/dimensions.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
-import { judgeSides, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
@@ -36,7 +36,7 @@ const BLOCK = {
 }
 const BLOCKS = [structure(BLOCK), structure(BLOCK, 'MM')]
 
-/** The inspector's own limit is 5 s: what is stopped by it is a hang that was found. */
+/** The inspector's own limit is 5 s: a case that it stops is a hang. */
 const INSPECTION = { kind: 'wall', ms: 5_000 } as const
 
 export interface MediaParsers {
@@ -106,12 +106,12 @@ export async function mediaParsers(): Promise<MediaParsers> {
         make: (dice) => mutateBytes([...Object.values(VIDEOS), ...[...images.values()].flat()], dice),
         run(input) {
           const type = sniffType(input)
-          for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readSides(any, input)
+          for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, input)
           if (type === undefined) return 'none'
-          const sides = readSides(type, input)
+          const sides = readDimensions(type, input)
           if (sides === undefined) return 'no sides'
           hold(sides.width > 0 && sides.height > 0, 'sides are positive')
-          return judgeSides(sides) === undefined ? 'accepted' : 'refused'
+          return judgeDimensions(sides) === undefined ? 'accepted' : 'refused'
         },
       },
       {
@@ -188,7 +188,7 @@ const ANSWERS = [
   'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 204 No Content\r\n\r\n',
 ].map((one) => Buffer.from(one, 'latin1'))
 
-/** What a receiver answers to a webhook. */
+/** The answer of a receiver to a webhook. */
 async function outboundParser(): Promise<{ parser: Parser; close(): Promise<void> }> {
   let answer = Buffer.alloc(0)
   const server = createServer((socket) => {

@@ -1,9 +1,9 @@
-// What can be done to bytes without knowing what they are.
+// Mutations of bytes without knowledge of their format.
 
 import type { Dice } from './dice.ts'
 
 const MAX_BYTES = 256 * 1024
-// Where counters turn over and signs change.
+// Where counters overflow and signs change.
 const NUMBERS = [
   0, 1, 2, 4, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
 ]
@@ -60,7 +60,7 @@ function setBytes(bytes: Buffer, dice: Dice): Buffer {
   return bytes.fill(dice.pick([0, 0x20, 0x7f, 0x80, 0xff]), from, to)
 }
 
-// A length, a count or an offset, wherever one may stand. Half of the time near the front, where headers are.
+// A length, a count or an offset, at any position. Half of the time near the front, where headers are.
 function writeNumber(bytes: Buffer, dice: Dice): Buffer {
   const size = dice.pick([1, 2, 4])
   if (bytes.length < size) return bytes

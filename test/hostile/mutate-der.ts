@@ -1,5 +1,5 @@
-// What can be done to DER by somebody who knows what it is: other tags, lengths that lie, elements that are missing, doubled,
-// borrowed or nested without end; the lengths around them are set right again, so that a reader gets that far.
+// Mutations of DER with knowledge of its structure: other tags, wrong lengths, elements that are missing, doubled,
+// borrowed or nested deeply; the lengths around them are corrected, so that a parser gets that far.
 
 import type { Dice } from './dice.ts'
 import { mutateBytes, randomBytes } from './mutate-bytes.ts'
@@ -8,7 +8,7 @@ interface Element {
   tag: number
   children?: Element[]
   content: Buffer
-  /** Writes the length otherwise than it should be. */
+  /** Writes the length differently than it should be. */
   lie?: (length: number) => Buffer
 }
 
@@ -91,7 +91,7 @@ function change(holder: Element, dice: Dice, seeds: readonly Buffer[]): void {
     case 8: {
       // An identifier that is as long as a certificate may be.
       const identifiers = all.flatMap(({ children = [] }) => children).filter(({ tag }) => tag === 0x06)
-      // Its last arc ends, or one has to be read to the end of the bytes.
+      // Its last arc ends, or has to be read to the end of the bytes.
       const content = Buffer.alloc(dice.pick([0, 1, 65, 15_000]), dice.pick([0x81, 0x01, 0xff]))
       if (content.length > 0 && !dice.once(3)) content[content.length - 1] = 1
       if (identifiers.length > 0) dice.pick(identifiers).content = content
@@ -122,7 +122,7 @@ function everyParent(root: Element): Element[] {
   return found
 }
 
-// As far as it can be read: the rest of a broken element is its content.
+// As far as it can be parsed: the remaining bytes of a broken element are its content.
 function read(bytes: Buffer, depth = 0): Element[] {
   const elements: Element[] = []
   for (let at = 0; at + 2 <= bytes.length; ) {

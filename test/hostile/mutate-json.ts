@@ -1,10 +1,10 @@
-// What can be done to JSON by somebody who knows what it is: members that are missing, strange, too many, of another type or
+// Mutations of JSON with knowledge of its structure: members that are missing, unknown, too many, of another type or
 // too deep, and text that parsers read differently.
 
 import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 
-/** Text that stands in the JSON as it is. */
+/** Text that is written into the JSON unchanged. */
 interface Raw {
   raw: string
 }
@@ -18,7 +18,7 @@ export function mutateJson(seeds: readonly Buffer[], dice: Dice): Buffer {
   return dice.once(5) ? mutateBytes([text, ...seeds], dice) : text
 }
 
-/** As lines: most of them mutated, in any order, with the odd empty or broken one. */
+/** As lines: most of them mutated, in any order, with some empty or broken ones. */
 export function mutateLines(seeds: readonly Buffer[], dice: Dice): Buffer {
   const lines = Array.from({ length: 1 + dice.below(4) }, () =>
     dice.once(4) ? dice.pick(seeds) : withoutBreaks(mutateJson(seeds, dice)),
@@ -170,7 +170,7 @@ function change(holder: Holder, dice: Dice): void {
       if (isObject(node)) addMembers(node, dice)
       return
     case 7:
-      // A name twice: two readers may heed two different ones.
+      // A name twice: two parsers may use two different values.
       if (isObject(node) && node.members.length > 0) node.members.push([dice.pick(node.members)[0], hostile(dice)])
       return
     default:
@@ -225,7 +225,7 @@ function places(holder: Holder): Place[] {
     },
   ]
   const walk = (node: Node): void => {
-    // What was made huge is not worth walking through.
+    // A value that was made huge is not walked through.
     if (found.length > 500) return
     if (Array.isArray(node)) {
       node.forEach((item, index) => {
@@ -270,7 +270,7 @@ function parse(text: Buffer): Node {
 
 const MAX_TEXT = 512 * 1024
 
-// What was doubled again and again ends where a body would be too large anyway.
+// Repeated doubling ends where a body would be too large anyway.
 function write(root: Node): string {
   let left = MAX_TEXT
   const one = (node: Node): string => {

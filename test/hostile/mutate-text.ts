@@ -1,4 +1,4 @@
-// What can be done to short texts: headers, ids, cursors, URLs, query strings.
+// Mutations of short texts: headers, ids, cursors, URLs, query strings.
 
 import type { Dice } from './dice.ts'
 

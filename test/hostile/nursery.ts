@@ -1,4 +1,4 @@
-// Drives the child: hands it orders, and ends it when a case takes longer than any may.
+// Drives the child: sends it orders, and kills it when a case takes longer than any may.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,9 +8,9 @@ import type { Order } from './child.ts'
 import type { Parser, Report } from './parser.ts'
 
 export interface Memory {
-  /** Bytes: of the resident set after the run above that after its first half, collected both times. */
+  /** Bytes: of the resident set after the run above that after its first half, both after a collection. */
   growth: number
-  /** Bytes above the same, at its highest, not collected. */
+  /** Bytes above the same, at its highest, without a garbage collection. */
   peak: number
 }
 
@@ -20,7 +20,7 @@ export interface Nursery {
   close(): void
 }
 
-// Above every limit of the table; a sound case that the machine has no time for must not look like a hang.
+// Above every limit of the table; a sound case on a busy machine must not look like a hang.
 const HANGS_AFTER_MS = 30_000
 const LOOK_EVERY_MS = 500
 

@@ -1,22 +1,22 @@
-// What every parser of the table says of itself, and how a number of cases is run through it.
+// The declaration of every parser of the table, and how a number of cases is run through it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Dice, diceOf } from './dice.ts'
 
 export interface Parser {
   name: string
-  /** Where it stands. */
+  /** Its file. */
   source: string
   /**
-   * `thread`: processor time of one case on the thread that the API serves everybody with. `wall`: for what runs in another
+   * `thread`: processor time of one case on the thread that serves all requests. `wall`: for work in another
    * thread or process, from question to answer.
    */
   limit: { kind: 'thread' | 'wall'; ms: number }
-  /** A case. The same dice make the same. */
+  /** A case. The same dice make the same case. */
   make(dice: Dice): Buffer
   /**
-   * `accepted`, or the code of the refusal. Whatever it throws is a failure: a crash, an unknown code, or a property that
-   * does not hold.
+   * `accepted`, or the code of the refusal. Anything it throws is a failure: a crash, an unknown code, or a property
+   * that does not hold.
    */
   run(input: Buffer): string | Promise<string>
   /** Every code that a refusal may have. */
@@ -26,7 +26,7 @@ export interface Parser {
 export interface Failed {
   index: number
   why: string
-  /** The start of the input in base64, for a look without running it again. */
+  /** The start of the input in base64, to inspect it without running it again. */
   input: string
 }
 
@@ -48,8 +48,8 @@ export interface Cases {
 const SHOWN_BYTES = 1_500
 const MAX_FAILURES = 20
 const TURN_EVERY = 50
-// Every test run looks for what hangs: a machine that shares its cores and its caches makes sound cases several times slower.
-// The large form, run for its figures, holds each case to its limit.
+// Every test run detects hangs only: a machine that shares its cores and its caches makes sound cases several times
+// slower. The large form, run for its figures, holds each case to its limit.
 const SLACK = process.env.HOSTILE === undefined ? 10 : 1
 
 /** @param onCase Called before each case, with its index. */
@@ -61,7 +61,7 @@ export async function runCases(
   const report: Report = { name: parser.name, cases: 0, outcomes: {}, slowestMs: 0, slowestIndex: from, failures: [] }
   for (let index = from; index < from + count && report.failures.length < MAX_FAILURES; index += 1) {
     onCase(index)
-    // Whoever started this may be gone, which is only heard between turns.
+    // The parent process may have ended, which is only noticed between turns.
     if (index % TURN_EVERY === 0) await nextTurn()
     const input = parser.make(diceOf(seed, parser.name, index))
     note(report, await runCase(parser, input), index, input)
@@ -101,7 +101,7 @@ export function note(report: Report, { outcome, ms, why }: Ran, index: number, i
   if (why !== undefined) report.failures.push({ index, why, input: input.subarray(0, SHOWN_BYTES).toString('base64') })
 }
 
-/** What a person needs to run the case again. */
+/** What a person needs to repeat the case. */
 export function describeFailures({ name, failures }: Report, seed: number): string[] {
   return failures.map(({ index, why, input }) => `${name}, seed ${seed}, index ${index}: ${why}\n  input: ${input}`)
 }

@@ -1,4 +1,5 @@
-// `npm run hostile -- --count 10000 --seed 1 [--from INDEX] [--only NAME]`: the large form of hostile.test.ts, and its table.
+// `npm run hostile -- --count 10000 --seed 1 [--from INDEX] [--only NAME]`: the large form of hostile.test.ts, and its
+// table.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -60,7 +61,7 @@ function runTests(): Promise<number> {
     process.once('disconnect', end)
     child.on('error', () => done(1))
     child.on('exit', (code) => {
-      // Whoever listens to the channel holds it open, and itself alive.
+      // A listener on the channel keeps the channel, and so the process, alive.
       process.off('disconnect', end)
       done(code ?? 1)
     })

@@ -1,12 +1,13 @@
-// Parsers of short texts: headers, ids, cursors, keys, URLs, query strings. They run on the thread that serves everybody.
+// Parsers of short texts: headers, ids, cursors, keys, URLs, query strings. They run on the thread that serves all
+// requests.
 
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { parseKey } from '#src/account/keys/format.ts'
 import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-import { decodeBase64 } from '#src/attest/devices/enrollment.ts'
 import { parseContentDigest } from '#src/attest/media/digest-header.ts'
 import { parseRange } from '#src/attest/media/range.ts'
+import { decodeBase64 } from '#src/attest/trust/certificates.ts'
 import { Failure } from '#src/failure.ts'
 import { readKey } from '#src/platform/http/caller.ts'
 import { parseIdempotencyKey } from '#src/platform/http/idempotency.ts'
@@ -20,7 +21,7 @@ import { mutateText } from './mutate-text.ts'
 import { hold, type Parser } from './parser.ts'
 import { CHAIN } from './seeds.ts'
 
-// The longest header that the server lets in is 16 KiB: what a case takes is a small part of a request.
+// The longest header that the server accepts is 16 KiB: the time of a case is a small part of a request.
 const LIMIT = { kind: 'thread', ms: 100 } as const
 
 function parser(
@@ -65,7 +66,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
   parser('cursor', 'platform/http/page', [CURSOR], ['invalid_request'], (text) =>
     refusalOf(() => {
       pager.decode(text, binding)
-      hold(text === CURSOR, 'nobody but us makes a cursor')
+      hold(text === CURSOR, 'only the service can make a cursor')
     }),
   ),
   parser(
@@ -119,7 +120,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
     [],
     (text) => {
       const { waitSeconds, applied } = parsePrefer(text)
-      hold(Number.isInteger(waitSeconds) && waitSeconds >= 0 && waitSeconds <= 30, 'nobody waits longer than 30 s')
+      hold(Number.isInteger(waitSeconds) && waitSeconds >= 0 && waitSeconds <= 30, 'no wait is longer than 30 s')
       hold(applied === undefined || /^wait=\d{1,2}$/.test(applied), 'what goes back is ours')
       return 'accepted'
     },
@@ -223,7 +224,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
 
 const QUERY = z.object({ ...listQuery, reference: z.string().max(255).optional() }).strict()
 
-// Another judge than the one that is tested.
+// Another implementation than the one under test.
 const private4 = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],

@@ -1,4 +1,5 @@
-// The readers of video containers: each in one piece and cut anywhere, held against a manifest of the unchanged file.
+// The readers of video containers: each input in one piece and split anywhere, compared with a manifest of the
+// unchanged file.
 
 import { readFileSync } from 'node:fs'
 import { createWalker } from '#src/attest/video/container.ts'
@@ -70,7 +71,7 @@ function parserOf(container: VideoContainer, ending: RegExp): Parser {
   const type = VIDEO_TYPES[container]
   const recording = recordVideo({ seed: 9, chunks: 3, chunkMs: 200, container })
   const manifest = makeVideoManifest(NONCE, recording, container)
-  // Tables and fragments stand in files of both kinds.
+  // Tables and fragments occur in files of both kinds.
   const vectors = cases.filter((one) => (one.content_type === 'video/webm') === (container === 'webm'))
   const seeds = [
     joinChunks(recording),

@@ -1,4 +1,4 @@
-// Everything above, through the front door: a web process of its own with keys, Postgres and a disk behind it.
+// All parsers through the public port: a web process of its own with keys, Postgres and a disk.
 
 import { randomUUID } from 'node:crypto'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../capture-kit/video.ts'
@@ -14,7 +14,8 @@ import { exchange, judgeAnswer, readAnswer, requestBytes } from './wire.ts'
 
 type Header = readonly [name: string, value: string]
 
-// A slow answer is no hang: the machine does other things too. The thread's own time is bounded where parsers run alone.
+// A slow answer is not a hang: the machine does other work too. The thread's own time is bounded where parsers run
+// alone.
 const LIMIT = { kind: 'wall', ms: 5_000 } as const
 export const REFUSALS = [
   'invalid_json',
@@ -86,7 +87,7 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
   const recording = recordVideo({ seed: 1, chunks: 3 })
   const video = await ask('/v1/media', joinChunks(recording), [['Content-Type', 'video/mp4']])
 
-  /** Sent as it is made. `after` sees what was made, to undo it. `isBroken`: a request may never end. */
+  /** Sent as it is made. `after` gets the response, to undo its effect. `isBroken`: a request may never end. */
   function web(
     name: string,
     make: (dice: Dice) => Buffer,
@@ -392,7 +393,8 @@ function timeOf(dice: Dice): string {
   return dice.pick(TIMES)
 }
 
-// A request line ends at the first space or line break: what follows would be another mutation (see the whole requests).
+// A request line ends at the first space or line break: what follows would be another mutation (see the whole
+// requests).
 function targetOf(text: string): string {
   const target = [...text].map((one) => (one > '\xff' ? encodeURIComponent(one.toWellFormed()) : one)).join('')
   return target.replaceAll(/[\r\n ]/g, '') || '/'

@@ -1,4 +1,4 @@
-// Requests as bytes, and what came back, whatever it is. No HTTP client in between: a client would mend what is broken.
+// Requests as bytes, and every answer as it came. No HTTP client in between: a client would repair broken requests.
 
 import { connect } from 'node:net'
 import { FAILURES } from '#src/failure.ts'
@@ -28,13 +28,13 @@ export function requestBytes({ method = 'GET', path, headers = [] }: Head, body:
 const GIVE_UP_MS = 10_000
 
 /**
- * Everything that came back until the connection ended. After `silenceMs` without a byte we end our side, so that a request
+ * Every byte until the connection ended. After `silenceMs` without a byte we end our side, so that a request
  * that waits for more of itself ends too.
  */
 export function exchange(port: number, bytes: Uint8Array, silenceMs = 4_000): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    // Half-open: the end of what we send is not the end of what we hear.
+    // Half-open: after the end of what we send we still receive.
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     let silence: NodeJS.Timeout | undefined
     const total = setTimeout(() => finish(new Error(`no end of the connection after ${GIVE_UP_MS} ms`)), GIVE_UP_MS)
@@ -57,7 +57,7 @@ export function exchange(port: number, bytes: Uint8Array, silenceMs = 4_000): Pr
       chunks.push(chunk)
       listen()
     })
-    // A reset is an end as well: the server had enough of us.
+    // A reset is an end as well: the server closed the connection.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       finish(error.code === 'ECONNRESET' || error.code === 'EPIPE' ? undefined : error)
     })
@@ -88,11 +88,11 @@ export function readAnswer(bytes: Buffer): Told | undefined {
 }
 
 /**
- * What every answer of the public port must be: below 500, and above 399 a problem with a code that there is.
+ * The rules for every answer of the public port: below 500, and above 399 a problem with a known code.
  * @returns the code, `accepted`, or `cut` when the connection was ended without an answer.
  */
 export function judgeAnswer(bytes: Buffer): string {
-  // Of several answers on one connection each is looked at.
+  // Each of several answers on one connection is checked.
   for (const [, status] of bytes.toString('latin1').matchAll(/(?:^|\n)HTTP\/1\.1 (\d{3}) /g)) {
     hold(Number(status) < 500, `no answer is ${status}: ${bytes.toString('latin1', 0, 1_500)}`)
   }
@@ -102,7 +102,7 @@ export function judgeAnswer(bytes: Buffer): string {
   if (status < 400) return 'accepted'
   const shown = `${status} ${[...headers].join('; ')} ${body.toString('utf8', 0, 300)}`
   hold(headers.get('content-type') === 'application/problem+json', `a refusal is a problem: ${shown}`)
-  // A HEAD has none; several answers have it up to the next one.
+  // A HEAD has no body; several answers have one up to the next answer.
   const text = body.subarray(0, Number(headers.get('content-length') ?? body.length)).toString()
   if (text === '') return 'without a body'
   const problem: { code?: string; status?: number; title?: string; request_id?: string } = JSON.parse(text)

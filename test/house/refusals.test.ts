@@ -1,23 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '#src/app.ts'
-import { readConfig } from '#src/config.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { propertiesOf, type Schema } from '#src/platform/http/openapi-schema.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
 import { call, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
-// What a caller learns from the first wrong request, on every route: which names there are, which values, which types.
+// What a caller learns from the first wrong request, on every route: the accepted names, values and types.
 
-const config = readConfig({
-  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
-  BLOB_STORE: 'disk:none',
-})
-// Everything below is refused before any part is asked.
-const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
-const features = featureRoutes(services)
+// All of these requests are refused before any part is called.
+const services = makeServices()
+const features = routesOf(services)
 const routes = allRoutes({ routes: features, jwks: async () => ({ keys: [] }), baseUrl: 'http://localhost' })
 let app: TestApp
 
@@ -29,8 +21,8 @@ afterAll(async () => {
   await services.close()
 })
 
-describe('the first wrong request', () => {
-  it('with an unknown parameter is told which there are', async () => {
+describe('the refusal of a wrong request', () => {
+  it('lists the known parameters for an unknown parameter', async () => {
     for (const route of routes.filter((one) => one.public === undefined)) {
       const known = Object.keys(route.query?.shape ?? {})
       const { status, json } = await send(route, '?no_such=1', ofRightType(route))
@@ -39,12 +31,12 @@ describe('the first wrong request', () => {
     }
   })
 
-  it('with a wrong value is told which there are', async () => {
+  it('lists the accepted values for a wrong value', async () => {
     let count = 0
     for (const route of features.filter(({ query }) => query !== undefined)) {
       for (const [name, schema] of parametersOf(route)) {
         const allowed = Array.isArray(schema.enum) ? schema.enum : [schema.minimum, schema.maximum]
-        // Checked by the domain, after its endpoint was found.
+        // The domain checks these, after its endpoint was found.
         if (allowed.includes(undefined) || name === 'event_type') continue
         count += 1
         const { status, json } = await send(route, `?${name}=no_such`)
@@ -55,7 +47,7 @@ describe('the first wrong request', () => {
     expect(count).toBeGreaterThan(30)
   })
 
-  it('with a cursor of its own making is told where cursors come from, or finds nothing', async () => {
+  it('says where cursors come from for an invented cursor, or finds nothing', async () => {
     const lists = features.filter(({ method, query }) => method === 'GET' && query?.shape.cursor !== undefined)
     expect(lists.length).toBeGreaterThan(10)
     for (const route of lists) {
@@ -64,7 +56,7 @@ describe('the first wrong request', () => {
     }
   })
 
-  it('with a wrong content type is told which are right', async () => {
+  it('lists the accepted content types for a wrong content type', async () => {
     for (const route of features) {
       const accepted = route.rawBody?.contentTypes ?? (route.body === undefined ? [] : ['application/json'])
       if (accepted.length === 0) continue
@@ -79,16 +71,16 @@ describe('the first wrong request', () => {
     }
   })
 
-  it('with an unknown member is told which there are', async () => {
+  it('lists the known members for an unknown member', async () => {
     for (const route of features.filter(({ body }) => body !== undefined)) {
       const { status, json } = await send(route, '', { json: { no_such: 1 } })
       expect([route.path, status]).toEqual([route.path, 400])
-      // Of alternatives, the one that is meant is asked for first.
+      // Of alternatives, the intended one is sent first.
       expect(detailOf(json), route.path).toMatch(/known members are [a-z_]+|"pointer":"\/format"/)
     }
   })
 
-  it('with another method is told which there are, also where a parameter would take the word', async () => {
+  it('lists the allowed methods for another method, also where a parameter would match the word', async () => {
     const words = routes.filter(({ path }) => !path.includes(':'))
     for (const { path } of words) {
       const declared = new Set(routes.filter((one) => one.path === path).map(({ method }) => String(method)))
@@ -102,7 +94,7 @@ describe('the first wrong request', () => {
   })
 })
 
-// A query is read after the content type of a raw body, and before any of it.
+// A query is checked after the content type of a raw body, and before any byte of it.
 function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
   return rawBody === undefined ? {} : { body: '{}', headers: { 'Content-Type': rawBody.contentTypes[0] ?? '' } }
 }

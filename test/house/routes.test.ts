@@ -1,12 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { allRoutes, inOrder } from '#src/app.ts'
-import { readConfig } from '#src/config.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
-import { createLog } from '#src/platform/log.ts'
-import { featureRoutes } from '#src/routes.ts'
-import { createServices } from '#src/services.ts'
+import { makeServices, routesOf } from '../support/services.ts'
 
-// The whole table of who may call what, written out: a scope changes in one line here and one line there.
+// The complete table of scopes per route: a changed scope changes one line here and one line there.
 const SCOPES: Record<string, string> = {
   'POST /v1/media': 'attest',
   'GET /v1/media/:id': 'verify',
@@ -88,21 +85,16 @@ const PUBLIC = [
 ]
 
 describe('the routes', () => {
-  const config = readConfig({
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-    MASTER_KEY: Buffer.alloc(32).toString('base64'),
-    BLOB_STORE: 'disk:none',
-  })
-  // Parts connect when they are used, and describing routes uses none.
-  const services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
+  // Parts connect when they are used; describing routes uses none.
+  const services = makeServices()
   const routes = allRoutes({
-    routes: featureRoutes(services),
+    routes: routesOf(services),
     jwks: async () => ({ keys: [] }),
     baseUrl: 'http://localhost',
   })
   afterAll(() => services.close())
 
-  it('have exactly one scope each, or are public for a reason', () => {
+  it('have exactly one scope each, or are public for a stated reason', () => {
     const scoped = routes.filter((route) => route.scope !== undefined)
     const open = routes.filter((route) => route.public !== undefined)
     expect(scoped.length + open.length).toBe(routes.length)
@@ -126,7 +118,7 @@ describe('the routes', () => {
     expect(hidden).toEqual([])
   })
 
-  it('heed Idempotency-Key wherever something is changed', () => {
+  it('support Idempotency-Key wherever they change something', () => {
     const { paths } = describeRoutes(routes, { baseUrl: 'http://localhost' })
     for (const { method, path, isIdempotent, ...route } of routes) {
       if (route.public !== undefined) continue
@@ -136,7 +128,7 @@ describe('the routes', () => {
     }
   })
 
-  it('keep what belongs to an account from the publishable keys, which share one', () => {
+  it('keep account data from publishable keys, which many callers share', () => {
     const owned = /^\/v1\/(account|org|policy|webhook-endpoints|auth\/sso\/config)(\/|$)/
     for (const route of routes.filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EVENT_DATA, EVENT_TYPES, emit, type NewEvent } from '#src/platform/events.ts'
+import { emit, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import { createFixture, escalated, type Fixture } from '../account/webhooks/fixture.ts'
 
 const URL = 'http://127.0.0.1:4000/'
@@ -43,14 +44,14 @@ const endpointsOf = async (eventId: string | undefined) => {
   return rows.map(({ endpoint_id: id }) => id)
 }
 
-describe('the catalogue', () => {
-  it('has the 14 types of the specification, and data shapes only for types that it has', () => {
+describe('the catalogue of events', () => {
+  it('has the 14 types of the specification, and data shapes only for known types', () => {
     expect(Object.keys(EVENT_TYPES)).toHaveLength(14)
     for (const type of Object.keys(EVENT_DATA)) expect(EVENT_TYPES).toHaveProperty([type])
   })
 })
 
-describe('emitting', () => {
+describe('emitting an event', () => {
   it('writes event, delivery and job in the transaction of the caller, or none of them', async () => {
     const scope = await fixture.makeAccount()
     const { id } = await fixture.makeEndpoint(URL, ['*'], scope)
@@ -72,7 +73,7 @@ describe('emitting', () => {
     expect(count).toEqual({ events: 1 })
   })
 
-  it('writes an event with a key once, also when two transactions try at the same time', async () => {
+  it('writes an event with a key once, also in two concurrent transactions', async () => {
     const scope = await fixture.makeAccount()
     await fixture.makeEndpoint(URL, ['*'], scope)
     const both = await Promise.all([1, 2, 3].map(() => fixture.emit([created('attestation.created:x')], scope)))
@@ -91,7 +92,7 @@ describe('emitting', () => {
     expect(count).toEqual({ deliveries: 3 })
   })
 
-  it('keeps keys of other accounts and of the other environment apart', async () => {
+  it('separates keys of other accounts and of the other environment', async () => {
     const first = await fixture.makeAccount()
     const second = await fixture.makeAccount()
     for (const scope of [first, second, { ...first, environment: 'live' as const }]) {
@@ -100,7 +101,7 @@ describe('emitting', () => {
     }
   })
 
-  it('gives ascending ids in the order of the call', async () => {
+  it('returns ascending ids in the order of the call', async () => {
     for (let i = 0; i < 20; i += 1) {
       const emitted = await fixture.emit([created(), updated, escalated('clm_test_a')])
       const ids = emitted.map(({ eventId }) => eventId)
@@ -108,7 +109,7 @@ describe('emitting', () => {
     }
   })
 
-  it('throws before writing when data is not of the type', async () => {
+  it('throws before writing when the data does not match the type', async () => {
     const wrong = {
       ...escalated('clm_test_a'),
       data: { claim_id: 'clm_test_a', email: 'a@b.example' },
@@ -118,13 +119,13 @@ describe('emitting', () => {
     expect(await fixture.owner('SELECT id FROM events WHERE account_id = $1', [scope.accountId])).toEqual([])
   })
 
-  it('answers an empty list for no events', async () => {
+  it('returns an empty list for no events', async () => {
     expect(await fixture.emit([])).toEqual([])
   })
 })
 
-describe('who gets an event', () => {
-  it('is every enabled endpoint of the account and environment that asked for the type or for all', async () => {
+describe('the receivers of an event', () => {
+  it('are the enabled endpoints of the account and environment that subscribed to the type or to all', async () => {
     const scope = await fixture.makeAccount()
     const live = { ...scope, environment: 'live' as const }
     const other = await fixture.makeAccount()
@@ -147,7 +148,7 @@ describe('who gets an event', () => {
     [['authorize'], ['attestation.created']],
     [['trace'], []],
     [[], []],
-  ])('with products %j gets %j', async (products, expected) => {
+  ])('with products %j are %j', async (products, expected) => {
     const scope = await fixture.makeAccount({ products })
     await fixture.makeEndpoint(URL, ['*'], scope)
     const events = [created(), updated, escalated('clm_test_a')]
@@ -158,7 +159,7 @@ describe('who gets an event', () => {
     expect(emitted.every(({ eventId }) => eventId !== undefined)).toBe(true)
   })
 
-  it('is for a ping its one endpoint, whatever it or others subscribe to', async () => {
+  it('are the one endpoint of a ping, whatever it or others subscribe to', async () => {
     const scope = await fixture.makeAccount({ products: [] })
     const asked = await fixture.makeEndpoint(URL, ['claim.escalated'], scope)
     await fixture.makeEndpoint(URL, ['*'], scope)

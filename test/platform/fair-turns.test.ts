@@ -11,7 +11,7 @@ const make = (options: Partial<FairTurnsOptions> = {}) =>
     ...options,
   })
 
-/** Works that end when the test says so; `started` in the order in which they began. */
+/** Tasks that end when the test says so; `started` lists them in order of their start. */
 function stage(inTurn: ReturnType<typeof make>) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
@@ -28,8 +28,8 @@ function stage(inTurn: ReturnType<typeof make>) {
   return { started, run, end, begun }
 }
 
-describe('fair turns', () => {
-  it('go round among owners, whoever came first and with how many', async () => {
+describe('the fair semaphore', () => {
+  it('serves owners in turn, in whatever order and number they came', async () => {
     const { started, run, end, begun } = stage(make())
     for (const name of ['a1', 'a2', 'a3', 'a4']) void run('a', name)
     void run('b', 'b1')
@@ -40,7 +40,7 @@ describe('fair turns', () => {
     expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  it('give one owner no more slots than it may have', async () => {
+  it('gives one owner no more slots than its limit', async () => {
     const { started, run, end, begun } = stage(make({ slots: 3, slotsEach: 2 }))
     for (const name of ['a1', 'a2', 'a3']) void run('a', name)
     void run('b', 'b1')
@@ -52,7 +52,7 @@ describe('fair turns', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
   })
 
-  it('refuse the owner that has too many waiting, and nobody else', async () => {
+  it('refuses only the owner that has too many tasks waiting', async () => {
     const { run, end, begun } = stage(make({ maxWaitingEach: 2 }))
     const works = ['a1', 'a2', 'a3'].map((name) => run('a', name))
     const refused = { code: 'service_unavailable', headers: { 'Retry-After': '7' } }
@@ -63,7 +63,7 @@ describe('fair turns', () => {
     expect(await Promise.all([...works, other])).toEqual(['a1', 'a2', 'a3', 'b1'])
   })
 
-  it('refuse everybody when too many wait in all', async () => {
+  it('refuses all owners when too many tasks wait in total', async () => {
     const { run } = stage(make({ maxWaiting: 2 }))
     void run('a', 'a1')
     void run('b', 'b1')
@@ -71,7 +71,7 @@ describe('fair turns', () => {
     await expect(run('d', 'd1')).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  it('go on after a work that fails', async () => {
+  it('continues after a task that fails', async () => {
     const inTurn = make()
     await expect(inTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await inTurn('a', async () => 1)).toBe(1)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
 import { checkId, newAccountId, newId, SCOPED_TYPES, type ScopedType, uuidv7 } from '#src/platform/ids.ts'
 
-// RFC 9562 says the bits, and Crockford's alphabet is written down here a second time on purpose.
+// RFC 9562 defines the bits, and Crockford's alphabet is repeated here on purpose.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 function decode(id: string): bigint {
@@ -13,7 +13,7 @@ function decode(id: string): bigint {
 }
 
 describe('ids', () => {
-  it('are a type, the word of the environment, and a version 7 UUID of their time', () => {
+  it('consist of a type, the word of the environment, and a version 7 UUID of their time', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2 ** 47 }), (nowMs) => {
         const id = newId('clm', 'live', nowMs)
@@ -36,7 +36,7 @@ describe('ids', () => {
     expect(new Set(atOnce).size).toBe(5_000)
   })
 
-  it('are refused by the word that callers use, and not by their prefix', () => {
+  it('are refused by the name that callers know, and not by their prefix', () => {
     for (const [type, word] of Object.entries(SCOPED_TYPES) as [ScopedType, string][]) {
       expect(() => checkId('nothing', type, 'sandbox')).toThrow(`There is no such ${word}:`)
       expect(word).not.toContain(type === 'med' ? '_' : `${type} `)
@@ -44,7 +44,7 @@ describe('ids', () => {
     }
   })
 
-  it('are refused in the other environment, whoever owns them, and when they are none', () => {
+  it('are refused in the other environment, of any account, and when they are malformed', () => {
     const code = (id: string) => {
       try {
         return checkId(id, 'clm', 'sandbox')

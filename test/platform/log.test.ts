@@ -24,7 +24,7 @@ describe('the log', () => {
     })
   })
 
-  it('carries the ids of what the work belongs to, also those that become known on the way', async () => {
+  it('carries the ids of the present work, also those that become known later', async () => {
     const { log, lines } = makeLog()
     await within({ requestId: 'req_1', route: 'GET /v1/claims' }, async () => {
       log.info('a')
@@ -53,14 +53,14 @@ describe('the log', () => {
     ['a webhook secret', { note: 'whsec_plainsecretplainsecret' }],
     ['a webhook secret with + and /', { note: 'whsec_plain+/plain-secret/' }],
     ['a connection string', { note: 'postgres://user:plain-secret@db.internal/x' }],
-  ])('shows no secret: %s', (_name, fields) => {
+  ])('hides every secret: %s', (_name, fields) => {
     const { log, lines } = makeLog()
     log.info(fields, 'x')
     expect(JSON.stringify(lines)).not.toMatch(/plain-?secret|svc_(live|test)_[0-9a-z]|whsec_p/)
     expect(JSON.stringify(lines)).toContain('redacted')
   })
 
-  it('takes passwords out of connection strings, and leaves what only looks like one', () => {
+  it('removes passwords from connection strings, and leaves text that only resembles one', () => {
     const lines: [string, string][] = [
       ['redis://:p4ss@h:1 and amqps://u:p%40ss@h', 'redis://:[redacted]@h:1 and amqps://u:[redacted]@h'],
       ['a://b://u:p@h', 'a://b:[redacted]@h'],
@@ -85,7 +85,7 @@ describe('the log', () => {
     'whsec_',
     '://:',
     'a-',
-  ])('takes time in proportion to a line of %j', (piece) => {
+  ])('takes time linear in a line of %j', (piece) => {
     const bestOf = (length: number) => {
       const line = piece.repeat(length / piece.length)
       const times = [0, 1, 2].map(() => {
@@ -99,7 +99,7 @@ describe('the log', () => {
     expect(bestOf(1_600_000) / Math.max(1, bestOf(100_000))).toBeLessThan(100)
   })
 
-  it('shows of an error what helps, with its causes, and nothing that hangs on it', () => {
+  it('shows the message and causes of an error, and no object attached to it', () => {
     const { log, lines } = makeLog()
     const cause = Object.assign(new Error('duplicate key'), {
       code: '23505',
@@ -115,7 +115,7 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toContain('password')
   })
 
-  it('survives what is not an error and what holds itself', () => {
+  it('survives values that are not errors and circular ones', () => {
     const { log, lines } = makeLog()
     const loop = new Error('loop')
     loop.cause = loop
@@ -127,7 +127,7 @@ describe('the log', () => {
   })
 })
 
-it('holds up no process whose output nobody reads any more', async () => {
+it('the log does not block a process whose output is no longer read', async () => {
   const child = fork(fileURLToPath(new URL('./nobody-reads.ts', import.meta.url)), { silent: true })
   await once(child, 'message')
   child.stdout?.destroy()

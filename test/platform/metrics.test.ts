@@ -8,9 +8,9 @@ const read = async ({ registry }: ReturnType<typeof createMetrics>, part: string
 }
 
 describe('the lag of the event loop', () => {
-  it('is what a blocked one makes its timers wait, since the last scrape', async () => {
+  it('is the delay of timers while the loop is blocked, since the last scrape', async () => {
     const metrics = createMetrics({ process: 'test' })
-    // Longer than the distance of two looks, so that one of them falls into it.
+    // Longer than the sampling interval, so that one sample falls into it.
     const until700 = performance.now() + 700
     while (performance.now() < until700);
     let longest = 0

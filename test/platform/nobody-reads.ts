@@ -1,4 +1,4 @@
-// Run by log.test.ts as a process of its own: logs when it is told that nobody reads its output any more, and ends.
+// Run by log.test.ts as a process of its own: logs when it is told that its output is no longer read, and exits.
 
 import { createLog } from '#src/platform/log.ts'
 

@@ -19,7 +19,7 @@ describe('a traceparent', () => {
     [`00-${TRACE}-${SPAN}-00`, 0],
     [`00-${TRACE}-${SPAN}-ff`, 1],
     [`01-${TRACE}-${SPAN}-01-what-comes-later`, 1],
-  ])('is read: %s', (text, traceFlags) => {
+  ])('is parsed: %s', (text, traceFlags) => {
     expect(parseTraceparent(text)).toEqual({ traceId: TRACE, spanId: SPAN, traceFlags })
   })
 
@@ -35,12 +35,12 @@ describe('a traceparent', () => {
     `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
     ` 00-${TRACE}-${SPAN}-01`,
     `01-${TRACE}-${SPAN}-01-${'x'.repeat(10_000)}`,
-  ])('that is malformed counts as none: %.60s', (text) => {
+  ])('that is malformed counts as absent: %.60s', (text) => {
     expect(parseTraceparent(text)).toBeUndefined()
   })
 })
 
-describe('without a collector', () => {
+describe('a process without a collector', () => {
   it('loads nothing of the implementation, and runs the work alone', () => {
     const script = `
       const { createRequire } = await import('node:module')
@@ -57,11 +57,11 @@ describe('without a collector', () => {
   })
 })
 
-describe('what is recorded', () => {
+describe('the recorded traces', () => {
   let collector: Collector | undefined
   afterEach(() => collector?.close())
 
-  // One after the other: the implementation is one per process.
+  // One after the other: the implementation exists once per process.
   async function record(ratio: number, work: () => Promise<unknown>): Promise<string[]> {
     collector = await startCollector()
     const telemetry = await startTelemetry({ endpoint: `${collector.url}/`, ratio, process: 'test', log: silent })
@@ -76,7 +76,7 @@ describe('what is recorded', () => {
       async () => {},
     )
 
-  it('is a share by trace id, and never what the caller does not want; a caller can not force it', async () => {
+  it('are a share by trace id, follow a caller who opts out, and ignore a caller who forces them', async () => {
     const asked = `00-${TRACE}-${SPAN}-01`
     const declined = `00-${TRACE}-${SPAN}-00`
     expect(await record(1, () => Promise.all([request(), request(asked)]))).toEqual(['request', 'request'])
@@ -84,7 +84,7 @@ describe('what is recorded', () => {
     expect(await record(0, () => Promise.all([request(), request(asked)]))).toEqual([])
   })
 
-  it('is a span for what happens within a request or job, and none for what happens alone', async () => {
+  it('have a span for work within a request or job, and none for work outside', async () => {
     const names = await record(1, async () => {
       await inSpan(
         () => ({ name: 'alone' }),
@@ -114,9 +114,9 @@ describe('what is recorded', () => {
   })
 })
 
-describe('a collector that is no help', () => {
+describe('an unavailable collector', () => {
   it.each(['is away', 'takes everything and never answers'])(
-    'costs no request, and holds no process back: it %s',
+    'delays no request, and no exit of a process: it %s',
     { timeout: 60_000 },
     async (fault) => {
       const collector = await startFaulty(fault)
@@ -142,7 +142,7 @@ describe('a collector that is no help', () => {
         const child = system.supervisor.children.get('web')
         const startedAt = performance.now()
         await system.supervisor.stop()
-        // The drain of an idle web, and the three seconds that a flush may take.
+        // The drain of an idle web process, and the three seconds that a flush may take.
         expect(performance.now() - startedAt).toBeLessThan(8_000)
         expect(child?.exitCode).toBe(0)
         expect(complaints()).toBeLessThan(2)

@@ -1,21 +1,21 @@
-// Sends an attack's requests in loops, at a rate that is bounded, until it is told to stop.
+// Sends an attack's requests in loops, at a bounded rate, until it is stopped.
 
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { Attack, Target } from './attacks.ts'
 
-/** What came of an attack. */
+/** The result of an attack. */
 export interface Tally {
   sent: number
-  /** By status, or by what came instead of an answer. */
+  /** By status, or by the error instead of an answer. */
   outcomes: Record<string, number>
   slowestMs: number
   seconds: number
 }
 
 export interface AttackRate {
-  /** Loops that send at once: each waits for its answer. */
+  /** Concurrent loops: each waits for its answer. */
   atOnce: number
   /** Requests per second of all loops together, at most. */
   perSecond: number
@@ -25,7 +25,7 @@ const GIVE_UP_MS = 40_000
 const MAX_CONNECTIONS = 2_000
 
 export interface AttackTarget extends Target {
-  /** Requests from now on are broken off when this is aborted; undefined: they are let finish. */
+  /** Aborts requests under way when this is aborted; undefined: they are completed. */
   endWith(signal: AbortSignal | undefined): void
   close(): Promise<void>
 }
@@ -71,7 +71,7 @@ export async function runAttack(
   const pauseMs = (1_000 * atOnce) / perSecond
   const startedAt = performance.now()
   const loop = async (index: number) => {
-    // Out of step with each other.
+    // The loops start at different times.
     for (let nextAt = startedAt + (pauseMs * index) / atOnce; !signal.aborted; ) {
       await delay(Math.max(0, nextAt - performance.now()), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
@@ -82,7 +82,7 @@ export async function runAttack(
         .send(tally.sent, index)
         .then(({ status }) => String(status))
         .catch((error: unknown) => (error instanceof Error ? error.name : 'no answer'))
-      // What is broken off at the end says nothing.
+      // A request aborted at the end is not counted.
       if (signal.aborted) return
       tally.outcomes[outcome] = (tally.outcomes[outcome] ?? 0) + 1
       tally.slowestMs = Math.max(tally.slowestMs, performance.now() - sentAt)

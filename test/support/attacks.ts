@@ -1,5 +1,5 @@
-// What one tenant can send to hurt the others: for `npm run bench -- neighbours` and `npm run faults`. Bodies are prepared before
-// anything is sent: an attacker on the same machine must cost less than what is attacked.
+// Requests with which one tenant can hurt the others: for `npm run bench -- neighbours` and `npm run faults`. Bodies
+// are prepared before the first request: an attacker on the same machine must cost less than the attacked service.
 
 import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
@@ -22,7 +22,7 @@ interface Outgoing {
 export interface Target {
   key: string
   publishableKey: string
-  /** Attestations of the attacker that no job will end today. */
+  /** Attestations of the attacker whose jobs do not end today. */
   waitingIds: readonly string[]
   ask(outgoing: Outgoing): Promise<{ status: number; body: Buffer }>
 }
@@ -92,7 +92,7 @@ export const ATTACKS = {
     }
   },
 
-  // A thumbnail is made once: each request is about a picture that nobody has seen.
+  // A thumbnail is made once: each request is for a picture without one.
   async pictures(target: Target): Promise<Attack> {
     const keys = [target.key, target.publishableKey]
     let pictures = 0
@@ -249,7 +249,7 @@ async function made(target: Target, outgoing: Outgoing) {
   return JSON.parse(body.toString())
 }
 
-/** What strict readers must refuse, or read in time. */
+/** Bodies that strict parsers must refuse, or parse in time. */
 function jsonBodies(): string[] {
   const members = (count: number, name: (index: number) => string) =>
     `{${Array.from({ length: count }, (_, index) => `${JSON.stringify(name(index))}:${index}`).join(',')}}`

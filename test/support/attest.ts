@@ -3,8 +3,9 @@ import { createCaptures } from '#src/attest/captures/captures.ts'
 import { captureRoutes } from '#src/attest/captures/routes.ts'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
 import { createDevices, type DevicesDeps } from '#src/attest/devices/devices.ts'
-import { createRootCas } from '#src/attest/devices/roots.ts'
 import { deviceRoutes } from '#src/attest/devices/routes.ts'
+import { C2PA_ANCHORS, type CaRegistry, createCaRegistry, ROOT_CAS } from '#src/attest/trust/registry.ts'
+import { trustRoutes } from '#src/attest/trust/routes.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
@@ -19,7 +20,7 @@ export interface AttestApp {
   test: TestDatabase
   app: TestApp
   devices: ReturnType<typeof createDevices>
-  rootCas: ReturnType<typeof createRootCas>
+  rootCas: CaRegistry
   captures: ReturnType<typeof createCaptures>
   clock: { now: Date }
   /** An account of its own, and a raw key for it. */
@@ -35,10 +36,14 @@ export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {})
   const clock = { now }
   const common = { db: test.db, now: () => clock.now, pager: createPager({ key: randomBytes(32) }) }
   const devices = createDevices({ ...common, ...deps })
-  const rootCas = createRootCas(common)
+  const rootCas = createCaRegistry(common, ROOT_CAS)
   const captures = createCaptures(common)
   const keys = new Map<string, KeyRow>()
-  const routes = [...deviceRoutes(devices, createChallenges(common), rootCas), ...captureRoutes(captures)]
+  const routes = [
+    ...deviceRoutes(devices, createChallenges(common)),
+    ...trustRoutes(rootCas, createCaRegistry(common, C2PA_ANCHORS)),
+    ...captureRoutes(captures),
+  ]
   const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(test.db) })
 
   function addKey(row: Partial<KeyRow>): string {

@@ -1,4 +1,5 @@
-// A real browser, driven over its debugging port: opens pages, runs expressions in them, and says every address that was asked.
+// A real browser, driven over its debugging port: opens pages, runs expressions in them, and lists every requested
+// address.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 import { until } from './until.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-// Drawing two megabytes of script takes a second, and half a minute where ten others want the processor.
+// Rendering two megabytes of script takes a second, and half a minute beside ten other processes.
 const PATIENCE = { timeoutMs: 80_000, everyMs: 100 }
 const FLAGS = [
   '--headless',
@@ -19,7 +20,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
-  // Nothing but this machine has an address.
+  // Only this machine has an address.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   '--remote-debugging-port=0',
   'about:blank',
@@ -33,9 +34,9 @@ export interface Browser {
   evaluate<Value>(expression: string): Promise<Value>
   /** Waits until an expression is true. */
   see(expression: string): Promise<void>
-  /** Every address asked since the page was opened, also in vain; without `data:` and `blob:`. */
+  /** Every address requested since the page was opened, failed ones included; without `data:` and `blob:`. */
   asked(): string[]
-  /** What the page's console and its policy complained about. */
+  /** The complaints of the page's console and its policy. */
   complaints(): string[]
   setScripts(isOn: boolean): Promise<void>
   /** The screen of the next pages: up to 500 wide it is a phone's. */
@@ -102,10 +103,10 @@ export async function startBrowser(): Promise<Browser> {
   }
   return {
     async open(url) {
-      // Another fragment of the page that is open would load nothing.
+      // Another fragment of the open page would load nothing.
       isLoaded = false
       await send('Page.navigate', { url: 'about:blank' })
-      // Its load, come late, must not pass for that of the page.
+      // A late load event of the former page must not count as that of the new page.
       await until(() => isLoaded, PATIENCE)
       asked = []
       complaints = []
@@ -134,7 +135,7 @@ export async function startBrowser(): Promise<Browser> {
 function end(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve())
-    // The group: its helpers are processes too.
+    // The process group: the browser has helper processes too.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   })
 }

@@ -34,7 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     redis?.child.kill('SIGKILL')
     await postgres.release()
-    // The tests leave what failed behind on purpose: KEEP=1 shows it.
+    // Failed tests leave their data on purpose: KEEP=1 shows it.
     if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
   }
 }

@@ -1,4 +1,4 @@
-// A collector of traces: takes OTLP over HTTP as the exporters send it, protobuf, and shows what they said.
+// A collector of traces: receives OTLP over HTTP as the exporters send it, protobuf, and shows what they sent.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,12 +21,12 @@ export interface ReceivedSpan {
 export interface Collector {
   url: string
   spans: ReceivedSpan[]
-  /** All that was received, for what must not be in it. */
+  /** All that was received, to check what must not be in it. */
   raw: Buffer[]
   close(): Promise<void>
 }
 
-/** `isHanging`: takes connections and requests, and never answers. */
+/** `isHanging`: accepts connections and requests, and never answers. */
 export async function startCollector({ isHanging = false } = {}): Promise<Collector> {
   const spans: ReceivedSpan[] = []
   const raw: Buffer[] = []
@@ -110,7 +110,7 @@ function number(fields: Field[], wanted: number): bigint {
   return typeof found === 'bigint' ? found : 0n
 }
 
-// The wire format of protobuf: a tag (field number and type) and a value, again and again.
+// The wire format of protobuf: a tag (field number and type) and a value, repeated.
 function read(bytes: Buffer): Field[] {
   const fields: Field[] = []
   let at = 0

@@ -1,11 +1,11 @@
-// Certificates whose signatures cost their verifier most: RSA keys with a public exponent as long as the modulus. OpenSSL bounds
-// the exponent above 3,072 bits only, so one check takes some hundred times as long as with 65,537. The signatures are noise: that
-// they are wrong is known only after the exponentiation.
+// Certificates whose signatures cost their verifier most: RSA keys with a public exponent as long as the modulus.
+// OpenSSL bounds the exponent above 3,072 bits only, so one check takes some hundred times as long as with 65,537. The
+// signatures are noise: that they are wrong is known only after the exponentiation.
 
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { boolean, element, nothing, octets, sequence, set, tagged } from '../../capture-kit/der.ts'
 
-/** The longest modulus for which OpenSSL takes every exponent. */
+/** The longest modulus for which OpenSSL accepts every exponent. */
 export const COSTLY_BITS = 3_072
 
 type Random = (size: number) => Buffer
@@ -15,7 +15,7 @@ interface CertificateParts {
   issuer: string
   spki: Buffer
   isCa: boolean
-  /** Where its serial number and its signature come from. */
+  /** The source of its serial number and its signature. */
   random?: Random
 }
 
@@ -45,7 +45,7 @@ interface KeyLengths {
   random?: Random
 }
 
-/** SubjectPublicKeyInfo of an RSA key with chosen lengths. Nobody can sign with it: its modulus is a random odd number. */
+/** SubjectPublicKeyInfo of an RSA key of chosen lengths, without a private key: its modulus is a random odd number. */
 export function rsaSpki({ modulusBits, exponentBits, random = randomBytes }: KeyLengths): Buffer {
   const key = sequence(
     integerOf(randomOdd(modulusBits, { firstBits: 0xff, random })),
@@ -70,7 +70,7 @@ export function costlyAuthority({
 }
 
 /**
- * Makes chains of a device: the leaf, which is a new one each time, and `issuers` certificates that all have the name of its
+ * Makes chains of a device: the leaf, which is new each time, and `issuers` certificates that all have the name of its
  * issuer, so that each of their keys is tried.
  */
 export function createCostlyChains({
@@ -87,7 +87,7 @@ export function createCostlyChains({
   return () => [unsignedCertificate({ subject: 'Phone', issuer: name, spki, isCa: false }), ...authorities]
 }
 
-/** What a TLS server presents: a leaf with a real key, and above it a chain that leads to no root, `length` certificates long. */
+/** The chain of a TLS server: a leaf with a real key, and above it `length` certificates that lead to no root. */
 export function costlyServer({ length, exponentBits }: { length: number; exponentBits?: number }): {
   cert: string
   key: string

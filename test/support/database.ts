@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { createDatabase, type Database } from '#src/platform/db/database.ts'
+import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId, type Scope } from '#src/platform/ids.ts'
 
 export const TEMPLATE = 'countersign_template'
 export const LOGIN = 'countersign_test'
 
 export interface TestDatabase {
-  db: Database
+  db: ReturnType<typeof createDatabase>
   /** The service's own login, for processes that a test starts. */
   url: string
-  /** The superuser, for what a test must see or break behind the service's back. */
+  /** The superuser, for what a test must read or break independently of the service. */
   ownerUrl: string
   /** Runs one statement as the superuser. */
   owner<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
@@ -81,7 +81,7 @@ function withDatabase(clusterUrl: string, name: string): string {
   return url.href
 }
 
-// Cloning needs the template to be free: two test files that start together would make one of them fail.
+// Cloning needs exclusive access to the template: two test files that start together would make one of them fail.
 async function onCluster(clusterUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: withDatabase(clusterUrl, 'postgres') })
   await client.connect()

@@ -1,5 +1,6 @@
-// Holds what routes answer in tests to what the OpenAPI document says of them: a problem whose code is not declared for its
-// operation, and a member that the example of an answer does not show, are collected, and fail the test file at its end.
+// Compares the answers of routes in tests with the OpenAPI document: a problem whose code is not declared for its
+// operation, and a member that the example of an answer does not show, are collected, and fail the test file at its
+// end.
 
 import { NOTES } from '#src/docs/notes/notes.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
@@ -9,12 +10,12 @@ import { toFailure } from '#src/platform/http/respond.ts'
 
 export interface Declared {
   routes: Route[]
-  /** What was answered and is not declared, each once. */
+  /** Undeclared answers, each once. */
   undeclared(): string[]
 }
 
 const PROBLEM_MEMBERS = new Set(Object.keys(problemView('').shape))
-// An example shows a usual answer; these are there in unusual ones only.
+// An example shows a usual answer; these members occur in unusual ones only.
 const UNUSUAL = new Set([
   'erased_at',
   'failure',
@@ -32,7 +33,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
     routes: routes.map((route) => {
       const name = `${route.method} ${route.path}`
       const note = NOTES.operations[name]
-      // Routes that only a test has are described nowhere.
+      // Routes of tests are not in the document.
       if (note === undefined) return route
       const codes = new Set<string>(problemCodes(route, note.problems))
       return {

@@ -61,7 +61,7 @@ export async function untilSettled(client: Client, batchId: string, count: numbe
   })
 }
 
-/** What the results say differently from the plan, a sentence each. */
+/** The differences between the results and the plan, a sentence each. */
 export async function differencesFromPlan({ plan, client }: Fleet, batchId: string): Promise<string[]> {
   const results = new Map<string | null, Attestation>()
   for await (const line of client.readBatchResults(batchId)) results.set(line.external_id, line)
@@ -72,7 +72,7 @@ export async function differencesFromPlan({ plan, client }: Fleet, batchId: stri
   })
 }
 
-/** What is not exactly once: each claim has one attestation.created and one claim.provenance_updated, a failed one a claim.escalated. */
+/** Counts other than one: attestation.created, claim.provenance_updated per claim, claim.escalated per failed claim. */
 export async function eventFaults({ database }: Pick<System, 'database'>): Promise<unknown[]> {
   return database.owner(`
     SELECT c.id, c.risk_status,

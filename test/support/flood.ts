@@ -1,4 +1,5 @@
-// A client that keeps sending whatever the server says, as a careless one does, and what that costs the server meanwhile.
+// A client that keeps sending whatever the server answers, as a careless one does, and what that costs the server
+// meanwhile.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -35,8 +36,8 @@ function* repeat(count: number, parts: readonly Buffer[]) {
   for (let i = 0; i < count; i += 1) yield* parts
 }
 
-// Whoever kept what came would hold nearly all of it. Resident memory says how much garbage waits as well, which is the
-// machine's business.
+// A server that kept the data would hold nearly all of it. Resident memory also contains garbage that is not yet
+// collected, which depends on the machine.
 function alive(): number {
   collect()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -15,7 +15,7 @@ export interface TestApp {
   /** Every line that was logged, parsed. */
   logged: Record<string, unknown>[]
   metrics: Metrics
-  /** Rejects where a route answered what the OpenAPI document does not declare. */
+  /** Rejects when a route answered something that the OpenAPI document does not declare. */
   close(deadlineMs?: number): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
   }
 }
 
-/** A key as the store knows it; only what matters needs saying. */
+/** A key as the store returns it, with defaults. */
 export function makeKeyRow(row: Partial<KeyRow> = {}): KeyRow {
   const environment = row.environment ?? 'sandbox'
   return {
@@ -112,7 +112,7 @@ export function call(app: { port: number }, path: string, sent: Sent = {}): Prom
   })
 }
 
-/** Writes bytes as they are, and answers all that came back until the server closed. */
+/** Writes bytes unchanged, and returns all that came back until the server closed. */
 export function callRaw(app: { port: number }, ...parts: (string | Uint8Array)[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

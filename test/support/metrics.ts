@@ -9,7 +9,7 @@ import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metric
 import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPools, createMetrics } from '#src/platform/metrics.ts'
-import { createRetentionMetrics } from '#src/retention-run.ts'
+import { createRetentionMetrics } from '#src/platform/retention-run.ts'
 
 export interface KnownMetric {
   name: string
@@ -20,12 +20,12 @@ export interface KnownMetric {
 /** Every metric that a process of ours can show; prom-client's own too, when asked for. */
 export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   const { registry } = createMetrics({ process: 'test' })
-  // Gauges ask when they are scraped, and nobody scrapes them here.
-  const nobody = {} as Database
+  // Gauges query when they are scraped, and no scrape happens here.
+  const database = {} as Database
   createJobMetrics(registry)
   createDispatchMetrics(registry)
-  collectQueues(registry, nobody)
-  collectPostgres(registry, nobody)
+  collectQueues(registry, database)
+  collectPostgres(registry, database)
   collectEngine(registry, { producer: () => ({}) as ReturnType<Engine['producer']> })
   collectPools(registry, () => {
     const none = { total: 0, idle: 0, waiting: 0 }
@@ -33,8 +33,8 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   })
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
-  collectDuplicates(registry, nobody)
-  collectList(registry, { db: nobody, url: 'https://example.com/' })
+  collectDuplicates(registry, database)
+  collectList(registry, { db: database, url: 'https://example.com/' })
   createScreeningMetrics(registry)
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 
-/** One row in every tenant table, for tests that walk them all. Fails when a table was added and forgotten here. */
+/** One row in every tenant table, for tests that walk them all. Fails when a new table has no row here. */
 export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
   const { accountId, environment } = scope
   const id = (type: Parameters<typeof newId>[0]) => newId(type, environment)

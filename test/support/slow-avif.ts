@@ -1,6 +1,6 @@
-// A picture of one colour, 8,000 x 8,000 pixels in 1 KB of AVIF: reading its header takes a millisecond, decoding it seconds of
-// native work that no time-out of the library stops. Made once by sharp (`avif({ effort: 0, quality: 1 })`), for encoding it takes
-// longer still.
+// A picture of one colour, 8,000 x 8,000 pixels in 1 KB of AVIF: reading its header takes a millisecond, decoding it
+// seconds of native work that no time-out of the library stops. Made once by sharp (`avif({ effort: 0, quality: 1 })`),
+// because encoding it takes longer still.
 
 const PICTURE = Buffer.from(
   [
@@ -21,7 +21,7 @@ const PICTURE = Buffer.from(
   'base64',
 )
 
-/** The `number`-th of many files with the same picture: an ignored box at the end makes each a file of its own, of any length. */
+/** The `number`-th of many files with the same picture: an ignored box at the end makes each unique, of any length. */
 export function slowAvif(number: number, bytes = 0): Buffer {
   const box = Buffer.alloc(Math.max(16, bytes - PICTURE.length))
   box.writeUInt32BE(box.length, 0)

@@ -44,7 +44,7 @@ interface SystemOptions {
   environmentOf?(name: string, launch: number): Record<string, string>
   /** After how long without an answer a process counts as frozen. */
   silentAfterMs?: number
-  /** Everything that the processes say, as it comes. */
+  /** Everything that the processes log, as it comes. */
   onLog?(text: string): void
 }
 

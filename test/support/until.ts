@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Waits for a condition, not for a time: asks every few milliseconds, and fails when it never comes true.
+ * Waits for a condition, not for a time: checks every few milliseconds, and fails when it never becomes true.
  * @param what The condition in words, for the failure: `attest-1 is ready`.
  */
 export async function until(

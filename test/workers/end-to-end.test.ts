@@ -1,5 +1,5 @@
-// Each queue from the outside, on real processes and on each engine: what is submitted over HTTP is judged, and what was
-// judged arrives at a receiver with a signature that verifies.
+// Each queue from outside, on real processes and on each engine: what is submitted over HTTP is evaluated, and what was
+// evaluated arrives at a receiver with a signature that verifies.
 
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const CLAIMS = 40
 
-describe.each(testedEngines())('the main job on %s', (engine) => {
+describe.each(testedEngines())('the main flow on %s', (engine) => {
   let system: System
   let receiver: Receiver
   let fleet: Fleet
@@ -42,14 +42,14 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     await detector?.close()
   })
 
-  it('attest: judges a batch as planned, each event once', { timeout: 60_000 }, async () => {
+  it('attest: evaluates a batch as planned, each event once', { timeout: 60_000 }, async () => {
     const { batch_id: batchId } = await fleet.client.submitBatch(fleet.bodies)
     await untilSettled(fleet.client, batchId, CLAIMS)
     expect(await differencesFromPlan(fleet, batchId)).toEqual([])
     expect(await eventFaults(system)).toEqual([])
   })
 
-  it('attest: answers a single submission with its signed result while the caller waits', async () => {
+  it('attest: returns the signed result of a single submission while the caller waits', async () => {
     const [first] = fleet.bodies
     const { status, text } = await request('/v1/claims/attest', {
       method: 'POST',
@@ -69,7 +69,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     })
   })
 
-  it('clock: finds the photo of that submission in the claim that showed it first', {
+  it('clock: reports the photo of that submission as a duplicate of the first claim that showed it', {
     timeout: 60_000,
   }, async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
@@ -80,7 +80,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     await until(async () => (await codes()).includes('duplicate_media'), { everyMs: 100 })
   })
 
-  it('screen: asks the detector about an attested photo, and its attestation is judged again', {
+  it('screen: asks the detector about an attested photo, and its attestation is re-evaluated', {
     timeout: 60_000,
   }, async () => {
     const [{ claim_id: claimId, media_id: mediaId } = {}] = await system.database.owner<Record<string, string>>(
@@ -105,7 +105,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     )
   })
 
-  it('attest: another risk policy has what it touches judged again, as its dry run said', {
+  it('attest: a changed risk policy re-evaluates the affected attestations, as its dry run said', {
     timeout: 60_000,
   }, async () => {
     const policy = {
@@ -135,7 +135,7 @@ describe.each(testedEngines())('the main job on %s', (engine) => {
     expect(await dryRun()).toMatchObject({ would_change: 0 })
   })
 
-  it('deliver: brings every event to the receiver, each signature good', { timeout: 60_000 }, async () => {
+  it('deliver: sends every event to the receiver, each with a valid signature', { timeout: 60_000 }, async () => {
     const [row] = await system.database.owner<{ count: string }>('SELECT count(*) FROM events')
     await until(() => receiver.eventIds.size === Number(row?.count), { timeoutMs: 40_000 })
     expect(receiver.invalid).toEqual([])

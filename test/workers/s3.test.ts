@@ -1,4 +1,4 @@
-// The main job with its photos on S3: upload, judgement, thumbnail, erasure, by real processes.
+// The main flow with photos on S3: upload, evaluation, thumbnail, erasure, by real processes.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
@@ -30,7 +30,7 @@ describe.skipIf(reason !== undefined)(`the main job on S3${reason === undefined 
     await server?.close()
   })
 
-  it('judges as planned, and erases what it is told to', async () => {
+  it('the service on S3 evaluates as planned, and erases what it is told to', async () => {
     const fleet = await makeFleet(system, 40)
     const { client } = fleet
     const { batch_id } = await client.submitBatch(fleet.bodies)

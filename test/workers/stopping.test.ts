@@ -2,11 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
-describe('a stopping web', () => {
+describe('a stopping web process', () => {
   let system: System | undefined
   afterEach(() => system?.close())
 
-  it('says so to load balancers while it still accepts, and then stops accepting', { timeout: 60_000 }, async () => {
+  it('reports unready to load balancers while it still accepts, and then stops accepting', {
+    timeout: 60_000,
+  }, async () => {
     const started = await startSystem({
       engine: 'postgres',
       only: ['web'],

@@ -1,5 +1,5 @@
-// Traces and logs over real processes: one submission with a webhook is one trace, whoever did which part of it, every log
-// line says whose it is, and neither holds what is secret.
+// Traces and logs over real processes: one submission with a webhook is one trace through all processes, every log
+// line names its owner, and neither contains secrets.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,7 +58,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
       return pending.length === 0
     })
     await fleet.client.close()
-    // What has not been sent yet is sent at the end.
+    // Spans that were not sent yet are sent at the end.
     await system.close()
   }, 90_000)
   afterAll(async () => {
@@ -66,7 +66,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     await collector?.close()
   })
 
-  it('is one trace from the request to the webhook, each part beneath the one that caused it', () => {
+  it('is one trace from the request to the webhook, each span below the one that caused it', () => {
     expect(answer.status).toBe(200)
     const spans = collector.spans.filter(({ traceId }) => traceId === PARENT.traceId)
     const call = spans.find(({ name }) => name === 'POST')
@@ -83,13 +83,13 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     ])
     const [root] = pathTo(call, spans)
     expect(root).toMatchObject({ parentId: PARENT.spanId, kind: 2, isError: false })
-    // Whatever else belongs to it hangs on one of these.
+    // Every other span of the trace has one of these as parent.
     const known = new Set([PARENT.spanId, ...spans.map(({ spanId }) => spanId)])
     expect(spans.filter(({ parentId }) => !known.has(parentId ?? ''))).toEqual([])
     for (const span of spans) expect(span.endNano >= span.startNano, span.name).toBe(true)
   })
 
-  it('says which request, account, claim and job it was, and the status', () => {
+  it('records the request, account, claim and job, and the status', () => {
     const named = (name: string) =>
       collector.spans.find((span) => span.traceId === PARENT.traceId && span.name === name)
     expect(named('POST /v1/claims/attest')?.attributes).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     })
   })
 
-  it('is answered with its trace, which no receiver is told', () => {
+  it('is answered with its trace id, which no receiver gets', () => {
     const request = collector.spans.find(({ name }) => name === 'POST /v1/claims/attest')
     expect(answer.headers.get('traceresponse')).toBe(`00-${PARENT.traceId}-${request?.spanId}-01`)
     for (const headers of receiver.calls) {
@@ -122,7 +122,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     }
   })
 
-  it('of a batch is a trace of its own, which refers to the upload', () => {
+  it('of a batch is a trace of its own, which links to the upload', () => {
     const upload = collector.spans.find(({ name }) => name === 'POST /v1/claims/batches')
     const enqueued = collector.spans.find(
       ({ name, traceId }) => name === 'enqueue attest' && traceId === upload?.traceId,
@@ -138,15 +138,15 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     expect(runs).toHaveLength(4)
   })
 
-  it('makes no trace that nobody asked for, and none in the name of another', () => {
+  it('makes no trace without a request for one, and none in the name of another', () => {
     const roots = collector.spans.filter(({ parentId }) => parentId === undefined)
     expect(roots.filter(({ name, links }) => links.length === 0 && !/^[A-Z]+ \//.test(name))).toEqual([])
-    // One poller asks for all callers who wait, and one transaction claims the jobs of many.
+    // One poller queries for all waiting callers, and one transaction leases the jobs of many.
     const shared = collector.spans.filter(({ name }) => /^transaction system: (wait|claim|renew|settle)/.test(name))
     expect(shared).toEqual([])
   })
 
-  it('has log lines that say whose they are', () => {
+  it('has log lines that name its owner', () => {
     const lines = said
       .join('')
       .split('\n')
@@ -177,7 +177,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     })
   })
 
-  it('leaves nothing secret in traces and logs', () => {
+  it('leaves no secret in traces and logs', () => {
     const everything = [Buffer.concat(collector.raw).toString('latin1'), said.join('')]
     for (const text of everything) {
       expect(text.length).toBeGreaterThan(5_000)
@@ -185,7 +185,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
         expect(text.toLowerCase()).not.toContain(secret.toLowerCase())
       expect(text).not.toMatch(/svc_(live|test)_[0-9A-Za-z]/)
     }
-    // Positions and photos stay where they are.
+    // Positions and photos do not leave the service.
     const position = fleet.bodies.map(({ bundle }) => bundle?.gps?.lat).find((lat) => lat !== undefined)
     for (const text of everything) expect(text).not.toContain(String(position))
   })

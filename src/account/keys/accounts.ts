@@ -1,17 +1,15 @@
+import { PLANS, type Plan, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Plan } from '#src/platform/http/endpoint.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { type AccountRow, findAccount, insertAccount, listAccounts } from './rows.ts'
-
-export type Product = 'attest' | 'authorize' | 'trace'
 
 export interface Account {
   id: string
   name: string
   plan: Plan
   products: Product[]
-  /** Its keys are published: whatever anybody puts there goes after a week (see retention.ts). */
+  /** The account's keys are published: its data is deleted after a week (see retention.ts). */
   isPublic: boolean
   createdAt: Date
 }
@@ -19,16 +17,14 @@ export interface Account {
 interface NewAccount {
   name: string
   plan: Plan
-  /** All of them when absent. */
+  /** All products when absent. */
   products?: Product[]
-  /** For an account that the deployment itself owns: creating it again returns it as it is. */
+  /** For an account that the deployment itself owns: creating it again returns it unchanged. */
   id?: string
   /** False when absent. */
   isPublic?: boolean
 }
 
-const PRODUCTS: Product[] = ['attest', 'authorize', 'trace']
-const PLANS: Plan[] = ['developer', 'growth', 'enterprise']
 const WALK_ROWS = 500
 const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
 
@@ -39,7 +35,7 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   async function create({
     name,
     plan,
-    products = PRODUCTS,
+    products = [...PRODUCTS],
     id = newAccountId('acc'),
     isPublic = false,
   }: NewAccount): Promise<Account> {
@@ -71,7 +67,7 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     return account
   }
 
-  /** Every account, for what is done to each in turn. One that is made meanwhile may be among them. */
+  /** Every account, for work that is done for each. An account created meanwhile may be included. */
   async function* walk(): AsyncGenerator<Pick<Account, 'id' | 'isPublic'>> {
     for (let after = ''; ; ) {
       const rows = await db.system('walk accounts', (tx) => listAccounts(tx, { after, limit: WALK_ROWS }))

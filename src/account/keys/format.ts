@@ -1,5 +1,5 @@
-// The shape of an API key: `svc_live_` or `svc_test_`, 26 random base62 characters (154 bits) and a checksum of 6, so that
-// secret scanners know a real key from a lookalike. Vectors: vectors/keys/.
+// The format of an API key: `svc_live_` or `svc_test_`, 26 random base62 characters (154 bits) and a checksum of 6, so
+// that secret scanners tell a real key from a lookalike. Vectors: vectors/keys/.
 
 import { randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -16,7 +16,7 @@ export interface KeyParts {
   /** First 8 characters, as displayed. */
   prefix: string
   last4: string
-  /** False for configured keys that lack it; for hints and scanners, never a ground for refusal. */
+  /** False for configured keys that lack it; for hints and scanners, never a reason for refusal. */
   hasChecksum: boolean
 }
 
@@ -27,7 +27,7 @@ export function makeKey(environment: Environment): string {
   return `svc_${WORD[environment]}_${random}${checksumOf(random)}`
 }
 
-/** What a raw key says of itself, or undefined when it can't be one of ours. */
+/** The parts of a raw key, or undefined when it can't be one of ours. */
 export function parseKey(raw: string): KeyParts | undefined {
   const match = KEY.exec(raw)
   const body = match?.[2]

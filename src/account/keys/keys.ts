@@ -1,10 +1,10 @@
-// API keys: made once, kept as a hash, looked up on every request.
+// API keys: created once, stored as a hash, looked up on every request.
 
+import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { makeKey, parseKey } from './format.ts'
@@ -25,28 +25,28 @@ import {
 interface KeysDeps {
   db: Pick<Database, 'tenant' | 'system' | 'readSystem'>
   now?: () => Date
-  /** Told when `last_used_at` could not be written; requests don't wait for it. */
+  /** Called when `last_used_at` could not be written; requests don't wait for it. */
   onError?: (error: unknown) => void
 }
 
 export interface NewKey {
   name: string
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   expiresAt?: Date
-  /** True when absent. The publishable sandbox keys are not. */
+  /** True when absent. False for the publishable sandbox keys. */
   isAccountBearing?: boolean
-  /** A configured key, as the deployment publishes it. Creating it again in the same scope returns the one that is there. */
+  /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
   raw?: string
 }
 
-/** What may be shown of a key at any time. */
+/** The part of a key that may be shown at any time. */
 export interface Key {
   id: string
   name: string
   prefix: string
   /** Null for keys from before last-4 display. */
   last4: string | null
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   createdAt: Date
   expiresAt: Date | null
@@ -54,7 +54,6 @@ export interface Key {
   lastUsedAt: Date | null
 }
 
-const SCOPES: (KeyScope | 'all')[] = ['verify', 'attest', 'escalate', 'admin', 'intent', 'screen', 'all']
 const TOUCH_AFTER_MS = 60_000
 
 export type Keys = ReturnType<typeof createKeys>
@@ -64,7 +63,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   const touching = new Map<string, Promise<void>>()
 
   /**
-   * @returns the raw key, which nobody can show again.
+   * @returns the raw key, which can't be shown again.
    * @throws {Failure} `invalid_request`; `conflict` when `raw` is a key of another account or environment.
    */
   async function create(scope: Scope, wanted: NewKey): Promise<{ id: string; key: string }> {
@@ -90,7 +89,10 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     })
   }
 
-  /** Takes effect on the key's next request. Revoking again changes nothing. @throws {Failure} `not_found`, `environment_mismatch` */
+  /**
+   * Takes effect on the key's next request. Revoking again changes nothing.
+   * @throws {Failure} `not_found`, `environment_mismatch`
+   */
   async function revoke(scope: Scope, id: string): Promise<Key> {
     checkId(id, 'key', scope.environment)
     const row = await db.tenant(scope, (tx) => revokeKey(tx, id, now()))
@@ -106,24 +108,24 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     return toKey(row)
   }
 
-  /** Newest first, from below the id `before` on. */
+  /** Newest first, starting below the id `before`. */
   async function list(scope: Scope, page: { before?: string; limit: number }): Promise<Key[]> {
     const rows = await db.tenant(scope, (tx) => listKeys(tx, page))
     return rows.map(toKey)
   }
 
-  /** Whose key this is, for operators. */
+  /** The scope of a key, for operators. */
   async function findScope(id: string): Promise<Scope | undefined> {
     const row = await db.system('find key', (tx) => findScopeOfKey(tx, id))
     return row === undefined ? undefined : { accountId: row.account_id, environment: row.environment }
   }
 
-  /** The row of a raw key, also of a revoked or expired one; notes that a live key was used. */
+  /** The row of a raw key, including a revoked or expired one; notes that a valid key was used. */
   async function find(raw: string): Promise<KeyRow | undefined> {
     const parts = parseKey(raw)
     if (parts === undefined) return undefined
     const row = await lookUp(sha256(raw))
-    // The row says which environment; a key whose own word disagrees was put there by nobody we know.
+    // The row gives the environment. A key whose own word disagrees was not written by this service.
     if (row === undefined || row.environment !== parts.environment) return undefined
     noteUse(row)
     return toKeyRow(row)
@@ -141,7 +143,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     touching.set(row.id, written)
   }
 
-  /** Resolves when every noted use is written; for an orderly end. */
+  /** Resolves when every noted use is written; for an ordered shutdown. */
   async function settle(): Promise<void> {
     await Promise.all(touching.values())
   }
@@ -157,7 +159,8 @@ function checkNewKey(scope: Scope, wanted: NewKey, at: Date): void {
   }
   if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
   wanted.scopes.forEach((name, index) => {
-    if (!SCOPES.includes(name)) refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${SCOPES.join(', ')}`)
+    if (!GRANTABLE_SCOPES.includes(name))
+      refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${GRANTABLE_SCOPES.join(', ')}`)
     if (name === 'all' && scope.environment !== 'sandbox') {
       refuse(`/scopes/${index}`, 'invalid_value', 'only a sandbox key may carry "all"')
     }

@@ -1,21 +1,21 @@
-// The read that stands before every request. No cache, so that a revoked key is refused on the very next one; instead,
-// look-ups that wait for a connection travel together.
+// The read before every request. No cache, so that a revoked key is refused on the next request. Instead, look-ups that
+// wait for a connection share one statement.
 
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database, Statement } from '#src/platform/db/database.ts'
-import { createFerries } from '#src/platform/db/ferries.ts'
 import type { LookupRow } from './rows.ts'
 
-// Of this process. More would carry fewer look-ups each, at the price of a transaction.
-const MAX_UNDER_WAY = 2
+// Per process. More would carry fewer look-ups each, at the price of a transaction.
+const MAX_RUNNING = 2
 
 /** @param select Reads the rows of some hashes. */
 export function createLookup(db: Pick<Database, 'readSystem'>, select: (hashes: readonly Buffer[]) => Statement) {
-  const lookUp = createFerries<{ name: string; hash: Buffer }, LookupRow | undefined>({
-    maxUnderWay: MAX_UNDER_WAY,
-    async run(depart) {
+  const lookUp = createTransactionBatcher<{ name: string; hash: Buffer }, LookupRow | undefined>({
+    maxRunning: MAX_RUNNING,
+    async run(take) {
       let names: string[] = []
       const rows = await db.readSystem<LookupRow>('key look-up', () => {
-        const asked = depart()
+        const asked = take()
         names = asked.map(({ name }) => name)
         return select([...new Map(asked.map(({ name, hash }) => [name, hash])).values()])
       })

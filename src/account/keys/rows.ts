@@ -1,5 +1,5 @@
+import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import type { KeyScope, Plan } from '#src/platform/http/endpoint.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export interface AccountRow {
@@ -11,13 +11,13 @@ export interface AccountRow {
   created_at: Date
 }
 
-/** What the look-up of a request needs, with the plan of the key's account. */
+/** What a request's key look-up needs, with the plan of the key's account. */
 export interface LookupRow {
   hash: Buffer
   id: string
   account_id: string
   environment: Environment
-  scopes: (KeyScope | 'all')[]
+  scopes: GrantableScope[]
   is_account_bearing: boolean
   plan: Plan
   expires_at: Date | null
@@ -30,7 +30,7 @@ export interface KeyListRow {
   name: string
   prefix: string
   last4: string | null
-  scopes: (KeyScope | 'all')[]
+  scopes: GrantableScope[]
   is_account_bearing: boolean
   created_at: Date
   expires_at: Date | null
@@ -53,9 +53,9 @@ export interface NewKeyRow {
 
 const LISTED = 'id, name, prefix, last4, scopes, is_account_bearing, created_at, expires_at, revoked_at, last_used_at'
 
-// System door: an account is made before there is a scope to make it in.
+// System role: an account is created before a scope exists.
 
-/** An account that already has this id stays as it is. */
+/** Leaves an account that already has this id unchanged. */
 export async function insertAccount(tx: Tx, row: Omit<AccountRow, 'created_at'>): Promise<void> {
   await tx.query(
     `INSERT INTO accounts (id, name, plan, products, is_public) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`,
@@ -71,7 +71,7 @@ export async function findAccount(tx: Tx, id: string): Promise<AccountRow | unde
   return row
 }
 
-/** In the order of the ids, from above `after` on. */
+/** In the order of the ids, starting above `after`. */
 export async function listAccounts(
   tx: Tx,
   { after, limit }: { after: string; limit: number },
@@ -79,9 +79,9 @@ export async function listAccounts(
   return tx.query(`SELECT id, is_public FROM accounts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit])
 }
 
-// System door: a request's key says whose it is, and nothing else does.
+// System role: only the key of a request tells its account.
 
-/** Answers `LookupRow`s. */
+/** Returns `LookupRow`s. */
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, k.expires_at, k.revoked_at,
@@ -105,7 +105,7 @@ export async function touchKey(
   )
 }
 
-/** For operators, who know the id of a key and not whose it is. */
+/** For operators, who know the id of a key and not its account. */
 export async function findScopeOfKey(
   tx: Tx,
   id: string,
@@ -114,9 +114,9 @@ export async function findScopeOfKey(
   return row
 }
 
-// Tenant door from here on.
+// Tenant role from here on.
 
-/** @returns whether it was inserted: a key with this hash may exist, here or in another account. */
+/** @returns whether it was inserted: a key with this hash may exist, in this account or another. */
 export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
   const inserted = await tx.query(
     `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, is_account_bearing, expires_at)
@@ -142,7 +142,7 @@ export async function findIdByHash(tx: Tx, hash: Buffer): Promise<string | undef
   return row?.id
 }
 
-/** The first time counts. */
+/** The first revocation's time stays. */
 export async function revokeKey(tx: Tx, id: string, at: Date): Promise<KeyListRow | undefined> {
   const [row] = await tx.query<KeyListRow>(
     `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${LISTED}`,
@@ -156,7 +156,7 @@ export async function findKeyById(tx: Tx, id: string): Promise<KeyListRow | unde
   return row
 }
 
-/** Newest first, from below `before` on. */
+/** Newest first, starting below `before`. */
 export async function listKeys(
   tx: Tx,
   { before, limit }: { before?: string | undefined; limit: number },

@@ -1,6 +1,6 @@
-// The statements of the deliver queue. An attempt's row is written before the call and completed after it: one without
-// finished_at is a call whose process died, and its receiver may have seen it.
-// Whoever changes an endpoint and its deliveries changes the endpoint first, so that no two wait for each other.
+// The statements of the deliver queue. An attempt's row is written before the call and completed after it. A row
+// without finished_at is a call whose process died, and its receiver may have seen it. A transaction that changes an
+// endpoint and its deliveries changes the endpoint first, so that two of them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { DeliveryStatus, EndpointStatus } from './rows.ts'
@@ -15,17 +15,19 @@ export interface Begun {
   eventId: string
   type: string
   createdAt: Date
-  /** Of each event's first delivery here; null of the others. */
+  /** With each event's first delivery here; null in the others. */
   data: unknown
-  /** A success has something to tell the endpoint's row: failures to forget, or a time that is a minute old. A healthy
-   * row stays untouched, or its deliveries would queue up at its lock. */
+  /**
+   * Whether a success changes the endpoint's row: it has failures to reset, or a time that is a minute old. Otherwise
+   * the row stays untouched, or deliveries would queue for its lock.
+   */
   isSuccessNews: boolean
 }
 
-/** Takes the next attempt numbers and writes their rows, of those that are due and whose endpoint takes deliveries. */
+/** Takes the next attempt numbers and writes their rows, for deliveries that are due and whose endpoint is enabled. */
 export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxAttempts: number): Promise<Begun[]> {
-  // OFFSET 0 keeps what is looked up by its id from becoming a join: of a table without statistics that reads all that the
-  // account has, for each delivery. An event goes to many endpoints, and its data travels once.
+  // OFFSET 0 keeps each look-up by id from becoming a join: without statistics, a join reads all rows of the account
+  // for each delivery. An event goes to many endpoints, and its data is sent once.
   return tx.query<Begun>(
     `WITH begun AS (
        UPDATE deliveries delivery SET attempts = delivery.attempts + 1
@@ -52,7 +54,7 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
   )
 }
 
-export interface Standing {
+export interface DeliveryStanding {
   status: DeliveryStatus
   attempts: number
   /** Until the next attempt is due; 0 or less when it is. */
@@ -62,8 +64,8 @@ export interface Standing {
 }
 
 /** Why an attempt could not begin. */
-export async function findStanding(tx: Tx, deliveryId: string): Promise<Standing | undefined> {
-  const [row] = await tx.query<Standing>(
+export async function findStanding(tx: Tx, deliveryId: string): Promise<DeliveryStanding | undefined> {
+  const [row] = await tx.query<DeliveryStanding>(
     `SELECT delivery.status, delivery.attempts, endpoint.status AS "endpointStatus",
        endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
        coalesce(extract(epoch FROM delivery.next_attempt_at - now()) * 1000, 0)::float8 AS "waitMs"
@@ -84,7 +86,7 @@ export interface AttemptResult {
   durationMs: number
 }
 
-/** Completes the attempt's row and, unless there is to be another, ends the delivery with it. */
+/** Completes the attempt's row. Also ends the delivery, unless there is another attempt. */
 export async function finishAttempt(tx: Tx, result: AttemptResult, end: EndStatus | null): Promise<void> {
   await tx.query(
     `WITH attempt AS (
@@ -104,7 +106,7 @@ export interface Delivered extends Pick<AttemptResult, 'deliveryId' | 'attempt' 
 
 /** Completes attempts that ended in a 2xx, and their deliveries with them. */
 export async function finishDelivered(tx: Tx, results: readonly Delivered[]): Promise<void> {
-  // Each delivery stands here once. Found by a list and not by a join: a table that has no statistics yet would be read whole.
+  // Each delivery occurs once. Found by a list and not by a join: a table without statistics would be read whole.
   await tx.query(
     `WITH attempt AS (
        UPDATE delivery_attempts SET finished_at = now(),
@@ -130,7 +132,7 @@ export async function endDelivery(tx: Tx, deliveryId: string, status: Exclude<En
   ])
 }
 
-/** Takes a failure back that came of us and not of the receiver. */
+/** Undoes a failure that was ours and not the receiver's. */
 export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> {
   await tx.query(
     `UPDATE deliveries SET status = 'pending', next_attempt_at = now() WHERE id = $1 AND status = 'failed'`,
@@ -138,7 +140,7 @@ export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> 
   )
 }
 
-/** Only the latest attempt has a say: one that was overtaken must not move the next. */
+/** Only the latest attempt schedules the next: an attempt that was overtaken must not. */
 export async function scheduleAttempt(
   tx: Tx,
   { deliveryId, attempt }: Pick<Begun, 'deliveryId' | 'attempt'>,
@@ -151,7 +153,7 @@ export async function scheduleAttempt(
   )
 }
 
-/** Ends runs of failures. Locked in the order of their ids: two that end each other's must not wait for one another. */
+/** Resets runs of failures. Rows are locked in the order of their ids, so that two transactions can't deadlock. */
 export async function recordSuccesses(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length === 0) return
   await tx.query('SELECT FROM webhook_endpoints WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [

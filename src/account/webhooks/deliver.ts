@@ -1,16 +1,16 @@
-// What the deliver queue does. At least once: every attempt has its number and its row before the call and its result
-// after it, and a crash between the two costs that number, never the delivery. The first 2xx ends it.
-// Attempts of one account that begin or succeed together share a transaction: its wait for the disk is what they cost.
+// The work of the deliver queue. At least once: every attempt has a number and a row before the call, and a result
+// after it. A crash between the two costs that attempt, never the delivery. The first 2xx ends the delivery. Attempts
+// of one account that begin or succeed together share a transaction, because its wait for the disk is their main cost.
 
+import { createBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
-import { createCrowds } from '#src/platform/crowds.ts'
 import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { cancelJobs, STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
 import {
@@ -39,14 +39,14 @@ export interface DeliverDeps {
   random?: () => number
   /** Divides the waits between attempts, for tests. */
   timeDivisor?: number
-  /** An endpoint gets nothing any more: its receiver said `gone`, or kept `failing`. */
+  /** Called when an endpoint was disabled: its receiver said `gone`, or kept `failing`. */
   onDisabled?: (reason: string) => void
 }
 
-// Nothing of an answer's body is used. Reading a short one to its end keeps the connection for the next delivery.
+// An answer's body is not used. Reading a short one to its end keeps the connection for the next delivery.
 const MAX_RESPONSE_BYTES = 16 * 1024
 const GONE = 410
-// Opening one costs more than using it, and a busy endpoint's is used again at once.
+// Opening a sealed secret costs more than using it, and a busy endpoint's secret is used again at once.
 const MAX_SECRETS = 1_000
 
 export function createDeliver({
@@ -60,7 +60,7 @@ export function createDeliver({
 }: DeliverDeps): Work<'deliver'> {
   const secrets = createLru<string, string>(MAX_SECRETS)
 
-  // Found by what is sealed: one that was rotated away is never found again.
+  // Cached by the sealed bytes: a rotated secret is never found again.
   function secretOf({ endpointId, sealedSecret }: Begun): string {
     const key = `${endpointId} ${sealedSecret.toString('latin1')}`
     const known = secrets.get(key)
@@ -70,17 +70,17 @@ export function createDeliver({
     return secret
   }
 
-  async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<JobOutcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
     if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
 
     note({ endpoint: begun.endpointId })
-    // The receiver has answered. Forgetting that because Postgres restarts would mean to call it again.
+    // The receiver has answered. If a restart of Postgres lost the result, the receiver would be called again.
     const record = <R>(work: () => Promise<R>) => retryWhileAway(work, job.signal)
     const answer = await send(begun, job.signal)
-    // Whoever has the job now calls again; this attempt stays without an end.
+    // The worker that has the job now calls again; this attempt never gets a result.
     if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }
-    // A status that came in time counts, whatever became of the body behind it: nobody needs that.
+    // A status that came in time counts, whatever happened to the body after it: the body is not used.
     const { status, durationMs } = answer
     if (status === undefined || status < 200 || status >= 300) {
       return record(() => db.tenant(job.scope, (tx) => fail(tx, begun, answer, job)))
@@ -90,7 +90,7 @@ export function createDeliver({
     return { kind: 'settled' }
   }
 
-  const begin = createCrowds<{ deliveryId: string; scope: Scope }, Ready | undefined>({
+  const begin = createBatcher<{ deliveryId: string; scope: Scope }, Ready | undefined>({
     keyOf: ({ scope }) => keyOf(scope),
     isSplitOnFailure: true,
     async run(items) {
@@ -98,12 +98,12 @@ export function createDeliver({
       const ids = items.map(({ deliveryId }) => deliveryId)
       const begun = await db.tenant(scope, async (tx) => {
         const rows = await beginAttempts(tx, ids, MAX_ATTEMPTS)
-        // Opened before the commit: a master key that is missing must cost the deliveries no attempt.
+        // Opened before the commit: a missing master key must not cost the deliveries an attempt.
         return rows.map((row) => ({ ...row, secret: secretOf(row) }))
       })
       const bodyOf = bodiesOf(scope, begun)
       const byId = new Map(begun.map((one) => [one.deliveryId, { ...one, scope, rawBody: bodyOf(one.eventId) }]))
-      // An attempt is one caller's: where two hold the same delivery, the second finds it begun.
+      // An attempt belongs to one worker: if two run the same delivery, the second finds it begun.
       return ids.map((id) => {
         const one = byId.get(id)
         byId.delete(id)
@@ -112,7 +112,7 @@ export function createDeliver({
     },
   })
 
-  const succeed = createCrowds<Success, boolean>({
+  const succeed = createBatcher<Success, boolean>({
     keyOf: ({ job }) => keyOf(job.scope),
     isSplitOnFailure: true,
     run(items) {
@@ -131,14 +131,14 @@ export function createDeliver({
     },
   })
 
-  /** Why no attempt began, and what the row needs for it. */
-  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<Outcome> {
+  /** Explains why no attempt began, and returns the outcome that the job needs. */
+  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<JobOutcome> {
     const standing = await findStanding(tx, deliveryId)
     if (standing?.status === 'pending') {
       const { endpointStatus, isEndpointDeleted, attempts, waitMs } = standing
       if (endpointStatus === 'disabled' || isEndpointDeleted) await endDelivery(tx, deliveryId, 'cancelled')
       else if (attempts >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')
-      // A crash between an attempt's end and the job's: the row knows when the next is due.
+      // After a crash between an attempt's end and the job's: the row says when the next attempt is due.
       else return { kind: 'defer', reason: 'the next attempt is not due yet', delayMs: Math.max(0, Math.ceil(waitMs)) }
     }
     await job.settle(tx)
@@ -169,7 +169,7 @@ export function createDeliver({
     })
   }
 
-  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<Outcome> {
+  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<JobOutcome> {
     const { deliveryId, attempt, endpointId } = begun
     const status = answer.status ?? null
     const result = {
@@ -202,8 +202,8 @@ export function createDeliver({
 
   return {
     run,
-    bury: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
-    unbury: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
+    onDead: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
+    onRedrive: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
   }
 }
 
@@ -218,7 +218,7 @@ interface Success {
 
 const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
 
-// The bytes are the same for every attempt and every endpoint: all of them come from the event's row, in this order.
+// The bytes are the same for every attempt and every endpoint: all come from the event's row, in this order.
 function bodiesOf({ environment, accountId }: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
   const bodies = new Map<string, Buffer>()
   for (const { eventId, type, createdAt, data } of begun) {

@@ -1,14 +1,15 @@
-// Where an account wants its events. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
+// The webhook endpoints of an account. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
+import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { EVENT_TYPES, emitMany, isEventType } from '#src/platform/events.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { emitMany } from './emit.ts'
 import {
   type AttemptRow,
   type CreatedRange,
@@ -27,7 +28,7 @@ import {
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 
-/** Each event is written once per endpoint that wants it. */
+/** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100
 
 export interface WebhooksDeps {
@@ -55,7 +56,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 export function createWebhooks({ db, sealer, outbound, pager, now = () => new Date() }: WebhooksDeps) {
   return {
     /**
-     * @returns the endpoint and its secret, which nobody can read again.
+     * @returns the endpoint and its secret, which can't be read again.
      * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `conflict` beyond `MAX_ENDPOINTS`.
      */
     async create(
@@ -99,7 +100,10 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       return endpoint
     },
 
-    /** Deletes an endpoint and cancels what waits for it. @throws {Failure} `environment_mismatch`, `not_found`. */
+    /**
+     * Deletes an endpoint and cancels its pending deliveries.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
     async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)
       const remove = async (tx: Tx) => {

@@ -2,11 +2,11 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Log } from '#src/platform/log.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 
-/** Counts calls to receivers by what became of them; which receiver it was is in the log of deliveries, not here. */
+/** Counts calls to receivers by result. The log of deliveries shows which receiver it was. */
 export function countAttempts<O extends Pick<Outbound, 'send'>>(outbound: O, registry: Registry): O {
   const attempts = new Counter({
     name: 'countersign_webhook_attempts_total',
-    help: 'Webhook calls by result: 2xx, 3xx, 4xx, 5xx, or why none came (timeout, connect_failed, ...).',
+    help: 'Webhook calls by result: 2xx, 3xx, 4xx, 5xx, or why there was no answer (timeout, connect_failed, ...).',
     labelNames: ['result'],
     registers: [registry],
   })
@@ -27,7 +27,7 @@ export function countAttempts<O extends Pick<Outbound, 'send'>>(outbound: O, reg
   }
 }
 
-/** Says and counts that an endpoint was disabled; the log line has its id. */
+/** Logs and counts that an endpoint was disabled; the log line has its id. */
 export function reportDisabled(registry: Registry, log: Log): (reason: string) => void {
   const disabled = new Counter({
     name: 'countersign_webhook_endpoints_disabled_total',

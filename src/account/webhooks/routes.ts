@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '#src/platform/events.ts'
+import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
 import type { EndpointRow } from './rows.ts'
 
-// Checked by the domain, which says more of a wrong one.
+// The domain checks it, with a better message.
 const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
 const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
 
@@ -110,7 +110,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         path: '/v1/webhook-endpoints/:id',
         operationId: 'deleteWebhookEndpoint',
         params: idParams('whe'),
-        summary: 'Delete an endpoint. What waits for it is cancelled.',
+        summary: 'Delete an endpoint. Its waiting deliveries are cancelled.',
         view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedWebhookEndpoint' }),
         status: [200],
       },
@@ -127,7 +127,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         path: '/v1/webhook-endpoints/:id/test',
         operationId: 'testWebhookEndpoint',
         params: idParams('whe'),
-        summary: 'Send a signed ping to this endpoint. Its delivery log shows what came of it.',
+        summary: 'Send a signed ping to this endpoint. Its delivery log shows the result.',
         view: z
           .object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() })
           .meta({ id: 'SentPing' }),
@@ -172,7 +172,7 @@ function toRequest({ limit, cursor, include, created_gte, created_lt }: ListQuer
   return { limit, cursor, include, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
 }
 
-// Postgres reads fewer years and offsets than ISO 8601 has; what is a time here is one there.
+// Postgres accepts fewer years and offsets than ISO 8601; accept only times that Postgres accepts.
 function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }

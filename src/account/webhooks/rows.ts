@@ -1,8 +1,11 @@
-// What the API says of endpoints and deliveries. The statements of the deliver queue are in attempts.ts.
-// Whoever changes an endpoint and its deliveries changes the endpoint first, so that no two wait for each other.
+// Rows that the API reads and writes for endpoints and deliveries. The statements of the deliver queue are in
+// attempts.ts. A transaction that changes an endpoint and its deliveries changes the endpoint first, so that two of
+// them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -64,7 +67,10 @@ export interface DeliveryFilter extends CreatedRange {
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
   last_success_at AS "lastSuccessAt", created_at AS "createdAt"`
 
-/** undefined when the account has `maxCount` already. Of several at once one or two may slip past: it bounds a flood. */
+/**
+ * undefined when the account has `maxCount` already. Concurrent calls may exceed it by one or two: the limit bounds a
+ * flood.
+ */
 export async function insertEndpoint(
   tx: Tx,
   scope: Scope,
@@ -114,7 +120,7 @@ export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<numb
   return row?.count ?? 0
 }
 
-/** false when there is no such endpoint (any more). Its deliveries keep their log. */
+/** false when the endpoint does not exist. Its deliveries keep their log. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     'UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id',
@@ -123,7 +129,7 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Ends what waits for this endpoint. Answers the jobs that have nothing left to do. */
+/** Cancels the pending deliveries of this endpoint. Returns the jobs that have no deliveries left. */
 export async function cancelPending(tx: Tx, endpointId: string): Promise<string[]> {
   const rows = await tx.query<{ jobId: string }>(
     `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL
@@ -187,4 +193,14 @@ function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?:
   if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
+}
+
+/** Old deliveries that have ended, with the log of their attempts. */
+export const purgeDeliveries: PurgeStep = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string }>(
+    `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
+    [idsBefore('whd', environment, before), before, limit],
+  )
+  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [old.map(({ id }) => id)])
+  return deleteRows(tx, 'deliveries', old)
 }

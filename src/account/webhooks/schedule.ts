@@ -1,4 +1,4 @@
-// When a delivery is tried again, and when an endpoint is given up. Pure arithmetic.
+// When a delivery is tried again, and when an endpoint is disabled for failing. Pure arithmetic.
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -20,12 +20,12 @@ export const WAITS_MS = [
 ] as const
 
 export const MAX_ATTEMPTS = WAITS_MS.length
-/** A receiver that hangs holds a connection and a worker's slot for this long. */
+/** A receiver that hangs holds a connection and a worker's slot for at most this long. */
 export const ATTEMPT_TIMEOUT_MS = 15 * SECOND
 
-// Receivers that fail together must not be called together again.
+// Receivers that fail together must not be called again together.
 const JITTER = 0.1
-// A receiver may ask for a pause, not for silence.
+// A receiver may ask for a pause, not for permanent silence.
 const MAX_RETRY_AFTER_MS = HOUR
 const DISABLE_AFTER_MS = 5 * DAY
 const DISABLE_AFTER_FAILURES = 20
@@ -33,16 +33,18 @@ const DISABLE_AFTER_FAILURES = 20
 export interface Retry {
   /** The attempt that failed, from 1. */
   attempt: number
-  /** What the receiver asked for. */
+  /** The wait that the receiver asked for. */
   retryAfterMs?: number | undefined
   /** 0 (included) to 1. */
   random: () => number
-  /** The waits are divided by it: 1 in production, 60 where a test cannot wait for days. */
+  /** Divides the waits: 1 in production, 60 in tests that can't wait for days. */
   timeDivisor: number
 }
 
-/** Milliseconds until the next attempt, or undefined when that was the last. Retry-After can lengthen a wait, up to an
- * hour, and never shorten it. */
+/**
+ * Milliseconds until the next attempt, or undefined when that was the last. Retry-After can lengthen a wait, up to an
+ * hour, and never shorten it.
+ */
 export function nextDelayMs({ attempt, retryAfterMs = 0, random, timeDivisor }: Retry): number | undefined {
   const wait = WAITS_MS[attempt]
   if (wait === undefined) return undefined
@@ -50,17 +52,20 @@ export function nextDelayMs({ attempt, retryAfterMs = 0, random, timeDivisor }: 
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)))
 }
 
-/** Reads Retry-After (RFC 9110 10.2.3): seconds or an HTTP date. Milliseconds from `now`, or undefined for anything else. */
+/**
+ * Reads Retry-After (RFC 9110 10.2.3): seconds or an HTTP date. Milliseconds from `now`, or undefined for anything
+ * else.
+ */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined || value.length > 40) return undefined
   if (/^[0-9]+$/.test(value)) return Number(value) * SECOND
-  // Only the form that RFC 9110 5.6.7 lets anybody send: Date.parse alone would read nearly any text as some date.
+  // Only the form that RFC 9110 5.6.7 allows senders: Date.parse alone would read nearly any text as some date.
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) return undefined
   const at = Date.parse(value)
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime())
 }
 
-/** An endpoint that has failed at least 20 times and for five days, with no success in between, is given up. */
+/** An endpoint that has failed at least 20 times and for five days, with no success in between, is to be disabled. */
 export function isHopeless(endpoint: { consecutiveFailures: number; firstFailureAt: Date; now: Date }): boolean {
   const failingMs = endpoint.now.getTime() - endpoint.firstFailureAt.getTime()
   return endpoint.consecutiveFailures >= DISABLE_AFTER_FAILURES && failingMs >= DISABLE_AFTER_MS

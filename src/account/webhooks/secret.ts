@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 
-// A multiple of three, so that base64 needs no padding, which some libraries demand and others drop.
+// A multiple of three, so that base64 needs no padding, which some libraries require and others drop.
 const SECRET_BYTES = 33
 
 /**
- * `whsec_` and 44 characters of standard base64: 33 random bytes. Not base64url: the official libraries of Standard Webhooks
- * and Svix refuse `-` and `_`. Shown once; at rest it is sealed. Secrets made before are 43 characters of base64url.
+ * `whsec_` and 44 characters of standard base64: 33 random bytes. Not base64url: the official libraries of Standard
+ * Webhooks and Svix refuse `-` and `_`. Shown once; stored sealed. Older secrets are 43 characters of base64url.
  */
 export function newSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`

@@ -1,20 +1,23 @@
-// The signature of deliveries, and its check for receivers. Pure: the time comes in as an argument.
+// Signs deliveries, and checks signatures for receivers. Pure: the time is an argument.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export const SIGNATURE_HEADER = 'service-signature'
 
-/** Older and newer signatures are refused alike: a receiver whose clock is behind must not be a replay's longer window. */
+/**
+ * Signatures that are too old and too new are both refused: a receiver whose clock is behind must not accept replays
+ * for longer.
+ */
 export const TOLERANCE_SECONDS = 300
 
-// Two secrets live at once during a rotation; ten signatures leave room for schemes to come.
+// Two secrets are valid during a rotation; ten signatures leave room for future schemes.
 const MAX_HEADER_LENGTH = 1024
 const MAX_TIMESTAMP_DIGITS = 12
 
 export interface Delivery {
   /** The exact bytes that are sent. */
   rawBody: Uint8Array
-  /** The same for every try of one event: receivers tell repeats by it. */
+  /** The same for every attempt of one event: receivers recognise repeats by it. */
   eventId: string
   /** Newest first. Each signs. */
   secrets: readonly string[]
@@ -32,9 +35,9 @@ export type SignatureReason =
 export type SignatureVerdict = { valid: true } | { valid: false; reason: SignatureReason }
 
 /**
- * The headers that prove a delivery: `Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over
- * `<t>.<raw body>` keyed with the ASCII bytes of the whole secret (specification, Signature); and beside it the three of
- * Standard Webhooks, over `<id>.<t>.<raw body>` keyed with the bytes whose base64 follows `whsec_`.
+ * The headers that authenticate a delivery: `Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over
+ * `<t>.<raw body>` keyed with the ASCII bytes of the whole secret (specification, Signature). Besides it the three
+ * headers of Standard Webhooks, over `<id>.<t>.<raw body>` keyed with the bytes whose base64 follows `whsec_`.
  */
 export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery): Record<string, string> {
   const standardPrefix = `${eventId}.${nowSeconds}.`
@@ -50,8 +53,8 @@ export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery
 
 /**
  * Checks `Service-Signature` of a delivery over the raw body, before anything parses it.
- * @param headers Names in any case, as node's `request.headers` or a plain object gives them.
- * @param secrets One, or both while a rotation lasts. An empty one throws: it would accept what anybody signs.
+ * @param headers Names in any case, as in node's `request.headers` or a plain object.
+ * @param secrets One, or both during a rotation. An empty one throws: anyone could make a signature that it accepts.
  * @param nowSeconds Unix seconds. The signature may be `toleranceSeconds` older or newer, not more.
  */
 export function verifyWebhookSignature(
@@ -65,13 +68,13 @@ export function verifyWebhookSignature(
   const given = findHeader(headers)
   if (given === undefined || given.length === 0) return invalid('missing_header')
   const [text, ...more] = given
-  // Two headers: which of them a proxy or a parser heeds is anybody's guess.
+  // With two headers, proxies and parsers disagree on which one counts.
   const parsed = text === undefined || more.length > 0 ? undefined : parseSignature(text)
   if (parsed === undefined) return invalid('malformed_header')
   if (parsed.signatures.length === 0) return invalid('no_v1_signature')
   if (Math.abs(nowSeconds - Number(parsed.timestamp)) > toleranceSeconds) return invalid('timestamp_out_of_tolerance')
 
-  // Every pair is compared, so that the time tells nothing about which of them matched.
+  // Every pair is compared, so that the time does not reveal which of them matched.
   let isMatch = false
   for (const secret of secrets) {
     const expected = hmac(secret, `${parsed.timestamp}.`, rawBody)
@@ -89,7 +92,7 @@ function findHeader(headers: Readonly<Record<string, string | readonly string[] 
   return values.length === 0 ? undefined : values
 }
 
-// Schemes other than v1 are skipped, so that a new one can be sent beside it.
+// Schemes other than v1 are skipped, so that a new scheme can be sent in addition.
 function parseSignature(text: string): { timestamp: string; signatures: Buffer[] } | undefined {
   if (text.length > MAX_HEADER_LENGTH) return undefined
   let timestamp: string | undefined
@@ -121,7 +124,7 @@ function hmac(key: string | Buffer, prefix: string, body: Uint8Array): Buffer {
   return createHmac('sha256', key).update(prefix).update(body).digest()
 }
 
-// Node's decoder takes both alphabets, with padding and without: older secrets are base64url.
+// Node's decoder accepts both alphabets, with and without padding: older secrets are base64url.
 function standardKey(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
 }

@@ -1,5 +1,5 @@
-// Claims in bulk. A body becomes rows in one transaction after its last byte, or not at all; what a line says wrong is
-// told about that line and costs the others nothing.
+// Claims in bulk. A body becomes rows in one transaction after its last byte, or not at all. An invalid line is
+// reported with its number and does not affect the other lines.
 
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
@@ -8,20 +8,21 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
+import { createReport, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
-import { acceptSubmissions, type Verdict } from '../claims/accept.ts'
+import { type Acceptance, acceptSubmissions } from '../claims/accept.ts'
 import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
 import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
-import { readElements } from './elements.ts'
-import { createReport, judgeLine, MAX_LINE_BYTES, type Report } from './lines.ts'
+import { judgeLine, MAX_LINE_BYTES } from './lines.ts'
 import { measureProgress, type Progress, RECENT_MS } from './progress.ts'
 import { readResults } from './results.ts'
 import {
@@ -43,24 +44,24 @@ import { createSpool, type Spool, type SpooledLine } from './spool.ts'
 
 export const MAX_BATCH_BYTES = 256 * 1024 * 1024
 const MAX_LINES = 10_000
-/** Of callers whose key is published. */
+/** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 
-// Eight of the largest bodies at once; the disk is everybody's.
+// Eight of the largest bodies at once; all processes of the machine share the disk.
 const SPOOL_BYTES = 2 * 1024 * 1024 * 1024
-// An accepting transaction takes seconds and one of the process's few connections: single calls need the others.
+// An accepting transaction takes seconds and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 2
-// One batch of an account at a time, and each takes seconds; a connection that is silent for 120 s is cut.
+// One batch of an account at a time, and each takes seconds; an idle connection is cut after 120 s.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
-// How long lines are judged before others get their turn on the event loop.
+// How long lines are checked before the event loop serves others.
 const BUSY_MS = 10
 
 export interface BatchesDeps {
   db: Database
   pager: Pager
   now: () => Date
-  /** For what has arrived of a body until it is whole. The system's by default. */
+  /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
   spoolDirectory?: string
 }
 
@@ -71,9 +72,9 @@ export interface BatchState {
 
 export interface BatchUpload {
   stream: Readable
-  /** One JSON array instead of a value per line. */
+  /** A JSON array instead of NDJSON. */
   isArray: boolean
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -94,11 +95,11 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
   async function acceptInTurn(
     scope: Scope,
     spool: Spool,
-    intake: Report,
+    intake: RejectionReport,
     { signal, idempotencyKey }: BatchUpload,
   ): Promise<BatchState> {
     const accept = (tx: Tx) => acceptAll(tx, scope, spool, intake)
-    // Undefined, and nothing done, while another batch of the account is being accepted.
+    // Undefined, with nothing written, while another batch of the account is being accepted.
     const tryAccept = async (tx: Tx) =>
       (await tryLockBatches(tx, scope)) ? once(tx, idempotencyKey, accept, ({ row }) => row.id) : undefined
     const startOver = (error: unknown) => {
@@ -107,7 +108,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
       const state = await takeTurn(() => {
-        // Nobody would learn the batch's id.
+        // The client would never learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
         return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
       })
@@ -115,13 +116,13 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       if (performance.now() > deadline) {
         throw new Failure(
           'service_unavailable',
-          'Other batches of this account are being accepted, or its claims are being changed: try again.',
+          'Other batches of this account are being accepted, or its claims are being changed. Retry.',
         )
       }
     }
   }
 
-  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: Report): Promise<BatchState> {
+  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: RejectionReport): Promise<BatchState> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -147,10 +148,10 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
 
   return {
     /**
-     * Reads a body to its end and accepts its good lines in one transaction.
-     * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
-     * accepted (member `rejected` says why), `service_unavailable`; and whatever the stream fails with. Nothing is stored
-     * then.
+     * Reads a body to its end and accepts its valid lines in one transaction.
+     * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
+     * accepted (member `rejected` says why), `service_unavailable`, and any failure of the stream. Then nothing is
+     * stored.
      */
     async submit(caller: Caller, upload: BatchUpload): Promise<BatchState> {
       const spool = await createSpool({ directory: spoolDirectory, budget })
@@ -195,9 +196,10 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     },
 
     /**
-     * The results as NDJSON, in the order of the input, up to the first line that is not settled; with `showsPending` to
-     * the end. See views.ts for its lines.
-     * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` (a cursor that is none of this batch).
+     * The results as NDJSON, in input order, up to the first line that is not settled; with `showsPending` to the end.
+     * views.ts describes the lines.
+     * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` (a cursor of another batch, or
+     * malformed).
      */
     async results(
       scope: Scope,
@@ -211,7 +213,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     },
 
     /**
-     * Cancels what has not started; what runs finishes. Once more does nothing more. What is cancelled counts as never
+     * Cancels the lines that have not started; running ones finish. Idempotent. A cancelled line counts as never
      * submitted.
      * @throws {Failure} `not_found`, `environment_mismatch`.
      */
@@ -243,15 +245,15 @@ async function acceptChunk(
   scope: Scope,
   chunk: readonly SpooledLine[],
   { id, now, claims }: { id: string; now: Date; claims: DeferredClaims },
-): Promise<Map<number, Verdict>> {
+): Promise<Map<number, Acceptance>> {
   const verdicts = await accept(chunk)
-  // A name that comes twice in one call is refused there. Asked again, the later line stands for the attestation that the
-  // first has made, as it would in another chunk or another batch.
+  // An external id that occurs twice in one call is refused there. On a second call the later line gets the attestation
+  // that the first line created, as it would from another chunk or another batch.
   const again = chunk.filter(({ line }) => isDuplicate(verdicts.get(line)))
   if (again.length > 0) for (const [line, verdict] of await accept(again)) verdicts.set(line, verdict)
   return verdicts
 
-  async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Verdict>> {
+  async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Acceptance>> {
     const answers = await acceptSubmissions(
       tx,
       scope,
@@ -262,12 +264,12 @@ async function acceptChunk(
   }
 }
 
-function isDuplicate(verdict: Verdict | undefined): boolean {
+function isDuplicate(verdict: Acceptance | undefined): boolean {
   return verdict !== undefined && 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line')
 }
 
-// A batch without a line would be nothing to ask for, and 202 a promise about nothing.
-function nothingAccepted(report: Report): Failure {
+// A batch without a line would have no results, and a 202 would promise nothing.
+function nothingAccepted(report: RejectionReport): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })

@@ -1,21 +1,21 @@
-// How far a batch is, from its lines by state.
+// The progress of a batch, computed from its lines by state.
 
 import type { LineCount } from './rows.ts'
 
 export interface Progress {
   states: Record<'queued' | 'running' | 'evaluated' | 'failed' | 'cancelled', number>
-  /** Lines that have ended one way or another. */
+  /** Lines in a final state. */
   settled: number
   risks: Record<'passed' | 'review' | 'failed', number>
-  /** Null when nothing was evaluated lately, or nothing is left. */
+  /** Null when nothing was evaluated recently, or no line is open. */
   ratePerSecond: number | null
   estimatedFinishAt: Date | null
 }
 
-/** What counts as lately: long enough to smooth a hiccup, short enough to notice that workers were added. */
+/** The window of the rate: long enough to smooth short pauses, short enough to show that workers were added. */
 export const RECENT_MS = 30_000
 
-/** @param running Of the queued lines, those that a worker has in hand. */
+/** @param running how many of the queued lines a worker is evaluating. */
 export function measureProgress(
   counts: readonly LineCount[],
   { running, createdAt, now }: { running: number; createdAt: Date; now: Date },

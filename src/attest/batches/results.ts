@@ -1,5 +1,5 @@
-// The results of a batch as a stream that holds one page at a time, each read in a transaction of its own: a slow reader
-// keeps neither rows nor a connection.
+// Streams the results of a batch, one page at a time. Each page is read in its own transaction, so a slow client holds
+// neither rows nor a connection.
 
 import type { Database } from '#src/platform/db/database.ts'
 import type { Binding, Pager } from '#src/platform/http/page.ts'
@@ -18,21 +18,21 @@ export interface ResultsQuery {
   scope: Scope
   batchId: string
   cursor: string | undefined
-  /** Goes on after lines that have not settled. */
+  /** Continues after lines that are not settled. */
   showsPending: boolean
 }
 
-/** Where a reader stands. Whoever follows the cursors misses no result, also when pending lines were shown. */
+/** Where a reader continues. A reader that follows the cursors misses no result, even when pending lines were shown. */
 interface Position {
-  /** The last line that was shown; 0 before the first. */
+  /** The last line that was sent; 0 before the first. */
   line: number
-  /** The last line before the first that had not settled; undefined when all before `line` had. */
+  /** The last line before the first unsettled one; undefined when all up to `line` were settled. */
   settledTo: number | undefined
 }
 
 /**
  * NDJSON, a page at a time: `resultLine`s, then one `resultEnd`.
- * @throws {Failure} `invalid_request` when the cursor is none of this batch.
+ * @throws {Failure} `invalid_request` when the cursor belongs to another batch or is malformed.
  */
 export function readResults({ db, pager }: ResultsDeps, query: ResultsQuery): AsyncGenerator<string, void> {
   const { scope, batchId, showsPending } = query
@@ -70,7 +70,7 @@ function parsePosition(text: string | undefined): Position {
 
 function cursorOf(pager: Pager, binding: Binding, { line, settledTo }: Position): string {
   const text = settledTo === undefined ? String(line) : `${line}.${settledTo}`
-  // The pager writes the cursor of a page's last row when one more follows.
+  // The pager returns the cursor of a page's last row only when another row follows.
   const { next_cursor: cursor } = pager.page([text, text], 1, (row) => row, binding)
   if (cursor === null) throw new Error('a page with more rows has no cursor')
   return cursor

@@ -61,7 +61,7 @@ export function batchRoutes(batches: Batches): Route[] {
         operationId: 'getBatch',
         params: idParams('bat'),
         tag: 'Batches',
-        summary: 'How far a batch is, what was found so far, and which lines were refused',
+        summary: 'The progress of a batch, its findings so far, and the refused lines',
         scope: 'attest',
         view: batchView,
         status: [200],
@@ -75,7 +75,8 @@ export function batchRoutes(batches: Batches): Route[] {
         operationId: 'downloadBatchResults',
         params: idParams('bat'),
         tag: 'Batches',
-        summary: 'The results, one per accepted line in the order of the input; the last line says where to go on',
+        summary:
+          'The results, one per accepted line in the order of the input; the last line has the cursor to continue',
         scope: 'attest',
         query: z.object({
           cursor: listQuery.cursor,

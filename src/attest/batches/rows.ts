@@ -1,14 +1,14 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttestationRow, AttestationStatus } from '../claims/rows.ts'
 import type { RiskStatus } from '../factors/judge.ts'
-import type { Rejection } from './lines.ts'
 
 export interface BatchSummary {
   id: string
   accepted: number
   rejectedCount: number
-  /** Accepted lines whose submission was there already. */
+  /** Accepted lines whose submission already existed. */
   repeatedCount: number
   createdAt: Date
   cancelledAt: Date | null
@@ -18,8 +18,8 @@ export interface BatchRow extends BatchSummary {
   rejected: Rejection[]
 }
 
-// LIMIT 1 keeps a join a look-up by id: a planner that has no statistics yet would read all of the account's attestations
-// once for each page, or even for each row.
+// LIMIT 1 forces a lookup by id: a planner without statistics would scan all attestations of the account once per page,
+// or even once per row.
 const ATTESTATION_OF = (id: string) =>
   `CROSS JOIN LATERAL (SELECT * FROM attestations WHERE attestations.id = ${id} LIMIT 1) AS attestations`
 
@@ -27,9 +27,9 @@ const SUMMARY = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount",
   jsonb_array_length(repeated) AS "repeatedCount", created_at AS "createdAt", cancelled_at AS "cancelledAt"`
 
 /**
- * Until the transaction ends, no other batch of this account and environment is accepted: two that lock the same claims
- * chunk by chunk, each in its own order, would deadlock. false when another one is: try again in a new transaction, for
- * who waits in this one keeps a connection from single calls.
+ * Until the transaction ends, no other batch of this account and environment is accepted: two batches that lock the
+ * same claims chunk by chunk in different orders would deadlock. false when another one holds the lock: retry in a new
+ * transaction, because waiting in this one would hold a connection that single calls need.
  */
 export async function tryLockBatches(tx: Tx, { accountId, environment }: Scope): Promise<boolean> {
   const [row] = await tx.query<{ isLocked: boolean }>(
@@ -39,7 +39,7 @@ export async function tryLockBatches(tx: Tx, { accountId, environment }: Scope):
   return row?.isLocked === true
 }
 
-/** Before its attestations, which refer to it; `completeBatch` says the rest. */
+/** Inserted before its attestations, which refer to it; `completeBatch` adds the counts. */
 export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
   await tx.query(
     `INSERT INTO batches (account_id, environment, id, accepted, rejected, created_at) VALUES ($1, $2, $3, 0, '[]', $4)`,
@@ -101,11 +101,11 @@ export interface LineCount {
   status: AttestationStatus
   riskStatus: RiskStatus | null
   lines: number
-  /** Of these, evaluated since the moment that was asked for. */
+  /** Of these, evaluated since the requested time. */
   recent: number
 }
 
-/** The accepted lines by what became of them, repeated ones included. */
+/** The accepted lines by state, repeated ones included. */
 export async function countLines(tx: Tx, id: string, recentSince: Date): Promise<LineCount[]> {
   return tx.query<LineCount>(
     `SELECT status, risk_status AS "riskStatus", count(*) AS lines, count(*) FILTER (WHERE evaluated_at >= $2) AS recent
@@ -121,7 +121,10 @@ export async function countLines(tx: Tx, id: string, recentSince: Date): Promise
   )
 }
 
-/** Own lines on which a worker is busy. Few jobs are in flight, whatever the batch's size: they are the way in. */
+/**
+ * Own lines that a worker is evaluating. The query starts at the jobs in flight: they are few, whatever the batch's
+ * size.
+ */
 export async function countRunning(tx: Tx, scope: Scope, id: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*) AS count
@@ -143,7 +146,7 @@ const ATTESTATION = `attestations.id, claim_id AS "claimId", batch_id AS "batchI
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
-/** Accepted lines after `afterLine`, in the order of the input. */
+/** Accepted lines after `afterLine`, in input order. */
 export async function findLines(tx: Tx, id: string, afterLine: number, limit: number): Promise<LineRow[]> {
   return tx.query<LineRow>(
     `(SELECT batch_line AS line, false AS "isRepeat", ${ATTESTATION}
@@ -169,7 +172,7 @@ export async function findOpenJobs(tx: Tx, id: string): Promise<string[]> {
   return rows.map((row) => row.jobId)
 }
 
-/** Says of the batch that it was cancelled; the first time counts. */
+/** Marks the batch as cancelled; the first time is kept. */
 export async function markCancelled(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query('UPDATE batches SET cancelled_at = coalesce(cancelled_at, $2) WHERE id = $1', [id, now])
 }

@@ -1,5 +1,5 @@
-// Where the good lines of a batch wait until its body is whole. A temporary file without a name: whatever ends this
-// process, the system takes the bytes back.
+// Stores the valid lines of a batch until its body is complete, in a temporary file without a name: however this
+// process ends, the system frees the space.
 
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
@@ -16,12 +16,12 @@ export interface SpooledLine {
 export interface Spool {
   add(line: SpooledLine): Promise<void>
   count(): number
-  /** In the order of `add`, once more from the start with each call. Nothing may be added after the first call. */
+  /** In the order of `add`; each call starts from the beginning. Nothing may be added after the first call. */
   chunks(): AsyncGenerator<SpooledLine[], void>
   close(): Promise<void>
 }
 
-// What one round of statements takes at once: enough to make round trips cheap, little enough to hold.
+// Lines per round of statements: enough that round trips cost little, few enough to hold in memory.
 const CHUNK_LINES = 500
 const CHUNK_BYTES = 4 * 1024 * 1024
 const WRITE_BYTES = 256 * 1024
@@ -33,8 +33,8 @@ interface Chunk {
 }
 
 /**
- * @param budget What the spools of this process may take of the disk together.
- * @throws {Failure} `service_unavailable` (from `add`) when the budget is spent.
+ * @param budget how much disk the spools of this process may use together.
+ * @throws {Failure} `service_unavailable` (from `add`) when the budget is used up.
  */
 export async function createSpool({ directory, budget }: { directory: string; budget: Budget }): Promise<Spool> {
   const path = join(directory, `batch-${randomUUID()}`)
@@ -55,7 +55,7 @@ export async function createSpool({ directory, budget }: { directory: string; bu
   async function flush(): Promise<void> {
     if (waitingBytes === 0) return
     if (!budget.take(waitingBytes)) {
-      throw new Failure('service_unavailable', 'Too many batches are being uploaded at once: try again.')
+      throw new Failure('service_unavailable', 'Too many batches are being uploaded at once. Retry later.')
     }
     taken += waitingBytes
     const block = Buffer.concat(waiting)
@@ -66,7 +66,7 @@ export async function createSpool({ directory, budget }: { directory: string; bu
 
   return {
     async add(line) {
-      // JSON has no raw line breaks, so one can end the record.
+      // JSON text has no raw line breaks, so a line break can end a record.
       const record = Buffer.from(`${JSON.stringify(line)}\n`)
       let chunk = chunks.at(-1)
       if (chunk === undefined || chunk.lines >= CHUNK_LINES || chunk.bytes + record.length > CHUNK_BYTES) {

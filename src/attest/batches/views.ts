@@ -47,7 +47,7 @@ export const resultLine = z
   })
   .meta({ id: 'BatchResult' })
 
-/** The last line of the results; without it the download is not whole. */
+/** The last line of the results; a download without it is incomplete. */
 export const resultEnd = z
   .object({
     object: z.literal('cursor'),

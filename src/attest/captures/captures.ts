@@ -6,7 +6,10 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { type CaptureSession, findSessions, insertSessions } from './rows.ts'
 
-/** How long after its issue a nonce may be captured with. It bounds `captured_at`, not the submission: phones are offline. */
+/**
+ * How long after its issue a capture may use a nonce. It limits `captured_at`, not the submission: phones may be
+ * offline.
+ */
 export const SESSION_SECONDS = 600
 export const MAX_SESSIONS = 1000
 const NONCE_BYTES = 32
@@ -36,7 +39,7 @@ export type Captures = ReturnType<typeof createCaptures>
 export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) {
   return {
     /**
-     * Issues nonces for captures to come, all with one lifetime.
+     * Issues nonces for future captures, all with one lifetime.
      * @throws {Failure} `environment_mismatch` or `not_found` for the device id, `conflict` when the device is revoked.
      */
     async issue(scope: Scope, request: SessionRequest, key?: IdempotencyKey): Promise<{ sessions: IssuedSession[] }> {
@@ -64,7 +67,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
       return { sessions: sessions.map(({ id, nonce }) => issued({ id, nonce, issuedAt, expiresAt })) }
     },
 
-    /** Sessions that were issued together; `ids` as `issue` told them to its idempotency key. */
+    /** Sessions that were issued together; `ids` as `issue` stored them with its idempotency key. */
     async reissue(scope: Scope, ids: string): Promise<{ sessions: IssuedSession[] }> {
       const rows = await db.tenant(scope, (tx) => findSessions(tx, ids.split(' ')))
       const sessions = new Map(rows.map((row) => [row.id, row]))

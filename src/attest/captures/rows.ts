@@ -1,5 +1,5 @@
-// A nonce is accepted once: of any number of consumers, in one call or in many, the guarded UPDATE of consumeNonces lets
-// exactly one win. Only a capture that is cancelled before its evaluation gives its nonce back.
+// A nonce is accepted once: of any number of consumers, in one call or in many, the guarded UPDATE of consumeNonces
+// lets exactly one succeed. Only a capture that is cancelled before its evaluation returns its nonce.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -45,8 +45,8 @@ export async function insertSessions(
 }
 
 /**
- * Consumes each nonce for the attestation beside it, whatever the session's time: a capture that arrives out of its time
- * has used its nonce all the same. Of lines with one nonce the first wins.
+ * Consumes each nonce for the attestation given with it, whatever the session's time: a late capture uses up its nonce
+ * too. Of lines with one nonce the first wins.
  * @returns the sessions that these attestations now own. A nonce that is not among them was unknown or used before;
  * `findSessionsOf` says which.
  */
@@ -62,10 +62,11 @@ export async function consumeNonces(
   const isOne = wanted.size === 1
   const keys = isOne ? [...wanted.keys()] : await lockFree(tx, [...wanted.keys()])
   if (keys.length === 0) return []
-  // The attestations come as an object, not as a table to join: without fresh statistics the planner takes what the policy
-  // lets through for one row and chooses nested loops. A thousand nonces took 2.7 s that way, five thousand 36 s.
+  // The attestations are passed as an object and not as a table to join: without fresh statistics the planner expects
+  // one row from the row-level security policy and chooses nested loops. A thousand nonces took 2.7 s that way, five
+  // thousand 36 s.
   return tx.query<CaptureSession>(
-    // And one nonce is compared as one, for the same reason: its index then says that it is one row.
+    // Each nonce is compared as a single value for the same reason: the unique index then guarantees one row.
     `UPDATE capture_sessions SET consumed_by = $2::jsonb ->> nonce, consumed_at = $3
      WHERE ${isOne ? 'nonce = ($1::text[])[1]' : 'id = ANY($1::text[])'} AND consumed_by IS NULL
      RETURNING ${SESSION}`,
@@ -73,8 +74,8 @@ export async function consumeNonces(
   )
 }
 
-// The ids of those that are free. Locked in the order of the nonces: two batches that share nonces in different orders
-// would deadlock otherwise. One look into the index each, whatever the planner knows of the table.
+// The ids of the free ones, locked in the order of the nonces: otherwise two batches that share nonces in different
+// orders would deadlock. One index lookup each, whatever the planner knows of the table.
 async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
   const free = await tx.query<{ id: string }>(
     `SELECT free.id FROM unnest($1::text[]) AS wanted (nonce)
@@ -86,11 +87,11 @@ async function lockFree(tx: Tx, nonces: string[]): Promise<string[]> {
   return free.map(({ id }) => id)
 }
 
-/** Gives nonces back that these attestations have consumed. */
+/** Frees nonces that these attestations have consumed. */
 export async function freeNonces(tx: Tx, uses: readonly { nonce: string; attestationId: string }[]): Promise<void> {
   const issued = uses.filter(({ nonce }) => isNonce(nonce)).toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1))
   if (issued.length === 0) return
-  // Locked as lockFree does, one look into the index each.
+  // Locked as in lockFree, with one index lookup each.
   const locked = await tx.query<{ id: string }>(
     `SELECT used.id FROM unnest($1::text[], $2::text[]) AS freed (nonce, attestation_id)
      CROSS JOIN LATERAL (
@@ -114,14 +115,14 @@ export async function findSessionsOf(tx: Tx, nonces: readonly string[]): Promise
   const issued = [...new Set(nonces.filter(isNonce))]
   if (issued.length === 0) return []
   return tx.query<CaptureSession>(
-    // One look into the index each, as in lockFree.
+    // One index lookup each, as in lockFree.
     `SELECT ${SESSION} FROM unnest($1::text[]) AS wanted (sought)
      CROSS JOIN LATERAL (SELECT * FROM capture_sessions WHERE nonce = wanted.sought LIMIT 1) AS sessions`,
     [issued],
   )
 }
 
-/** 32 bytes in base64url without padding. What is not of this form was never issued, and need not reach Postgres. */
+/** 32 bytes in base64url without padding. Any other form was never issued, and needs no query. */
 export function isNonce(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text)
 }

@@ -11,14 +11,16 @@ const chunkView = z
     index: z.number().int(),
     sha256: z.string(),
     bytes: z.number().int(),
-    arrived_at: z.string().describe('By the server’s clock. Sent again, a chunk keeps the time of its first arrival.'),
+    arrived_at: z
+      .string()
+      .describe('By the server’s clock. A chunk that is sent again keeps the time of its first arrival.'),
   })
   .meta({ id: 'Chunk' })
 
 const streamView = z
   .object({
     session_id: z.string(),
-    state: z.enum(['open', 'closed']).describe('Closed: submitted, it takes no more chunks.'),
+    state: z.enum(['open', 'closed']).describe('closed: it was submitted and accepts no more chunks.'),
     device_id: z.string().nullable(),
     issued_at: z.string(),
     expires_at: z.string(),
@@ -30,7 +32,7 @@ const streamView = z
   })
   .meta({ id: 'CaptureSession' })
 
-// What is no index has no chunk.
+// A value that is no index has no chunk.
 const chunkParams = z.object({
   id: idParam('cap'),
   index: z
@@ -49,7 +51,7 @@ export function streamRoutes(streams: Streams): Route[] {
         operationId: 'getCaptureSession',
         params: idParams('cap'),
         tag: 'Attest',
-        summary: 'What has arrived of a streamed capture',
+        summary: 'The chunks of a streamed capture that have arrived',
         scope: 'attest',
         view: streamView,
         status: [200],

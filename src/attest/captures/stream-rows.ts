@@ -1,12 +1,13 @@
-// The session's row is locked by everybody who adds a chunk, closes the stream or reads it as whole: what one of them has
-// seen of the chunks stays true until its transaction ends.
+// A transaction that adds a chunk, closes the stream or reads it as complete locks the session's row first, so the
+// chunks that it has read don't change until it ends.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import { type Doomed, takeMedia } from '../media/erase-rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
-/** A session as its stream sees it. */
+/** A session with the state of its stream. */
 export interface StreamRow {
   id: string
   nonce: string
@@ -18,7 +19,7 @@ export interface StreamRow {
   contentType: MediaType | null
   chunkCount: number
   totalBytes: number
-  /** What the chunks were put together to: the stream is closed. */
+  /** The media assembled from the chunks; if set, the stream is closed. */
   mediaId: string | null
 }
 
@@ -88,7 +89,7 @@ export async function closeStream(tx: Tx, id: string, mediaId: string): Promise<
   await tx.query('UPDATE capture_sessions SET stream_media_id = $2 WHERE id = $1', [id, mediaId])
 }
 
-/** Streams that were put together, and whose chunks are still kept beside that. */
+/** Assembled streams whose chunks are still stored separately. */
 export async function findUnreleased(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `SELECT id FROM capture_sessions WHERE stream_media_id IS NOT NULL AND stream_released_at IS NULL
@@ -98,7 +99,7 @@ export async function findUnreleased(tx: Tx, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Takes what is left of the chunks that belong to captures: put together to their media, or sent under their nonces. */
+/** Takes the remaining chunks of captures: those assembled to their media, and those sent under their nonces. */
 export async function takeChunksOf(
   tx: Tx,
   captures: readonly { mediaId: string; submission: unknown }[],
@@ -115,9 +116,9 @@ export async function takeChunksOf(
 }
 
 /**
- * Takes the bytes of these sessions' chunks out of use, but what something else needs: an attestation, what a stream was put
- * together to, or a chunk with the same bytes in a stream that is open (two recordings of one phone can begin alike). The
- * rows of the chunks stay, for when they came is part of what is judged.
+ * Marks the bytes of these sessions' chunks for erasure, except those that are needed elsewhere: by an attestation, as
+ * the assembled media of a stream, or as a chunk with the same bytes in an open stream (two recordings of one phone can
+ * begin alike). The rows of the chunks stay, because their arrival times are evaluated.
  */
 export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Promise<Doomed[]> {
   if (sessionIds.length === 0) return []
@@ -131,7 +132,7 @@ export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Prom
   )
   const ids = locked.map(({ id }) => id)
   await tx.query('UPDATE capture_sessions SET stream_released_at = now() WHERE id = ANY($1)', [sessionIds])
-  // Statements after the locks: whoever came to need one of them has committed, or waits and finds none.
+  // Statements after the locks: a transaction that came to need one of them has committed, or waits and finds none.
   const needed = await tx.query<{ id: string }>(
     `SELECT wanted.id FROM unnest($1::text[]) AS wanted (id)
      WHERE EXISTS (SELECT FROM attestations WHERE attestations.media_id = wanted.id OFFSET 0)
@@ -154,4 +155,18 @@ export async function releaseChunks(tx: Tx, sessionIds: readonly string[]): Prom
 function nonceOf(submission: unknown): string | undefined {
   const { bundle } = submission as { bundle?: { session_nonce?: unknown } }
   return typeof bundle?.session_nonce === 'string' ? bundle.session_nonce : undefined
+}
+
+/** Deletes old chunks of streams that were never assembled. Their bytes are unreferenced media. */
+export const purgeChunks: PurgeStep = async (tx, _scope, { before, limit }) => {
+  const gone = await tx.query(
+    `DELETE FROM capture_chunks WHERE (session_id, chunk_index) IN (
+       SELECT session_id, chunk_index FROM capture_chunks WHERE arrived_at < $1
+         AND EXISTS (SELECT FROM capture_sessions WHERE capture_sessions.id = capture_chunks.session_id
+           AND stream_media_id IS NULL OFFSET 0)
+       ORDER BY arrived_at LIMIT $2)
+     RETURNING 1`,
+    [before, limit],
+  )
+  return gone.length
 }

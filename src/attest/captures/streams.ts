@@ -1,5 +1,5 @@
-// A capture that is sent while it is recorded: chunks, each stored as it comes and stamped with the time by Postgres's clock,
-// so that an interrupted phone goes on where it was and nobody can send in a second what should have taken a minute.
+// A capture that is sent while it is recorded. Each chunk is stored on arrival and timed by Postgres's clock, so an
+// interrupted phone can resume, and a sender can't submit in a second what takes a minute to record.
 
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -8,6 +8,7 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { parseContentDigest } from '../media/digest-header.ts'
+import type { Eraser } from '../media/erase.ts'
 import { MAX_VIDEO_BYTES } from '../media/media.ts'
 import { findMedia, insertMedia, type Media } from '../media/rows.ts'
 import { isMediaType, type MediaType, SNIFF_BYTES, sniffType } from '../media/sniff.ts'
@@ -18,8 +19,10 @@ import {
   findChunk,
   findChunks,
   findStream,
+  findUnreleased,
   insertChunk,
   lockStream,
+  releaseChunks,
   type StreamRow,
 } from './stream-rows.ts'
 
@@ -33,7 +36,7 @@ export interface ChunkUpload {
   contentLength?: number | undefined
   /** The Content-Digest header (RFC 9530). */
   contentDigest?: string | undefined
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -46,11 +49,11 @@ export interface StreamsDeps {
 
 export type Streams = ReturnType<typeof createStreams>
 
-// Chunks that come while a stream is put together start it over; a phone that goes on for this often is still recording.
+// Chunks that arrive during assembly restart it; after this many restarts the phone is still recording.
 const ASSEMBLY_TRIES = 3
 
 export function createStreams({ db, store, now }: StreamsDeps) {
-  /** What is known before the body is read: refuses for nothing but a few rows what can't be taken. */
+  /** Checks before the body is read: refuses what can't be accepted at the cost of a few rows. */
   async function admit(upload: ChunkUpload, type: MediaType, expected: string | undefined) {
     const { scope, sessionId, index, contentLength = 0 } = upload
     const [stream, chunk] = await db.tenant(scope, (tx) =>
@@ -63,9 +66,10 @@ export function createStreams({ db, store, now }: StreamsDeps) {
   }
 
   /**
-   * Takes one chunk. The same bytes again are the same chunk, with the arrival of the first.
-   * @throws {Failure} `not_found`, `environment_mismatch` for the session, `conflict` for other bytes at this index and for a
-   * stream that is closed, `payload_too_large`, `invalid_request` (empty, wrong digest, wrong type), `service_unavailable`.
+   * Stores one chunk. The same bytes again are the same chunk, with the first arrival time.
+   * @throws {Failure} `not_found`, `environment_mismatch` for the session, `conflict` for other bytes at this index and
+   * for a closed stream, `payload_too_large`, `invalid_request` (empty, wrong digest, wrong type),
+   * `service_unavailable`.
    */
   async function put(upload: ChunkUpload): Promise<ChunkRow> {
     const { scope, sessionId, index, idempotencyKey, signal } = upload
@@ -79,7 +83,7 @@ export function createStreams({ db, store, now }: StreamsDeps) {
       onHead: (head, isWhole) => hasHead(head, isWhole, index === 0 ? type : undefined),
       async onStaged(staged) {
         if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
-        // Before it has a name: bytes that nobody will own would lie there for a week.
+        // Checked before the bytes are stored: bytes without an owner would stay for a week.
         if (known !== undefined && known.sha256 !== staged.sha256) throw otherBytes(known)
       },
     })
@@ -98,7 +102,7 @@ export function createStreams({ db, store, now }: StreamsDeps) {
       return insertChunk(tx, scope, sessionId, { index, sha256, bytes: size, contentType: type })
     }
     const row = await db.tenant(scope, (tx) => again(tx, idempotencyKey, take))
-    // As for any upload: bytes first, then the row, and what left between the two is sent again.
+    // As for any upload: bytes first, then the row. Bytes that were erased between the two must be sent again.
     if (known === undefined && !(await store.exists(scope, sha256))) throw beingErased()
     return row
   }
@@ -122,7 +126,7 @@ export function createStreams({ db, store, now }: StreamsDeps) {
     return media
   }
 
-  /** The stream of a session, and what has arrived of it. @throws {Failure} `not_found`, `environment_mismatch`. */
+  /** The stream of a session, and its chunks so far. @throws {Failure} `not_found`, `environment_mismatch`. */
   async function find(scope: Scope, sessionId: string): Promise<{ stream: StreamRow; chunks: ChunkRow[] }> {
     checkId(sessionId, 'cap', scope.environment)
     const [stream, chunks] = await db.tenant(scope, (tx) =>
@@ -141,9 +145,9 @@ export function createStreams({ db, store, now }: StreamsDeps) {
   }
 
   /**
-   * Puts the chunks that arrived together to one medium and closes the stream; asked again, it answers the same medium.
-   * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` when nothing has arrived, `conflict` while
-   * chunks still arrive, `service_unavailable`.
+   * Assembles the chunks to one media object and closes the stream; a repeated call returns the same media.
+   * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` when no chunk has arrived, `conflict`
+   * while chunks still arrive, `service_unavailable`.
    */
   async function assemble(scope: Scope, sessionId: string): Promise<Media> {
     for (let tries = 0; tries < ASSEMBLY_TRIES; tries += 1) {
@@ -209,7 +213,7 @@ function parseType(contentType: string): MediaType {
   throw new Failure('unsupported_media_type', 'Content-Type must be video/mp4, video/quicktime or video/webm.')
 }
 
-/** The first chunk must begin as a file of its type does; the others are whatever comes after. */
+/** The first chunk must begin like a file of its type; the others may hold any bytes. */
 function hasHead(head: Uint8Array, isWhole: boolean, type: MediaType | undefined): boolean {
   if (head.byteLength === 0) {
     const detail = 'The body is empty: send the bytes of one chunk.'
@@ -242,4 +246,23 @@ const nothingArrived = (): Failure =>
 const gone = (): Failure => {
   const detail = 'The chunks of this session were erased.'
   return new Failure('not_found', { detail, errors: [{ pointer: '/media/session_id', code: 'not_found', detail }] })
+}
+
+// Per run of retention.
+const STREAMS_OF_A_PASS = 100
+
+/** Erases the bytes of assembled chunks. Returns the number of streams. */
+export async function releaseStreams(
+  { db, eraser }: { db: Pick<Database, 'tenant'>; eraser: Pick<Eraser, 'eraseTaken'> },
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<number> {
+  const ids = await db.tenant(scope, (tx) => findUnreleased(tx, STREAMS_OF_A_PASS))
+  let released = 0
+  for (const id of ids) {
+    if (signal.aborted) break
+    await eraser.eraseTaken(scope, await db.tenant(scope, (tx) => releaseChunks(tx, [id])))
+    released += 1
+  }
+  return released
 }

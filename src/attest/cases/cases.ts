@@ -1,21 +1,21 @@
-// Cases as adjusters work on them. What may become of one is in machine.ts, by when in sla.ts; here each change is one
-// transaction: the case, the entry of its history that says who and why, and the event.
+// Adjusters' cases. machine.ts defines the transitions, sla.ts the due dates. Here each change is one transaction: the
+// case, its history entry with actor and reason, and the event.
 
+import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emit } from '#src/platform/events.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import {
   allowedFrom,
+  type CaseReasonCode,
   type CaseState,
   fraudActorAfter,
   isTerminal,
   judgeTransition,
-  type ReasonCode,
 } from './machine.ts'
 import { refusalOf } from './refusals.ts'
 import {
@@ -36,7 +36,7 @@ import {
   saveCase,
 } from './rows.ts'
 import type { CaseSettings } from './settings.ts'
-import { type Clock, dueOf, setDue, startClock, turnClock } from './sla.ts'
+import { dueOf, type SlaClock, setDue, startClock, turnClock } from './sla.ts'
 
 export interface CasesDeps {
   db: Pick<Database, 'tenant'>
@@ -45,10 +45,10 @@ export interface CasesDeps {
   settings: CaseSettings
 }
 
-/** Who the caller says is acting. */
+/** Who acts, according to the caller. */
 interface Acting {
   actor: string
-  /** The version of the case that this was decided on; without it the case is taken as it is. */
+  /** The version of the case that the decision is based on; without it, the current version. */
   version?: number | undefined
 }
 
@@ -62,9 +62,9 @@ export interface Opening {
 
 export interface TransitionRequest extends Acting {
   to: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   note: string | null
-  /** Taken over as the case's own. */
+  /** Assigned to the case on opening. */
   assignee?: string | undefined
 }
 
@@ -84,7 +84,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     return row
   }
 
-  /** Does `work` on the locked case, once per key. */
+  /** Runs `work` on the locked case, once per idempotency key. */
   async function change<R>(
     caller: Caller,
     id: string,
@@ -104,13 +104,13 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
   return {
     get,
 
-    /** What the clocks of cases are read against. */
+    /** The clock for the due dates of cases. */
     now,
 
     /**
      * Opens a case for a claim that has no open one.
-     * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `conflict` (member `case_id`) when one is open,
-     * and when the claim was erased.
+     * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `conflict` (member `case_id`) when one is
+     * open, and when the claim was erased.
      */
     async open(caller: Caller, request: Opening, key?: IdempotencyKey): Promise<CaseRow> {
       const { claimId, actor, assignee, priority, note } = request
@@ -132,7 +132,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       return db.tenant(caller, (tx) => once(tx, key, insert, () => id))
     },
 
-    /** A case, and its history, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
+    /** A case and its history, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
     async read(
       scope: Scope,
       id: string,
@@ -170,9 +170,9 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     },
 
     /**
-     * Moves a case on. `isProposed`: it takes a second adjuster, and the case stays where it is until then.
-     * @throws {Failure} `invalid_state_transition` with what is allowed; `conflict` when the claim has another open case,
-     * or was erased and a note is given; `insufficient_role`, `environment_mismatch`, `not_found`.
+     * Applies a transition. `isProposed`: it needs a second adjuster, and the case keeps its state until then.
+     * @throws {Failure} `invalid_state_transition` with the allowed transitions; `conflict` when the claim has another
+     * open case, or was erased and a note is given; `insufficient_role`, `environment_mismatch`, `not_found`.
      */
     async transition(
       caller: Caller,
@@ -226,7 +226,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
             to,
             reason_code: reasonCode,
             note_present: note !== null,
-            // Events hold no personal data: who the key spoke for is in the case's history.
+            // Events hold no personal data: the history of the case names the person.
             actor: caller.keyId,
           },
         })
@@ -250,9 +250,9 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     },
 
     /**
-     * Changes who has it, how urgent it is, or by when. What is the same already makes no entry.
-     * @throws {Failure} `invalid_request` for a date that has passed; `invalid_state_transition` for a closed case;
-     * `conflict` for a version that has passed, and for taking the assignee out of a review; `not_found`.
+     * Changes the assignee, the priority or the due date. A change to the current value makes no entry.
+     * @throws {Failure} `invalid_request` for a past date; `invalid_state_transition` for a closed case; `conflict` for
+     * an outdated version, and for removing the assignee during a review; `not_found`.
      */
     async update(caller: Caller, id: string, request: CaseChanges, key?: IdempotencyKey): Promise<CaseRow> {
       return change(caller, id, key, async (tx, { row }) => {
@@ -278,7 +278,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
   }
 }
 
-// The claim is locked, and so is everybody else who would open one: the unique index only says it once more.
+// The lock on the claim excludes other openings; the unique index is a second guarantee.
 async function refuseSecond(tx: Tx, claimId: string): Promise<void> {
   const openId = await findOpenCase(tx, claimId)
   if (openId === undefined) return
@@ -306,7 +306,7 @@ function closed({ state }: CaseRow): Failure {
 }
 
 function inReview({ state }: CaseRow): Failure {
-  const detail = `a case that is ${state} needs somebody: name another`
+  const detail = `a case that is ${state} needs an assignee: name another`
   return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
 }
 
@@ -315,8 +315,8 @@ function erased(pointer: string): Failure {
   return new Failure('conflict', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
 }
 
-// A row is more than its clock, and what is made of the clock must not bring the rest along.
-function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): Clock {
+// Copies only the clock's members, so that spreading the new clock into a row overwrites nothing else.
+function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): SlaClock {
   return { reviewDueAt, decisionDueAt, pausedAt }
 }
 

@@ -1,13 +1,13 @@
-// A claim that becomes failed gets a case, in the transaction that makes it so: neither is ever there without the other.
+// A claim that becomes failed gets a case in the same transaction, so neither exists without the other.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { type SlaSettings, startClock } from './sla.ts'
 
 /**
- * Opens a case for the claim, whose row the transaction has locked, and answers the case's id. A claim that has one gets
- * an entry in its history instead: in the open one, or in the last that was closed, which stays closed and says since when
- * its claim stands otherwise: to reopen is an adjuster's decision.
+ * Opens a case for the claim, whose row the transaction has locked, and returns the case's id. If the claim already has
+ * a case, adds an entry to its history instead: to the open case, or to the last closed one, which stays closed and
+ * records when its claim's standing changed: to reopen is an adjuster's decision.
  */
 export type OpenCase = (tx: Tx, scope: Scope, claimId: string) => Promise<string>
 
@@ -16,7 +16,7 @@ export function createOpenCase({ now, settings }: { now: () => Date; settings: S
     const openedAt = now()
     const { reviewDueAt, decisionDueAt } = startClock(openedAt, settings)
     const id = newId('cas', scope.environment, openedAt.getTime())
-    // One statement: it is on the way of every result that fails a claim.
+    // One statement, because every result that fails a claim runs it.
     const [entry] = await tx.query<{ caseId: string }>(
       `WITH known AS MATERIALIZED (
          SELECT id FROM cases WHERE claim_id = $3 ORDER BY closed_at IS NULL DESC, id DESC LIMIT 1

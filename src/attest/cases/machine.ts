@@ -1,5 +1,5 @@
-// What may become of a case. Pure: the one table of transitions, and what each of them asks for. A terminal state is
-// reached with a reason only, and a reason must be true.
+// The state machine of a case. Pure: one table of transitions with their requirements. A terminal state needs a reason,
+// and the reason must be true.
 
 import { visibleLength } from '#src/platform/visible.ts'
 
@@ -18,7 +18,7 @@ export const REASON_CODES = [
   'policyholder_withdrew',
   'other',
 ] as const
-export type ReasonCode = (typeof REASON_CODES)[number]
+export type CaseReasonCode = (typeof REASON_CODES)[number]
 
 export type Role = 'owner' | 'admin' | 'approver' | 'analyst' | 'developer'
 
@@ -28,10 +28,10 @@ export const MIN_NOTE_LENGTH = 10
 interface Transition {
   from: readonly CaseState[]
   to: CaseState
-  /** Empty: none may be given. */
-  reasons: readonly ReasonCode[]
+  /** Empty: no reason may be given. */
+  reasons: readonly CaseReasonCode[]
   needs?: 'assignee' | 'note'
-  /** Whom it takes; anybody otherwise. */
+  /** The roles that may make the transition; absent: all. */
   roles?: readonly Role[]
 }
 
@@ -57,17 +57,17 @@ const TRANSITIONS: readonly Transition[] = [
   { from: TERMINAL_STATES, to: 'in_review', reasons: ['other'], roles: ['owner', 'admin'] },
 ]
 
-/** The case, as far as a transition depends on it. */
-export interface Subject {
+/** The members of a case that a transition depends on. */
+export interface CaseSubject {
   state: CaseState
   assignee: string | null
-  /** Who was the first to name a suspected fraud: the denial for it takes somebody else. */
+  /** Who first named a suspected fraud: a second person must make the denial. */
   fraudActor: string | null
 }
 
 export interface Wish {
   to: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   /** Trimmed. */
   note: string | null
   actor: string
@@ -76,7 +76,7 @@ export interface Wish {
 
 export interface Surroundings {
   claim: { provenanceStatus: string | null; riskStatus: string; factorCodes: readonly string[] }
-  /** A denial for suspected fraud takes two. */
+  /** A denial for suspected fraud needs two persons. */
   isFourEyes: boolean
 }
 
@@ -91,10 +91,10 @@ export type Refusal =
   | 'signature_not_invalid'
   | 'second_adjuster_required'
 
-/** `proposed`: the first of two adjusters has said it, the state stays. */
+/** `proposed`: the first of two adjusters has decided; the state stays. */
 export type Ruling = { kind: 'applied' } | { kind: 'proposed' } | { kind: 'refused'; code: Refusal; detail: string }
 
-export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEyes }: Surroundings): Ruling {
+export function judgeTransition(subject: CaseSubject, wish: Wish, { claim, isFourEyes }: Surroundings): Ruling {
   const { to, reasonCode, actor, role } = wish
   const transition = TRANSITIONS.find((one) => one.to === to && one.from.includes(subject.state))
   if (transition === undefined)
@@ -105,10 +105,10 @@ export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEye
     return refuse('note_required', reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`)
   }
   if (roles !== undefined && !roles.includes(role)) {
-    return refuse('role_not_allowed', `It takes one who is ${roles.join(' or ')}.`)
+    return refuse('role_not_allowed', `It needs the role ${roles.join(' or ')}.`)
   }
   if (needs === 'assignee' && subject.assignee === null) {
-    return refuse('assignee_required', 'Somebody must have the case before it is reviewed.')
+    return refuse('assignee_required', 'The case needs an assignee before it is reviewed.')
   }
   if (reasonCode === 'provenance_verified' && claim.provenanceStatus !== 'verified') {
     return refuse('provenance_not_verified', `The claim's provenance is ${claim.provenanceStatus ?? 'not known yet'}.`)
@@ -122,13 +122,13 @@ export function judgeTransition(subject: Subject, wish: Wish, { claim, isFourEye
   if (to === 'denied' && reasonCode === 'suspected_fraud' && isFourEyes) {
     if (subject.fraudActor === null) return { kind: 'proposed' }
     if (subject.fraudActor === actor) {
-      return refuse('second_adjuster_required', `${actor} has named the fraud: the denial takes somebody else.`)
+      return refuse('second_adjuster_required', `${actor} has named the fraud: the denial needs another person.`)
     }
   }
   return { kind: 'applied' }
 }
 
-/** Who is the first of the two from now on, after what was ruled. Anything else than naming a fraud starts over. */
+/** Who is the first of the two adjusters after this ruling. Anything but naming a fraud clears it. */
 export function fraudActorAfter(
   { to, reasonCode, actor }: Pick<Wish, 'to' | 'reasonCode' | 'actor'>,
   kind: 'applied' | 'proposed',
@@ -137,7 +137,7 @@ export function fraudActorAfter(
   return hasNamed ? actor : null
 }
 
-/** What a case in this state can become. */
+/** The states that a case in this state can become. */
 export function allowedFrom(state: CaseState): CaseState[] {
   return STATES.filter((to) => TRANSITIONS.some((one) => one.to === to && one.from.includes(state)))
 }
@@ -146,7 +146,7 @@ export function isTerminal(state: CaseState): boolean {
   return TERMINAL_STATES.some((one) => one === state)
 }
 
-/** Whether the note falls short of what the wish needs whatever the case is. */
+/** Whether the note is too short for the transition in any case. */
 export function isNoteTooShort({ to, reasonCode, note }: Pick<Wish, 'to' | 'reasonCode' | 'note'>): boolean {
   return isNoteMissing({ reasonCode, note }, to === 'info_requested')
 }
@@ -158,11 +158,11 @@ function isNoteMissing({ reasonCode, note }: Pick<Wish, 'reasonCode' | 'note'>, 
   return reasonCode === 'other' ? length < MIN_NOTE_LENGTH : isNeeded && length === 0
 }
 
-function isReasonOf(reasons: readonly ReasonCode[], reasonCode: ReasonCode | null): boolean {
+function isReasonOf(reasons: readonly CaseReasonCode[], reasonCode: CaseReasonCode | null): boolean {
   return reasonCode === null ? reasons.length === 0 : reasons.includes(reasonCode)
 }
 
-function describeReasons(to: CaseState, reasons: readonly ReasonCode[]): string {
+function describeReasons(to: CaseState, reasons: readonly CaseReasonCode[]): string {
   return reasons.length === 0
     ? `To become ${to} it takes no reason.`
     : `To become ${to} it takes ${reasons.join(', ')}.`

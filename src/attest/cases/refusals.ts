@@ -13,7 +13,7 @@ const POINTERS: Record<Refusal, string> = {
   second_adjuster_required: '/actor',
 }
 
-/** What a caller hears of a transition that is not made: always what the case can become instead. */
+/** The refusal of a transition; it always lists the allowed ones. */
 export function refusalOf({ code, detail }: Extract<Ruling, { kind: 'refused' }>, state: CaseState): Failure {
   const errors = [{ pointer: POINTERS[code], code, detail }]
   if (code === 'note_required') return new Failure('invalid_request', { detail, errors })

@@ -10,7 +10,7 @@ import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
 import type { CaseFilter } from './rows.ts'
 import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, toEntryView } from './views.ts'
 
-// Lower case: two spellings of one address are one pair of eyes.
+// Lower case: two spellings of one address are one adjuster.
 const person = z.email().max(254).toLowerCase()
 const note = z
   .string()
@@ -153,10 +153,10 @@ export function caseRoutes(cases: Cases): Route[] {
         path: '/v1/cases/:id/transitions',
         operationId: 'transitionCase',
         params: idParams('cas'),
-        summary: 'Move a case on',
+        summary: 'Change the state of a case',
         body: transitionRequest,
         view: caseView,
-        // 202: the first of two adjusters has said it, and the case stays where it is.
+        // 202: the first of two adjusters has proposed it, and the state does not change.
         status: [200, 202],
       },
       async ({ caller, params, body, idempotencyKey }) => {
@@ -190,7 +190,7 @@ export function caseRoutes(cases: Cases): Route[] {
         path: '/v1/cases/:id',
         operationId: 'updateCase',
         params: idParams('cas'),
-        summary: 'Change who has a case, how urgent it is, or by when it is due',
+        summary: 'Change the assignee, the priority or the due date of a case',
         body: changeRequest,
         view: caseView,
         status: [200],
@@ -205,7 +205,7 @@ export function caseRoutes(cases: Cases): Route[] {
   ]
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id would match no row, and the caller would not see the typing error.
 function checkClaimFilter(id: string | undefined, { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, 'clm', environment)

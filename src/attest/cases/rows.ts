@@ -1,18 +1,18 @@
-// Whoever locks both takes the claim before its case, as the settling of an attestation does.
+// Lock order: the claim before its case, as the settling of an attestation does.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { CaseState, ReasonCode } from './machine.ts'
-import type { Clock } from './sla.ts'
+import type { CaseReasonCode, CaseState } from './machine.ts'
+import type { SlaClock } from './sla.ts'
 
 export const PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const
 export type Priority = (typeof PRIORITIES)[number]
 
-export interface CaseRow extends Clock {
+export interface CaseRow extends SlaClock {
   id: string
   claimId: string
   state: CaseState
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   assignee: string | null
   priority: Priority
   /** Counts the entries of the history. */
@@ -21,11 +21,11 @@ export interface CaseRow extends Clock {
   createdAt: Date
   updatedAt: Date
   closedAt: Date | null
-  /** When the claim came to stand otherwise after the case was closed. */
+  /** When the claim's standing changed after the case was closed. */
   claimChangedAt: Date | null
 }
 
-export type EntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
+export type CaseEntryKind = 'opened' | 'escalated' | 'proposed' | 'transitioned' | 'noted' | 'changed'
 
 export interface Change {
   field: string
@@ -34,32 +34,32 @@ export interface Change {
 }
 
 export interface NewEntry {
-  kind: EntryKind
+  kind: CaseEntryKind
   /** null: the service itself. */
   actor: string | null
   keyId: string | null
   from?: CaseState
   to?: CaseState
-  reasonCode?: ReasonCode | null
+  reasonCode?: CaseReasonCode | null
   note?: string | null
   changes?: readonly Change[]
 }
 
 export interface EntryRow {
   seq: number
-  kind: EntryKind
+  kind: CaseEntryKind
   actor: string | null
   keyId: string | null
   from: CaseState | null
   to: CaseState | null
-  reasonCode: ReasonCode | null
+  reasonCode: CaseReasonCode | null
   note: string | null
   noteErasedAt: Date | null
   changes: Change[] | null
   at: Date
 }
 
-/** What of a claim its cases depend on. */
+/** The members of a claim that its cases depend on. */
 export interface ClaimFacts {
   id: string
   riskStatus: string
@@ -90,7 +90,7 @@ export async function lockClaim(tx: Tx, id: string): Promise<ClaimFacts | undefi
   return row
 }
 
-/** A case and its claim, locked until the transaction ends: of two adjusters the second sees what the first has done. */
+/** Locks a case and its claim until the transaction ends: of two adjusters the second sees the changes of the first. */
 export async function lockCase(tx: Tx, id: string): Promise<{ row: CaseRow; claim: ClaimFacts } | undefined> {
   const [[claim], [row]] = await Promise.all([
     tx.query<ClaimFacts>(
@@ -109,7 +109,7 @@ export async function findOpenCase(tx: Tx, claimId: string): Promise<string | un
   return row?.id
 }
 
-export type NewCase = Pick<CaseRow, 'id' | 'claimId' | 'assignee' | 'priority'> & Clock & { openedAt: Date }
+export type NewCase = Pick<CaseRow, 'id' | 'claimId' | 'assignee' | 'priority'> & SlaClock & { openedAt: Date }
 
 /** @throws unique_violation when the claim has an open case. */
 export async function insertCase(tx: Tx, scope: Scope, row: NewCase, entry: NewEntry): Promise<void> {
@@ -135,7 +135,7 @@ export async function insertCase(tx: Tx, scope: Scope, row: NewCase, entry: NewE
   ])
 }
 
-/** Writes the case as it is now, with the entry that says why. `row.version` is the entry's number. */
+/** Writes the case with the history entry of the change. `row.version` is the entry's number. */
 export async function saveCase(tx: Tx, scope: Scope, row: CaseRow, entry: NewEntry): Promise<void> {
   await Promise.all([
     tx.query(
@@ -203,7 +203,7 @@ export async function findEntries(
   )
 }
 
-/** Takes the notes of a claim's cases away; that there was one, by whom and when, stays. */
+/** Deletes the notes of a claim's cases; that there was one, its author and its time stay. */
 export async function eraseNotes(tx: Tx, claimId: string): Promise<void> {
   await tx.query(
     `UPDATE case_entries SET note = NULL, note_erased_at = now()
@@ -262,7 +262,7 @@ function conditionsOf(filter: CaseFilter, now: Date): { where: string[]; values:
   if (filter.dueBefore !== undefined) {
     const due = `$${values.push(filter.dueBefore)}::timestamptz`
     const at = `$${values.push(now)}::timestamptz`
-    // sla.ts: a pause moves the date on for as long as it lasts.
+    // sla.ts: a pause delays the date by its duration.
     where.push(`due_at < ${due} AND (paused_at IS NULL OR due_at + greatest(${at} - paused_at, interval '0') < ${due})`)
   }
   if (filter.isOverdue !== undefined) {

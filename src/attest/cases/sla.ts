@@ -1,25 +1,25 @@
-// The clocks of a case. Pure: a review that should begin and a decision that should be there, by when. While information is
-// awaited from outside, the decision's clock stands still: what is due moves on by as long as that took.
+// The due dates of a case: when its review should begin, and when its decision is due. Pure. While information is
+// awaited from outside, the decision's clock is paused: the due date moves by the duration of the pause.
 
 import type { CaseState } from './machine.ts'
 
 export interface SlaSettings {
   /** From opening to the beginning of the review. Monday to Friday in UTC; holidays differ by place and don't count. */
   reviewBusinessDays: number
-  /** From opening, or reopening, to the decision. Calendar days: what prompt-payment rules count in. */
+  /** From opening, or reopening, to the decision. Calendar days, the unit of prompt-payment rules. */
   decisionDays: number
 }
 
-export interface Clock {
+export interface SlaClock {
   reviewDueAt: Date
   decisionDueAt: Date
-  /** Since when the decision's clock stands still. */
+  /** Since when the decision's clock is paused. */
   pausedAt: Date | null
 }
 
 const DAY_MS = 24 * 3_600_000
 
-export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaSettings): Clock {
+export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaSettings): SlaClock {
   return {
     reviewDueAt: addBusinessDays(now, reviewBusinessDays),
     decisionDueAt: addDays(now, decisionDays),
@@ -27,39 +27,39 @@ export function startClock(now: Date, { reviewBusinessDays, decisionDays }: SlaS
   }
 }
 
-/** What a transition makes of the clock: it pauses, goes on, or starts again when a case is reopened. */
+/** The clock after a transition: it pauses, continues, or restarts when a case is reopened. */
 export function turnClock(
-  clock: Clock,
+  clock: SlaClock,
   { from, to, isReopened }: { from: CaseState; to: CaseState; isReopened: boolean },
   now: Date,
   settings: SlaSettings,
-): Clock {
+): SlaClock {
   if (isReopened) return { ...clock, decisionDueAt: addDays(now, settings.decisionDays), pausedAt: null }
   if (to === 'info_requested') return { ...clock, pausedAt: now }
   if (from !== 'info_requested') return clock
   return { ...clock, decisionDueAt: shifted(clock, now), pausedAt: null }
 }
 
-/** Somebody says by when. In a pause that is where it goes on from. */
-export function setDue(clock: Clock, state: CaseState, dueAt: Date, now: Date): Clock {
+/** Sets the due date. During a pause, the clock continues from it. */
+export function setDue(clock: SlaClock, state: CaseState, dueAt: Date, now: Date): SlaClock {
   if (state === 'open') return { ...clock, reviewDueAt: dueAt }
   return { ...clock, decisionDueAt: dueAt, pausedAt: clock.pausedAt === null ? null : now }
 }
 
 /** When the decision is due, or would be if the pause ended now. */
-export function shifted({ decisionDueAt, pausedAt }: Clock, now: Date): Date {
+export function shifted({ decisionDueAt, pausedAt }: SlaClock, now: Date): Date {
   if (pausedAt === null) return decisionDueAt
-  // Processes' clocks differ: a pause is never negative.
+  // The clocks of processes differ: a pause is never negative.
   return new Date(decisionDueAt.getTime() + Math.max(0, now.getTime() - pausedAt.getTime()))
 }
 
-/** What is due next; null once the case is closed. */
-export function dueOf(clock: Clock, state: CaseState, isClosed: boolean, now: Date): Date | null {
+/** The next due date; null once the case is closed. */
+export function dueOf(clock: SlaClock, state: CaseState, isClosed: boolean, now: Date): Date | null {
   if (isClosed) return null
   return state === 'open' ? clock.reviewDueAt : shifted(clock, now)
 }
 
-/** The same time of day, so many weekdays later. */
+/** The same time of day, this many weekdays later. */
 export function addBusinessDays(from: Date, days: number): Date {
   let at = from
   for (let left = days; left > 0; ) {

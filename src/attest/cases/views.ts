@@ -23,15 +23,15 @@ export const caseView = z
     sla: z
       .object({
         review_due_at: iso,
-        decision_due_at: iso.describe('In a pause: when it would be due if the pause ended now.'),
+        decision_due_at: iso.describe('While paused: when it would be due if the pause ended now.'),
         paused_at: iso.nullable(),
       })
       .meta({ id: 'CaseSla' }),
     fraud_suspected_by: z
       .string()
       .nullable()
-      .describe('The first who named suspected_fraud. With four eyes the denial for it takes somebody else.'),
-    allowed: z.array(stateView).describe('What the case can become.'),
+      .describe('The first actor who named suspected_fraud. With four eyes another actor must deny the case for it.'),
+    allowed: z.array(stateView).describe('The states that the case can change to.'),
     version: z.number().int().describe('One more with each entry of the history.'),
     created_at: iso,
     updated_at: iso,
@@ -52,13 +52,13 @@ export const entryView = z
     kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']).meta({ id: 'CaseEntryKind' }),
     at: iso,
     via: z.enum(['api_key', 'system']).meta({ id: 'CaseEntryVia' }),
-    actor: z.string().nullable().describe('As the caller named it; null for the service itself.'),
+    actor: z.string().nullable().describe('As the caller stated it; null for the service itself.'),
     key_id: z.string().nullable(),
     from: stateView.nullable(),
     to: stateView.nullable(),
     reason_code: reasonView.nullable(),
     note: z.string().nullable(),
-    note_erased_at: iso.nullable().describe('Since when the note is gone, with its claim.'),
+    note_erased_at: iso.nullable().describe('When the note was erased with its claim.'),
     changes: z.array(
       z
         .object({ field: z.string(), from: z.string().nullable(), to: z.string().nullable() })

@@ -1,5 +1,5 @@
-// From submissions to rows: claims, attestations, nonces and jobs in one transaction, the same for one and for a batch.
-// Nothing is judged here but what makes a submission impossible to keep.
+// Turns submissions into rows: claims, attestations, nonces and jobs, in one transaction. One submission and a batch
+// take the same path. Only what makes a submission impossible to store is refused here; the evaluation comes later.
 
 import { randomUUID } from 'node:crypto'
 import type { FieldError } from '#src/failure.ts'
@@ -25,21 +25,25 @@ export interface Accepted {
   attestationId: string
   claimId: string
   jobId: string
-  /** It was there already: nothing was written. */
+  /** The attestation existed before; nothing was written. */
   isRepeat: boolean
-  /** What was written. */
+  /** The inserted row; absent for a repeat. */
   row?: AttestationRow
 }
 
-/** In the order of the submissions: accepted, or the reasons why not. */
-export type Verdict = { accepted: Accepted } | { errors: FieldError[] }
+/** In the order of the submissions: the accepted attestation, or the reasons for the refusal. */
+export type Acceptance = { accepted: Accepted } | { errors: FieldError[] }
 
 interface Source {
-  /** The batch, and the line of its first submission, from 1. */
+  /** The batch, and for each submission its line number, from 1. */
   batch?: { id: string; lines: readonly number[] }
-  /** Of a batch: they are written when all of its lines are. Without, they are written before the attestations. */
+  /**
+   * Of a batch, whose claims are written after its last line. Without it, claims are written before the attestations.
+   */
   claims?: DeferredClaims
-  /** Interactive ones are as a rule new: it is only looked whether they are when one finds that its name was taken. */
+  /**
+   * Interactive submissions are usually new: rows with the same external id are read only after an insert conflicts.
+   */
   priority: 'interactive' | 'bulk'
   now: Date
 }
@@ -51,15 +55,15 @@ interface Prepared {
 }
 
 /**
- * Writes the submissions that can be kept. Each has passed `checkSubmission`; what is found here depends on rows: media
- * that is not this account's, an external id that named something else.
+ * Writes the submissions that can be stored. Each has passed `checkSubmission`; the checks here need rows: media of
+ * another account, an external id that already names other content.
  */
 export async function acceptSubmissions(
   tx: Tx,
   scope: Scope,
   bodies: readonly BatchLine[],
   source: Source,
-): Promise<Verdict[]> {
+): Promise<Acceptance[]> {
   const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
   const held = holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
   const verdicts: Verdicts = prepared.map(() => undefined)
@@ -67,7 +71,7 @@ export async function acceptSubmissions(
     settleKnown(prepared, new Map(), verdicts)
     await insertFresh(tx, scope, prepared, verdicts, source, held)
   } else {
-    // Asked together: the connection sends one after the other without waiting for answers.
+    // Sent together: the connection pipelines the queries.
     const [media, known] = await Promise.all([held, knownSubmissions(tx, prepared)])
     refuseWrongMedia(prepared, media, verdicts)
     settleKnown(prepared, known, verdicts)
@@ -76,10 +80,11 @@ export async function acceptSubmissions(
   return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
 }
 
-type Verdicts = (Verdict | undefined)[]
+type Verdicts = (Acceptance | undefined)[]
 
-// What another transaction commits between a look and an insert shows itself in the insert only. By then our claims are
-// written, so they go back too: a repeat, or a name that was taken, leaves no claim behind and adds nothing to one.
+// A row that another transaction commits between our SELECT and our INSERT shows only as an insert conflict. Our claims
+// are written by then, so a savepoint rolls them back: a repeat or a taken external id neither creates nor changes a
+// claim.
 async function insertFresh(
   tx: Tx,
   scope: Scope,
@@ -139,7 +144,7 @@ function refuseWrongMedia(prepared: readonly Prepared[], media: readonly Media[]
   })
 }
 
-function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Verdict | undefined {
+function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Acceptance | undefined {
   const pointer = '/media/media_id'
   if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
   if (found.contentType.startsWith(`${media_type}/`)) return undefined
@@ -176,8 +181,8 @@ async function knownSubmissions(tx: Tx, prepared: readonly Prepared[]): Promise<
   return new Map((await findByExternalIds(tx, ids)).map((row) => [row.externalId, row]))
 }
 
-// The same content again is the same attestation, other content under the same name is a conflict: against what is stored
-// and, for the lines of one batch, against the first of them.
+// The same content under the same external id is the same attestation; other content is a conflict. Compared with the
+// stored rows and, for the lines of a batch, with the first line that has the name.
 function settleKnown(
   prepared: readonly Prepared[],
   known: ReadonlyMap<string, KnownSubmission>,
@@ -195,12 +200,12 @@ function settleKnown(
       const { id: attestationId, claimId, jobId } = earlier
       verdicts[index] = { accepted: { attestationId, claimId, jobId, isRepeat: true } }
     } else {
-      verdicts[index] = refuse('/external_id', 'duplicate_line', 'repeats an earlier line of this batch, which stands')
+      verdicts[index] = refuse('/external_id', 'duplicate_line', 'repeats an earlier line of this batch, which is kept')
     }
   })
 }
 
-/** Leaves claimId empty where the claim takes nothing any more. */
+/** Leaves claimId empty when the claim accepts no more captures. */
 async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): Promise<void> {
   const claims = new Map<string, NewClaim>()
   for (const { body, attestation } of fresh) {
@@ -218,22 +223,22 @@ async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): 
   }
 }
 
-// A claim that was erased on somebody's demand must not fill again behind their back, as by a phone that was offline.
-function refuseClosed(): Verdict {
+// A claim that was erased on request must not fill again, for example by a phone that was offline.
+function refuseClosed(): Acceptance {
   return refuse('/claim/reference', 'claim_erased', 'names a claim that was erased: it takes no more captures')
 }
 
-function refuse(pointer: string, code: string, detail: string): Verdict {
+function refuse(pointer: string, code: string, detail: string): Acceptance {
   return { errors: [{ pointer, code, detail }] }
 }
 
-function acceptedOf(prepared: Prepared | undefined): Verdict {
-  if (prepared === undefined) throw new Error('a verdict without a submission')
+function acceptedOf(prepared: Prepared | undefined): Acceptance {
+  if (prepared === undefined) throw new Error('an acceptance without a submission')
   const { id: attestationId, claimId, jobId } = prepared.attestation
   return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(prepared.attestation) } }
 }
 
-// Rows are locked in one order by everyone: two batches that share external ids wait, they don't deadlock.
+// Every transaction locks rows in this order, so two batches that share external ids wait and don't deadlock.
 function inNameOrder(items: readonly Prepared[]): Prepared[] {
   const keyOf = ({ body }: Prepared) => body.external_id ?? ''
   return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))

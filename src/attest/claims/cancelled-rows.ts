@@ -1,5 +1,5 @@
-// A capture that was cancelled before it was evaluated counts as never submitted: its name, its nonce and its counter are
-// free again, and its claim states nothing that only it has stated. It may be submitted again, or tried again itself.
+// A capture that was cancelled before its evaluation counts as never submitted: its external id, nonce and counter are
+// free again, and its claim loses what only this capture stated. It may be submitted again, or retried.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { freeNonces } from '../captures/rows.ts'
@@ -11,7 +11,7 @@ interface Cancelled {
   nonce: string | null
 }
 
-/** Ends the captures of a batch whose jobs will not run. Answers their claims. */
+/** Cancels the captures of a batch whose jobs will not run. Returns the ids of their claims. */
 export async function cancelCaptures(tx: Tx, batchId: string, jobIds: readonly string[]): Promise<string[]> {
   const cancelled = await tx.query<Cancelled>(
     `UPDATE attestations SET status = 'cancelled', cancelled_external_id = external_id, external_id = NULL
@@ -25,16 +25,17 @@ export async function cancelCaptures(tx: Tx, batchId: string, jobIds: readonly s
       tx,
       cancelled.flatMap(({ id, nonce }) => (nonce === null ? [] : [{ nonce, attestationId: id }])),
     ),
-    // Of those that a worker had begun with.
+    // Captures whose evaluation a worker had begun hold counters.
     tx.query('DELETE FROM assertion_counters WHERE attestation_id = ANY($1::text[])', [cancelled.map(({ id }) => id)]),
   ])
   return [...new Set(cancelled.map(({ claimId }) => claimId))]
 }
 
 /**
- * What the first capture states of a claim stays: a claim of which nothing but cancelled captures is left states nothing. The
- * last thing of its transaction. Waits for no claim: whoever has one adds a capture to it or settles one, so something is left;
- * and one that adds a capture may wait for a name that this transaction frees.
+ * Clears what a claim states when only cancelled captures are left in it; otherwise the statements of its first capture
+ * stay. Run it last in the transaction. It skips locked claims: a transaction that holds one adds a capture to it or
+ * settles one, so the claim is not empty, and one that adds a capture may wait for an external id that this transaction
+ * frees.
  */
 export async function resetClaims(tx: Tx, claimIds: readonly string[]): Promise<void> {
   if (claimIds.length === 0) return
@@ -44,7 +45,7 @@ export async function resetClaims(tx: Tx, claimIds: readonly string[]): Promise<
      FOR NO KEY UPDATE SKIP LOCKED`,
     [claimIds],
   )
-  // A statement after the locks: it sees the captures of whoever had the claims before.
+  // A statement after the locks, so that it sees captures committed by earlier holders of the locks.
   await tx.query(
     `UPDATE claims SET line = NULL, loss_lat = NULL, loss_lng = NULL, loss_at = NULL
      WHERE id = ANY((SELECT $1::text[])::text[])
@@ -53,13 +54,16 @@ export async function resetClaims(tx: Tx, claimIds: readonly string[]): Promise<
   )
 }
 
-/** Whether the capture is not cancelled, and it stays so until the transaction ends. */
+/** Whether the capture is not cancelled. It stays so until the transaction ends. */
 export async function holdUncancelled(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(`SELECT FROM attestations WHERE id = $1 AND status <> 'cancelled' FOR SHARE`, [id])
   return rows.length === 1
 }
 
-/** Adds to a claim what it does not state. false when it takes no captures any more; else it does until the transaction ends. */
+/**
+ * Adds what the claim does not state yet. false when it accepts no captures; if true, it stays open until the
+ * transaction ends.
+ */
 export async function restateClaim(tx: Tx, stated: NewClaim): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE claims SET line = coalesce(line, $2), loss_lat = coalesce(loss_lat, $3), loss_lng = coalesce(loss_lng, $4),
@@ -71,8 +75,8 @@ export async function restateClaim(tx: Tx, stated: NewClaim): Promise<boolean> {
 }
 
 /**
- * Queues a cancelled capture under another job, as if it was submitted now. false when it is not cancelled any more.
- * @throws unique_violation when its name was given to another submission.
+ * Queues a cancelled capture under a new job, as if it was submitted now. false when it is no longer cancelled.
+ * @throws unique_violation when its external id now names another submission.
  */
 export async function queueCancelled(tx: Tx, id: string, jobId: string): Promise<boolean> {
   const rows = await tx.query(

@@ -2,6 +2,7 @@ import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
+import { SCREENING_CODES, type ScreeningCode } from '../screen/thresholds.ts'
 
 export interface NewClaim {
   id: string
@@ -9,7 +10,7 @@ export interface NewClaim {
   line: string | null
   lossLat: number | null
   lossLng: number | null
-  /** ISO 8601, UTC: Postgres knows fewer ways to write a time than RFC 3339 has. */
+  /** ISO 8601, UTC: Postgres parses fewer notations than RFC 3339 allows. */
   lossAt: string | null
 }
 
@@ -27,7 +28,7 @@ export interface ClaimRow {
   advisoryCodes: AdvisoryCode[]
   createdAt: Date
   updatedAt: Date
-  /** Media and positions are gone. */
+  /** When its media and positions were erased. */
   erasedAt: Date | null
 }
 
@@ -36,7 +37,7 @@ export const CLAIM = `id, reference, line, loss_lat AS "lossLat", loss_lng AS "l
   factor_codes AS "factorCodes", advisory_codes AS "advisoryCodes", created_at AS "createdAt", updated_at AS "updatedAt",
   erased_at AS "erasedAt"`
 
-/** A claim as callers see it. */
+/** A claim as the API shows it. */
 export interface ListedClaim extends ClaimRow {
   openCaseId: string | null
 }
@@ -45,9 +46,9 @@ const LISTED = `${CLAIM},
   (SELECT cases.id FROM cases WHERE cases.claim_id = claims.id AND cases.closed_at IS NULL) AS "openCaseId"`
 
 /**
- * Makes the claims that are new and finds those whose reference exists; what a claim already states stays, what it did
- * not state is added. One that was erased, or is about to be, is closed: it is not among the answers. References must differ
- * and come sorted, so that two batches can't deadlock.
+ * Inserts new claims and finds those whose reference exists. What a claim already states stays; what it does not state
+ * is added. A claim that is erased, or about to be, is closed and not among the results. References must be distinct
+ * and sorted, so that two batches can't deadlock.
  */
 export async function upsertClaims(
   tx: Tx,
@@ -75,21 +76,21 @@ export async function upsertClaims(
   )
 }
 
-/** Claims by their references, without locking them. */
+/** Finds claims by reference without locking them. */
 export async function findByReferences(
   tx: Tx,
   references: readonly string[],
 ): Promise<{ id: string; reference: string; isClosed: boolean }[]> {
   if (references.length === 0) return []
   return tx.query(
-    // One look into the index each: see findByExternalIds.
+    // One index lookup per reference: see findByExternalIds.
     `SELECT id, reference, erasing_since IS NOT NULL AS "isClosed" FROM unnest($1::text[]) AS wanted (name)
      CROSS JOIN LATERAL (SELECT * FROM claims WHERE reference = wanted.name LIMIT 1) AS claims`,
     [references],
   )
 }
 
-/** Moves the attestations that a batch has just inserted to another claim. */
+/** Moves attestations that a batch has just inserted to another claim. */
 export async function moveAttestations(
   tx: Tx,
   { batchId, from, to }: { batchId: string; from: string; to: string },
@@ -98,11 +99,12 @@ export async function moveAttestations(
 }
 
 /**
- * Locks claims until the transaction ends, in the order of their references: whoever locks several does it so. One
- * without a reference is nobody else's. Foreign keys to them can be checked meanwhile.
+ * Locks claims until the transaction ends. Every transaction that locks several does it in the order of their
+ * references; a claim without a reference belongs to one attestation only. Foreign keys to the claims can still be
+ * checked meanwhile.
  */
 export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimRow[]> {
-  // The list behind a SELECT: see settleAll of the backlog.
+  // The array stands in a subquery: see settleAll of the backlog.
   return tx.query<ClaimRow>(
     `SELECT ${CLAIM} FROM claims WHERE id = ANY((SELECT $1::text[])::text[]) ORDER BY reference, id FOR NO KEY UPDATE`,
     [ids],
@@ -112,7 +114,7 @@ export async function lockClaims(tx: Tx, ids: readonly string[]): Promise<ClaimR
 export async function updateStandings(tx: Tx, standings: ReadonlyMap<string, ClaimStanding>): Promise<void> {
   if (standings.size === 0) return
   const values = [...standings.values()]
-  // Codes are words of ours: nothing in them needs quotes in an array's text.
+  // Codes are our own words, so an array literal needs no quotes around them.
   const textOf = (codes: readonly string[]) => `{${codes.join()}}`
   await tx.query(
     `UPDATE claims SET risk_status = new.risk_status, risk_score = new.risk_score,
@@ -138,7 +140,7 @@ export async function findClaim(tx: Tx, id: string): Promise<ListedClaim | undef
   return row
 }
 
-/** Answers a `ListedClaim`, if there is one. */
+/** Selects at most one `ListedClaim`. */
 export function selectClaim(id: string): Statement {
   return { text: `SELECT ${LISTED} FROM claims WHERE id = $1`, values: [id] }
 }
@@ -185,8 +187,8 @@ function claimConditions(filter: ClaimFilter): { where: string[]; values: unknow
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `reference = ${p}`, filter.reference)
-  // From attestations to their claims, and not the other way round, where there are few: as a join, a planner without
-  // statistics walks through all claims instead. A device may have any number.
+  // From the few attestations to their claims: with a join, a planner without statistics scans all claims instead.
+  // Not so for a device, which may have any number of attestations.
   add((p) => `id = (SELECT claim_id FROM attestations WHERE external_id = ${p})`, filter.externalId)
   add((p) => `id = ANY(ARRAY(SELECT claim_id FROM attestations WHERE batch_id = ${p}))`, filter.batchId)
   add((p) => `id IN (SELECT claim_id FROM attestations WHERE device_id = ${p})`, filter.deviceId)
@@ -197,4 +199,17 @@ function claimConditions(filter: ClaimFilter): { where: string[]; values: unknow
   add((p) => `created_at >= ${p}`, filter.createdFrom)
   add((p) => `created_at < ${p}`, filter.createdBefore)
   return { where, values }
+}
+
+/** Adds codes to a claim and locks it. An erased claim stays as it is. */
+export async function addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void> {
+  if (codes.length === 0) return
+  // These codes are the last in the order of the factor table.
+  await tx.query(
+    `UPDATE claims SET updated_at = now(), advisory_codes =
+       array(SELECT code FROM unnest(advisory_codes) AS old (code) WHERE code <> ALL($3::text[]))
+       || array(SELECT code FROM unnest($3::text[]) AS ours (code) WHERE code = ANY(advisory_codes) OR code = ANY($2))
+     WHERE id = $1 AND erasing_since IS NULL AND NOT advisory_codes @> $2::text[]`,
+    [claimId, codes, SCREENING_CODES],
+  )
 }

@@ -1,21 +1,21 @@
-// Claims as callers see them: submit one, ask for it, list them. What decides is in verify.ts and the factors.
+// Claims as the API sees them: submit, find, list. The evaluation is in verify.ts and in the factors.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, refusalOf } from '#src/failure.ts'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFerries } from '#src/platform/db/ferries.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
-import { createHaste } from '#src/platform/jobs/haste.ts'
+import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
-import { type Accepted, acceptSubmissions, type Verdict } from './accept.ts'
+import { type Acceptance, type Accepted, acceptSubmissions } from './accept.ts'
 import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
 import { resubmit } from './resubmit.ts'
 import {
@@ -25,18 +25,18 @@ import {
   selectAttestation,
   selectAttestationsOfClaim,
 } from './rows.ts'
-import { type AttestRequest, type BatchLine, checkSubmission, refusalOf, type Submission } from './submission.ts'
+import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
 
-// Submissions that share a transaction. The longest, with the manifest of a video, has 2.5 MB.
+// Submissions that share a transaction. The longest, with a video manifest, has 2.5 MB.
 const MAX_TOGETHER = 16
 
 export interface ClaimsDeps {
   db: Database
-  /** Stores inline media as an upload would. */
+  /** Stores inline media as an upload does. */
   storeInline: StoreInline
-  /** Puts chunks that were streamed together. */
+  /** Assembles streamed chunks. */
   streams: Pick<Streams, 'assemble'>
-  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  /** Hands one job to the engine at once when there is room. A failure is harmless: the dispatcher finds the job. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
   pager: Pager
@@ -50,38 +50,38 @@ export interface Submitting {
   key?: IdempotencyKey | undefined
 }
 
-export type Evidence = AttestationRow & { submission: Submission }
+export type ClaimEvidence = AttestationRow & { submission: Submission }
 
 export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, pager, now }: ClaimsDeps) {
-  const { inCrowd, hasten } = createHaste(dispatchSoon)
+  const { whileCounted, dispatchIfIdle } = createEagerDispatch(dispatchSoon)
 
-  const acceptTogether = createFerries<{ scope: Scope; body: BatchLine }, Verdict>({
+  const acceptBatched = createTransactionBatcher<{ scope: Scope; body: BatchLine }, Acceptance>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
     maxSize: MAX_TOGETHER,
-    run: (depart, { scope }) =>
+    run: (take, { scope }) =>
       retryDeadlocks(() =>
         db.tenant(scope, (tx) =>
           acceptSubmissions(
             tx,
             scope,
-            depart().map(({ body }) => body),
+            take().map(({ body }) => body),
             { priority: 'interactive', now: now() },
           ),
         ),
       ),
   })
 
-  function acceptAlone(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
+  function acceptSingle(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
     const accept = async (tx: Tx) =>
       acceptedOf(...(await acceptSubmissions(tx, scope, [body], { priority: 'interactive', now: now() })))
     return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)))
   }
 
-  // A trace shows its own transaction, and an Idempotency-Key is kept in the transaction of its effect.
+  // A traced request needs its own transaction, and an Idempotency-Key is stored in the transaction of its effect.
   async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
-    if (key !== undefined || traceparentOf() !== undefined) return acceptAlone(scope, body, key)
-    const verdict = await acceptTogether({ scope, body })
-    return isAboutName(verdict) ? acceptAlone(scope, body) : acceptedOf(verdict)
+    if (key !== undefined || traceparentOf() !== undefined) return acceptSingle(scope, body, key)
+    const verdict = await acceptBatched({ scope, body })
+    return isAboutName(verdict) ? acceptSingle(scope, body) : acceptedOf(verdict)
   }
 
   async function readAttestation(scope: Scope, id: string): Promise<AttestationRow> {
@@ -128,11 +128,11 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request, bytesOf)
-      const { attestationId, claimId, jobId, isRepeat, row } = await inCrowd(() => accept(caller, body, key))
+      const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
-      // What was evaluated long ago has no job any more that a waiter could see ending.
+      // An attestation that was evaluated long ago has no job left to wait for.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
-      hasten(jobId)
+      dispatchIfIdle(jobId)
       if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
@@ -141,9 +141,9 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     retryAfterSeconds: waiters.retryAfterSeconds,
 
     /**
-     * Starts a failed evaluation over, or submits a cancelled capture again.
-     * @throws {Failure} `invalid_state_transition` unless it failed or was cancelled; `conflict` when a cancelled capture was
-     * submitted again meanwhile, or its claim was erased.
+     * Restarts a failed evaluation, or submits a cancelled capture again.
+     * @throws {Failure} `invalid_state_transition` unless it failed or was cancelled; `conflict` when a cancelled
+     * capture was submitted again meanwhile, or its claim was erased.
      */
     async retry(scope: Scope, id: string, key?: IdempotencyKey): Promise<AttestationRow> {
       checkId(id, 'att', scope.environment)
@@ -152,29 +152,29 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         const isCancelled = found.status === 'cancelled'
         const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
         if (isQueued && !isCancelled) await markQueued(tx, id)
-        // Read again: of two that try at once the second finds what the first has made of it.
+        // Read again: of two concurrent retries the second sees the effect of the first.
         const current = await getAttestation(tx, id)
         if (!isQueued) throw notRetryable(current)
         return current
       }
       const row = await db.tenant(scope, (tx) => once(tx, key, retry, () => id))
-      hasten(row.jobId)
+      dispatchIfIdle(row.jobId)
       return row
     },
 
     /**
-     * A claim, and its attestations with what was submitted, newest first.
+     * A claim and its attestations with their submissions, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
      */
     async get(
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<{ claim: ListedClaim; attestations: Page<Evidence> }> {
+    ): Promise<{ claim: ListedClaim; attestations: Page<ClaimEvidence> }> {
       checkId(id, 'clm', scope.environment)
       const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
-      const [[claim], rows] = await db.readTenant<[ListedClaim, Evidence]>(scope, [
+      const [[claim], rows] = await db.readTenant<[ListedClaim, ClaimEvidence]>(scope, [
         selectClaim(id),
         selectAttestationsOfClaim(id, { before, limit: query.limit + 1 }),
       ])
@@ -207,13 +207,13 @@ async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
 }
 
 /** @throws {Failure} the refusal. */
-function acceptedOf(verdict?: Verdict): Accepted {
+function acceptedOf(verdict?: Acceptance): Accepted {
   if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
   return verdict.accepted
 }
 
-// Of submissions with one name only the first was tried. What became of it is known by now.
-function isAboutName(verdict: Verdict): boolean {
+// Of submissions that share an external id, a batch tries only the first. Its result is known by now.
+function isAboutName(verdict: Acceptance): boolean {
   return 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'conflict')
 }
 
@@ -224,7 +224,7 @@ function refuseUnknown(id: string): never {
 function notRetryable({ status, erasedAt }: AttestationRow): Failure {
   const state = erasedAt === null ? status : 'erased'
   return new Failure('invalid_state_transition', {
-    detail: `Only an attestation that failed or was cancelled can be tried again; this one is ${state}.`,
+    detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
     members: { allowed: ['failed', 'cancelled'] },
   })
 }

@@ -1,7 +1,7 @@
-// Where somebody was: what an erasure takes out of what was submitted and found. Signed results can't be changed, so no
-// factor may put a position into its evidence in the first place; distances are allowed.
+// Removes positions from submissions and findings at an erasure. Signed results can't be changed, so no factor may put
+// a position into its evidence; distances are allowed.
 
-/** Members that hold a position or a half of one, in what is submitted and in what libraries call theirs. */
+/** Members that hold a position or part of one, under our names and the names that libraries use. */
 const POSITIONS: ReadonlySet<string> = new Set([
   'gps',
   'loss_location',

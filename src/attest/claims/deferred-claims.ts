@@ -1,6 +1,6 @@
-// The claims of a batch, written last. A claim's row is shared with everyone who submits for it or settles a result, and a
-// batch takes seconds: its attestations get the ids that their claims have or will have, and the claims are locked only for
-// the end of the transaction. Their foreign key is checked at the commit.
+// Writes the claims of a batch last. Every submission and every settled result of a claim needs its row, and a batch
+// takes seconds. So its attestations get the ids that their claims have or will have, and the claims are locked only at
+// the end of the transaction. The foreign key is checked at COMMIT.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
@@ -14,15 +14,15 @@ export interface Placed {
 }
 
 export interface DeferredClaims {
-  /** Gives attestations that are about to be inserted their claims; an empty id where the claim takes nothing any more. */
+  /** Gives attestations their claims before they are inserted; an empty id where the claim accepts no more captures. */
   place(fresh: readonly Placed[]): Promise<void>
-  /** Remembers what was inserted: only that makes claims, or adds to them. */
+  /** Records what was inserted: only inserted attestations create claims or add to them. */
   keep(placed: readonly Placed[]): void
   /** Writes the claims. @throws {CLAIM_CLOSED} */
   write(): Promise<void>
 }
 
-/** Thrown when a claim was closed since it was looked up: the batch must start over, and will find it closed. */
+/** Thrown when a claim was closed since it was read. The batch must start over, and will then find it closed. */
 export const CLAIM_CLOSED = Symbol('a claim of the batch was closed meanwhile')
 
 export async function deferClaims(tx: Tx, scope: Scope, batchId: string): Promise<DeferredClaims> {
@@ -61,14 +61,14 @@ export async function deferClaims(tx: Tx, scope: Scope, batchId: string): Promis
         if (reference === null) continue
         const claimId = actual.get(reference)
         if (claimId === undefined) throw CLAIM_CLOSED
-        // Somebody else has made the claim since it was looked up.
+        // Another transaction has inserted the claim since it was read.
         if (claimId !== id) await moveAttestations(tx, { batchId, from: id, to: claimId })
       }
     },
   }
 }
 
-/** A claim as a submission states it; what an earlier one has stated stays. */
+/** A claim as one submission states it; statements of an earlier submission stay. */
 export function statedClaim(id: string, { claim = {} }: Pick<BatchLine, 'claim'>, earlier?: NewClaim): NewClaim {
   const { reference, line, loss_location: loss, loss_at: lossAt } = claim
   return {
@@ -81,7 +81,7 @@ export function statedClaim(id: string, { claim = {} }: Pick<BatchLine, 'claim'>
   }
 }
 
-/** The order in which all transactions lock claims, so that they wait for each other and don't deadlock. */
+/** Every transaction locks claims in this order, so that they wait for each other and don't deadlock. */
 export function inLockOrder(claims: readonly NewClaim[]): NewClaim[] {
   const keyOf = ({ reference }: NewClaim) => reference ?? ''
   return claims.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))

@@ -1,11 +1,11 @@
-// Jobs before attestations before media, each in the order of their ids, as everybody locks them.
+// Lock order: jobs, attestations, media, each by id. Every transaction locks in this order.
 
+import { type Doomed, insertErasedCopies, lockStored, takeMedia } from '#src/attest/media/erase-rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
-import { type Doomed, takeMedia } from '../media/erase-rows.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import type { AttestationStatus } from './rows.ts'
 
-/** What of an attestation can hold a position. */
+/** The columns of an attestation that can hold a position. */
 export interface Erasable {
   id: string
   mediaId: string
@@ -16,8 +16,9 @@ export interface Erasable {
 }
 
 /**
- * Closes the claim to what would still come in, and drops where its loss was. false when it is erased already, or not there.
- * FOR UPDATE waits for everyone who holds the claim FOR KEY SHARE: foreign keys, and screenings that are being accepted.
+ * Closes the claim to new captures and deletes the place of its loss. false when it is already erased or does not
+ * exist. FOR UPDATE waits for transactions that hold the claim FOR KEY SHARE: foreign keys, and screenings in
+ * acceptance.
  */
 export async function closeClaim(tx: Tx, id: string): Promise<boolean> {
   await tx.query('SELECT FROM claims WHERE id = $1 FOR UPDATE', [id])
@@ -37,7 +38,7 @@ export async function markErased(tx: Tx, id: string): Promise<void> {
   )
 }
 
-/** Claims whose erasure was begun a while ago and did not end. */
+/** Claims whose erasure began a while ago and did not finish. */
 export async function findUnfinishedClaims(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `SELECT id FROM claims WHERE erasing_since < now() - interval '5 minutes' AND erased_at IS NULL ORDER BY id LIMIT $1`,
@@ -46,7 +47,7 @@ export async function findUnfinishedClaims(tx: Tx, limit: number): Promise<strin
   return rows.map(({ id }) => id)
 }
 
-/** Attestations of the claim that still hold something. */
+/** Attestations of the claim that still hold something to erase. */
 export async function findErasable(
   tx: Tx,
   claimId: string,
@@ -66,7 +67,7 @@ export async function lockErasable(tx: Tx, ids: readonly string[]): Promise<Eras
   )
 }
 
-/** Writes what is left of an attestation. One that has no result never gets one. */
+/** Writes what remains of an attestation. One without a result never gets one. */
 export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
   await tx.query(
     `UPDATE attestations SET submission = $2, factors = $3, advisory_factors = $4, observations = $5, media_id = $6,
@@ -85,34 +86,27 @@ export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
 }
 
 /**
- * Takes these media out of use, as far as no other claim needs them. For those that another needs, rows that hold no more
- * than their hash: what the claim's attestations refer to from now on.
+ * Removes the media of the claim that no other claim needs. For media that another claim needs, inserts rows that hold
+ * only the hash; the attestations of this claim refer to those from now on.
  */
 export async function takeMediaOfClaim(
   tx: Tx,
   scope: Scope,
   { claimId, mediaIds }: { claimId: string; mediaIds: readonly string[] },
 ): Promise<{ taken: Doomed[]; copies: Map<string, string> }> {
-  const stored = await tx.query<{ id: string }>(
-    `SELECT id FROM media WHERE id = ANY($1) AND state = 'stored' ORDER BY id FOR UPDATE`,
-    [mediaIds],
-  )
-  // A statement after the locks: whoever referred to one of them in another claim has committed, or finds none to refer to.
+  const stored = await lockStored(tx, mediaIds)
+  // A statement after the locks: a transaction that referred to these media in another claim has committed, or finds no
+  // media.
   const shared = await tx.query<{ id: string }>(
     'SELECT DISTINCT media_id AS id FROM attestations WHERE media_id = ANY($1) AND claim_id <> $2',
-    [stored.map(({ id }) => id), claimId],
+    [stored, claimId],
   )
-  const copies = new Map(shared.map(({ id }) => [id, newId('med', scope.environment)]))
-  for (const [id, copyId] of copies) {
-    await tx.query(
-      `INSERT INTO media (account_id, environment, id, sha256, size, content_type, width, height, created_at, uploaded_at,
-         state, erased_at)
-       SELECT account_id, environment, $2, sha256, size, content_type, width, height, created_at, uploaded_at, 'erased', now()
-       FROM media WHERE id = $1`,
-      [id, copyId],
-    )
-  }
-  const alone = stored.map(({ id }) => id).filter((id) => !copies.has(id))
+  const copies = await insertErasedCopies(
+    tx,
+    scope,
+    shared.map(({ id }) => id),
+  )
+  const alone = stored.filter((id) => !copies.has(id))
   return { taken: await takeMedia(tx, alone), copies }
 }
 
@@ -123,7 +117,7 @@ export async function findMediaOfClaim(tx: Tx, claimId: string): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-// null is the column's own, and not the word in JSON.
+// SQL NULL, not the JSON value null.
 function jsonOf(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value)
 }

@@ -1,5 +1,5 @@
-// What is known of the hardware behind one capture: what was verified of its device, whether that stands by the vendor's list,
-// and whether the device's App Attest key signed this very bundle.
+// The hardware facts of one capture: what was verified of its device, whether the vendor's list still allows it, and
+// whether the device's App Attest key signed this bundle.
 
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -14,7 +14,7 @@ import { holdUncancelled } from './cancelled-rows.ts'
 import { canonicalBundle } from './canonical-bundle.ts'
 import type { Bundle, Submission } from './submission.ts'
 
-/** A counter that a valid assertion wants to use up. */
+/** The counter of a valid assertion. */
 export interface CounterUse {
   deviceId: string
   /** SHA-256 of the App Attest key. */
@@ -25,9 +25,9 @@ export interface CounterUse {
 export interface HardwareContext {
   revocations: RevocationSnapshot
   now: Date
-  /** Takes the counter for this attestation, and answers whose it is. */
+  /** Takes the counter for this attestation; returns its owner. */
   useCounter(use: CounterUse): Promise<string>
-  /** Takes a nonce that a cancelled capture has given back for this attestation, and answers whose it is. */
+  /** Takes for this attestation a nonce that a cancelled capture has returned; returns its owner. */
   useNonce(nonce: string): Promise<CaptureSession | undefined>
 }
 
@@ -70,16 +70,16 @@ async function assertionFacts(
   })
   if (!verdict.isValid) return { state: verdict.code, counter: verdict.counter, usedBy: null }
   const { counter } = verdict
-  // Only a good signature uses a counter up: else anybody could spend those of a device.
+  // Only a valid signature uses up a counter; otherwise anyone could exhaust the counters of a device.
   const owner = await useCounter({ deviceId: id, keyDigest: sha256(attestKey), counter })
   if (owner === attestationId) return { state: 'valid', counter, usedBy: null }
   return { state: 'counter_reused', counter, usedBy: owner }
 }
 
 /**
- * Takes a counter for an attestation that has none other's yet, and answers whose it is: the first one that was verified
- * keeps it, however workers overtake each other. Asked again, it answers the same.
- * @throws {STALE_JOB} when the attestation was cancelled: what it takes now would never be given back.
+ * Takes a free counter for an attestation and returns its owner: the attestation that was verified first keeps it, in
+ * whatever order workers finish. A repeated call returns the same.
+ * @throws {STALE_JOB} when the attestation was cancelled: its counter would never be returned.
  */
 export async function takeCounter(tx: Tx, scope: Scope, use: CounterUse, attestationId: string): Promise<string> {
   const { deviceId, keyDigest, counter } = use
@@ -89,16 +89,18 @@ export async function takeCounter(tx: Tx, scope: Scope, use: CounterUse, attesta
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ON CONSTRAINT assertion_counters_pkey DO NOTHING`,
     [scope.accountId, scope.environment, deviceId, keyDigest, counter, attestationId],
   )
-  // A statement of its own: it sees the row that a concurrent one committed while ours waited for it.
+  // A separate statement: it sees the row that a concurrent transaction committed while ours waited for it.
   const [row] = await tx.query<{ owner: string }>(
     `SELECT attestation_id AS owner FROM assertion_counters WHERE device_id = $1 AND key_digest = $2 AND counter = $3`,
     [deviceId, keyDigest, counter],
   )
-  if (row === undefined) throw new Error('a counter that was just taken is nobody’s')
+  if (row === undefined) throw new Error('a counter that was just taken has no owner')
   return row.owner
 }
 
-/** The same for a nonce that is nobody's: accepting a capture consumes its nonce, so this one was given back since. */
+/**
+ * The same for a free nonce: accepting a capture consumes its nonce, so a free one was returned by a cancelled capture.
+ */
 export async function takeNonce(
   tx: Tx,
   nonce: string,

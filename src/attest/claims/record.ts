@@ -5,7 +5,7 @@ import type { Judgement } from '../factors/judge.ts'
 import { canonicalBundle } from './canonical-bundle.ts'
 import type { SubmittedRow } from './rows.ts'
 
-/** What is signed: enough to recompute the score offline and to tie it to the exact bytes and bundle that were judged. */
+/** The signed record: enough to recompute the score offline and to tie it to the exact bytes and bundle evaluated. */
 export function recordOf(
   scope: Scope,
   submitted: SubmittedRow,

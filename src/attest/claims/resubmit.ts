@@ -1,4 +1,4 @@
-// A cancelled capture that is tried again: what counts as never submitted is submitted, with the time of now.
+// Retries a cancelled capture: it counts as never submitted, so it is submitted again, with the current time.
 
 import { randomUUID } from 'node:crypto'
 import { Failure } from '#src/failure.ts'
@@ -14,8 +14,8 @@ import { type AttestationRow, findSubmitted } from './rows.ts'
 const UNIQUE_VIOLATION = '23505'
 
 /**
- * Queues the capture anew. false when it is not cancelled any more, or was erased.
- * @throws {Failure} `conflict` when its name or its nonce were used since, or its claim or its media are gone.
+ * Queues the capture again. false when it is no longer cancelled, or was erased.
+ * @throws {Failure} `conflict` when its external id or its nonce were used since, or its claim or its media are gone.
  */
 export async function resubmit(
   tx: Tx,
@@ -38,14 +38,14 @@ export async function resubmit(
   await consumeNonces(tx, [{ nonce, attestationId: id }], now)
   const [session] = await findSessionsOf(tx, [nonce])
   if (session !== undefined && session.consumedBy !== id) {
-    throw conflict('nonce_used', `Its nonce was used since, by ${session.consumedBy}.`)
+    throw conflict('nonce_used', `Its nonce was used since by ${session.consumedBy}.`)
   }
   return true
 }
 
 function refuseTakenName(error: unknown): never {
   const isTaken = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
-  throw isTaken ? conflict('external_id_used', 'Its external_id names another submission since.') : error
+  throw isTaken ? conflict('external_id_used', 'Its external_id now names another submission.') : error
 }
 
 function conflict(code: string, detail: string): Failure {

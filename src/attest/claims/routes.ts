@@ -14,7 +14,7 @@ import { attestationView, claimView, evidenceView, toAttestationView, toClaimVie
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES]).meta({ id: 'AnyFactorCode' })
 
 export function claimRoutes(claims: Claims): Route[] {
-  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  /** @param applied What was applied of the header Prefer. @param status Of a replay: that of the first answer. */
   function answer(row: AttestationRow, applied?: string, status?: number) {
     const isQueued = row.status === 'queued'
     const location = `/v1/attestations/${row.id}`
@@ -145,7 +145,7 @@ export function claimRoutes(claims: Claims): Route[] {
   ]
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id would match no row, and the caller would not see the typing error.
 function checkFilter(name: string, id: string | undefined, type: 'bat' | 'dev', { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, type, environment)

@@ -1,7 +1,10 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
+import { noteUnreferenced } from '../media/erase-rows.ts'
 import type { Submission } from './submission.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
@@ -21,7 +24,7 @@ export interface NewAttestation {
   acceptedAt?: Date | undefined
 }
 
-/** What is known of a submission that was accepted, before or after its evaluation. */
+/** An accepted submission, before or after its evaluation. */
 export interface AttestationRow {
   id: string
   claimId: string
@@ -44,11 +47,11 @@ export interface AttestationRow {
   factors: Judgement['factors'] | null
   advisoryFactors: Judgement['advisoryFactors'] | null
   observations: Judgement['observations'] | null
-  /** What was found after the result; null while it was not compared. Lists of batches have none. */
+  /** Duplicates found after the result; null until compared. Lists of batches have none. */
   duplicates?: Findings | null
   resultJws: string | null
   failure: string | null
-  /** Its media and positions are gone. */
+  /** When its media and positions were erased. */
   erasedAt: Date | null
 }
 
@@ -58,7 +61,10 @@ const ATTESTATION = `id, claim_id AS "claimId", batch_id AS "batchId", batch_lin
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion",
   policy_version AS "policyVersion", factors, advisory_factors AS "advisoryFactors", observations, result_jws AS "resultJws", failure, erased_at AS "erasedAt"`
 
-/** Inserts what is not there yet by external id, and answers what was inserted. Sorted by external id, so that two batches can't deadlock. */
+/**
+ * Inserts the rows whose external id is new and returns those. Sorted by external id, so that two batches can't
+ * deadlock.
+ */
 export async function insertAttestations(
   tx: Tx,
   scope: Scope,
@@ -88,7 +94,7 @@ export async function insertAttestations(
   )
 }
 
-/** The row of an attestation that was inserted a moment ago, as a look at it would show it. */
+/** The row of an attestation that was just inserted, as a SELECT would return it. */
 export function queuedRow({
   acceptedAt = new Date(),
   contentDigest,
@@ -126,8 +132,8 @@ export interface KnownSubmission {
 export async function findByExternalIds(tx: Tx, externalIds: readonly string[]): Promise<KnownSubmission[]> {
   if (externalIds.length === 0) return []
   return tx.query<KnownSubmission>(
-    // One look into the index of the names each. Of an array a planner without statistics knows nothing and walks through
-    // all of the account's: ten thousand lines, each thousand slower than the last, took 30 s.
+    // One index lookup per name. A planner without statistics knows nothing of an array and scans all rows of the
+    // account: ten thousand lines, each thousand slower than the one before, took 30 s.
     `SELECT id, claim_id AS "claimId", job_id AS "jobId", external_id AS "externalId", content_digest AS "contentDigest"
      FROM unnest($1::text[]) AS wanted (name)
      CROSS JOIN LATERAL (SELECT * FROM attestations WHERE external_id = wanted.name LIMIT 1) AS attestations`,
@@ -141,12 +147,12 @@ export async function findAttestation(tx: Tx, id: string): Promise<AttestationRo
   return row
 }
 
-/** Answers an `AttestationRow`, if there is one. */
+/** Selects at most one `AttestationRow`. */
 export function selectAttestation(id: string): Statement {
   return { text: `SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, values: [id] }
 }
 
-/** Everything that a judgement reads of the submission itself. */
+/** Everything that an evaluation reads of the submission itself. */
 export interface SubmittedRow {
   id: string
   claimId: string
@@ -164,8 +170,9 @@ export interface SubmittedRow {
 /** In no order. */
 export async function findSubmitted(tx: Tx, ids: readonly string[]): Promise<SubmittedRow[]> {
   return tx.query<SubmittedRow>(
-    // LIMIT keeps the order: one row, then its own two. As plain joins, a planner without statistics multiplies all of the
-    // account's media by all of its claims first. And the list stands behind a SELECT: see settleAll of the backlog.
+    // LIMIT keeps the join order: one row, then its two related rows. As plain joins, a planner without statistics
+    // first multiplies all media of the account by all its claims. The array stands in a subquery: see settleAll of the
+    // backlog.
     `SELECT a.id, a.claim_id AS "claimId", a.status, a.accepted_at AS "acceptedAt", a.device_id AS "deviceId", a.submission,
        m.id AS "mediaId", m.sha256 AS "mediaSha256", m.content_type AS "mediaContentType",
        c.loss_lat AS "claimLossLat", c.loss_lng AS "claimLossLng"
@@ -182,20 +189,22 @@ export interface NewResult {
   judgement: Judgement
   evaluatedAt: Date
   resultJws: string
-  /** The device that signed; the attestation keeps one that it was accepted with. */
+  /** The device that signed; an attestation that was accepted with a device keeps that one. */
   signerId: string | null
   /** The device whose key signed, which the bundle may not name. */
   keyOwnerId: string | null
-  /** What was judged, as `encodeFacts` writes it. */
+  /** The evaluated facts, as `encodeFacts` writes them. */
   facts: string
   policyVersion: number
 }
 
-/** Writes the judgements of attestations that have none; answers the ids of those: the others were judged before, or
- * cancelled. */
+/**
+ * Writes the results of attestations that have none and returns their ids. The others were evaluated before, or
+ * cancelled.
+ */
 export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Set<string>> {
-  // One look by the primary key each, sent together. A join with a list walks through all of the account's attestations once
-  // there are many.
+  // One primary key lookup each, pipelined. A join with an array scans all attestations of the account once there are
+  // many.
   const written = await Promise.all(results.map((result) => insertResult(tx, result)))
   return new Set(written.flat().map(({ id }) => id))
 }
@@ -227,7 +236,9 @@ function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<
   )
 }
 
-/** `failure` is for the caller. By the job no index helps: that is for a payload that names nobody, which is a defect. */
+/**
+ * `failure` is for the caller. No index serves the job id: that path is for a payload without an attestation, a defect.
+ */
 export async function markFailed(tx: Tx, one: { id: string } | { jobId: string }, failure: string): Promise<void> {
   const [column, value] = 'id' in one ? ['id', one.id] : ['job_id', one.jobId]
   await tx.query(`UPDATE attestations SET status = 'failed', failure = $2 WHERE ${column} = $1 AND status = 'queued'`, [
@@ -240,7 +251,7 @@ export async function markQueued(tx: Tx, id: string): Promise<void> {
   await tx.query(`UPDATE attestations SET status = 'queued', failure = NULL WHERE id = $1 AND status = 'failed'`, [id])
 }
 
-// A page has a hundred submissions, and a long video lists 2.5 MB of chunks: the packet of evidence has those.
+// A page has a hundred submissions, and a long video lists 2.5 MB of chunks. The evidence packet has them all.
 const SHOWN_CHUNKS = 100
 const SHOWN_SUBMISSION = `CASE
   WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${SHOWN_CHUNKS}
@@ -252,8 +263,9 @@ interface EvidencePage {
   isWhole?: boolean
 }
 
-/** The attestations of a claim, newest first; unless they are asked for whole, without the list of a video's chunks where
- * that is long. */
+/**
+ * The attestations of a claim, newest first. Unless they are requested whole, a long list of video chunks is left out.
+ */
 export async function findAttestationsOfClaim(
   tx: Tx,
   claimId: string,
@@ -263,11 +275,21 @@ export async function findAttestationsOfClaim(
   return tx.query(text, values)
 }
 
-/** Answers `AttestationRow`s with their submissions, as `findAttestationsOfClaim`. */
+/** Selects `AttestationRow`s with their submissions, as `findAttestationsOfClaim` does. */
 export function selectAttestationsOfClaim(claimId: string, page: EvidencePage): Statement {
   return {
     text: `SELECT ${ATTESTATION}, ${FINDINGS}, ${page.isWhole === true ? 'submission' : `${SHOWN_SUBMISSION} AS submission`} FROM attestations
      WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     values: [claimId, page.before ?? null, page.limit],
   }
+}
+
+/** Deletes old attestations. Marks their media as unreferenced, so that retention checks them again. */
+export const purgeAttestations: PurgeStep = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string; mediaId: string }>(
+    `SELECT id, media_id AS "mediaId" FROM attestations WHERE id < $1 AND accepted_at < $2 ORDER BY id LIMIT $3`,
+    [idsBefore('att', environment, before), before, limit],
+  )
+  await noteUnreferenced(tx, [...new Set(old.map(({ mediaId }) => mediaId))])
+  return deleteRows(tx, 'attestations', old)
 }

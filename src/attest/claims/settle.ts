@@ -1,9 +1,9 @@
-// Results of one account that are ready together are written together: rows, standings, events and the ends of the jobs
-// in one transaction, which waits for the disk once.
+// Results of one account that are ready at the same time are written together: results, standings, events and the ends
+// of the jobs in one transaction, with one disk flush.
 
-import { createCrowds } from '#src/platform/crowds.ts'
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
@@ -11,7 +11,7 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
-import { aggregate, type ClaimStanding, type Judgement, type Standing } from '../factors/judge.ts'
+import { type AttestationStanding, aggregate, type ClaimStanding, type Judgement } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
 import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
 import { insertResults, type NewResult } from './rows.ts'
@@ -22,27 +22,29 @@ export interface Judged {
   result: NewResult
 }
 
-/** Settles a first judgement and its job. @throws {STALE_JOB} when the job has moved on: then nothing of it was written. */
+/**
+ * Settles a first result and its job. @throws {STALE_JOB} when the job has moved on: then nothing of it was written.
+ */
 export type Settle = (judged: Judged) => Promise<void>
 
 export function createSettle({ db, openCase }: { db: Database; openCase: OpenCase | undefined }): Settle {
-  const join = createCrowds<Traced, void>({
+  const addToBatch = createBatcher<Traced, void>({
     keyOf: ({ job: { scope } }) => `${scope.accountId} ${scope.environment}`,
-    // Whoever lost his job, or met a deadlock, costs the others nothing but this try.
+    // An item that lost its job or met a deadlock costs the others only this attempt.
     isSplitOnFailure: true,
-    async run(crowd) {
-      const scope = crowd[0].job.scope
-      // Jobs, attestations and claims, each in the order of their ids, as everybody locks them.
-      const sorted = crowd.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
-      await db.tenant(scope, (tx) => settleCrowd(tx, scope, sorted, openCase))
-      return crowd.map(() => undefined)
+    async run(batch) {
+      const scope = batch[0].job.scope
+      // Every transaction locks jobs, attestations and claims, each in the order of their ids.
+      const sorted = batch.toSorted((a, b) => (a.result.id < b.result.id ? -1 : 1))
+      await db.tenant(scope, (tx) => settleBatch(tx, scope, sorted, openCase))
+      return batch.map(() => undefined)
     },
   })
-  // The transaction is everybody's: what each of them waits for it, and what becomes of his events, is in his own trace.
+  // The transaction is shared. Each item's wait for it, and its events, are in the item's own trace.
   return (judged) =>
     inSpan(
       () => ({ name: 'settle' }),
-      (span) => join({ ...judged, traceparent: traceparentOf(span) }),
+      (span) => addToBatch({ ...judged, traceparent: traceparentOf(span) }),
     )
 }
 
@@ -50,23 +52,23 @@ interface Traced extends Judged {
   traceparent: string | undefined
 }
 
-async function settleCrowd(
+async function settleBatch(
   tx: Tx,
   scope: Scope,
-  crowd: readonly Traced[],
+  batch: readonly Traced[],
   openCase: OpenCase | undefined,
 ): Promise<void> {
   failpoint('attest:settling')
-  const claimIds = [...new Set(crowd.map(({ claimId }) => claimId))].toSorted()
-  // Sent together; a job that has moved on takes all of it back.
+  const claimIds = [...new Set(batch.map(({ claimId }) => claimId))].toSorted()
+  // Sent together; one job that has moved on rolls all of it back.
   const [own, written, locked] = await Promise.all([
     settleAll(
       tx,
-      crowd.map(({ job }) => job),
+      batch.map(({ job }) => job),
     ),
     insertResults(
       tx,
-      crowd.map(({ result }) => result),
+      batch.map(({ result }) => result),
     ),
     lockClaims(tx, claimIds),
   ])
@@ -75,7 +77,7 @@ async function settleCrowd(
   const claims = new Map(locked.map((claim) => [claim.id, claim]))
   const standings = new Map<string, ClaimStanding>()
   const events: NewEvent[] = []
-  for (const { claimId, result, traceparent } of crowd) {
+  for (const { claimId, result, traceparent } of batch) {
     if (!written.has(result.id)) continue
     const before = claims.get(claimId)
     if (before === undefined) throw new Error('an attestation that was judged has no claim')
@@ -96,16 +98,16 @@ async function settleCrowd(
   ])
 }
 
-// A first judgement can only add to what the claim took over from its attestations so far, so the others need not be read
-// again: a reference with thousands of attestations would make each settle slower than the last.
+// A first result can only add to the standing that the claim has from its other attestations, so those are not read
+// again: for a reference with thousands of attestations each settle would be slower than the last.
 function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
   const standing = aggregate([...standingsOf(claim), judgement])
   if (standing === null) throw new Error('a claim with a judged attestation has no standing')
-  // Before its first judgement a claim may have codes of screenings.
+  // A claim may have screening codes before its first result.
   return withScreening(standing, claim.advisoryCodes)
 }
 
-function standingsOf(claim: ClaimRow): Standing[] {
+function standingsOf(claim: ClaimRow): AttestationStanding[] {
   const { riskStatus, riskScore, provenanceStatus } = claim
   if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
   return [
@@ -135,7 +137,7 @@ function createdEvent(claimId: string, { id, judgement }: NewResult): NewEvent {
   }
 }
 
-/** What subscribers learn of a claim whose risk or provenance is another now. */
+/** The event for a claim whose risk or provenance has changed. */
 export function updatedEvent(before: ClaimRow, after: ClaimStanding): NewEvent {
   return {
     type: 'claim.provenance_updated',

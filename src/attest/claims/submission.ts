@@ -1,21 +1,23 @@
-// The attest body (specification, POST /v1/claims/attest) and what can be said of it without looking anything up.
+// The attest body (specification, POST /v1/claims/attest) and the checks of it that need no rows.
 
 import { z } from 'zod'
-import { Failure, type FailureCode, type FieldError } from '#src/failure.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { manifest } from './video-manifest.ts'
 
-/** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
+/** Inline media is sent as base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
-/** The longest manifest of a video has 70,000 values; hostile ones take the schema 0.1 s, which is what they may cost. */
+/**
+ * The longest video manifest has 70,000 values; a hostile one of that size costs the schema 0.1 s, which is acceptable.
+ */
 export const MAX_BODY_VALUES = 72_000
-// Without its media and the chunks of its video, a submission is at most as long as a line of a batch: a hundred of them are
-// one page of evidence.
+// Without its media and its video chunks, a submission is at most as long as a line of a batch: a page of evidence has
+// a hundred.
 const MAX_SUBMISSION_BYTES = 64 * 1024
-// A phone's clock may be this far ahead of ours.
+// How far a phone's clock may be ahead of ours.
 const MAX_FUTURE_MS = 5 * 60_000
-// Outside of these years ISO 8601 needs a sign, and Postgres has no year 0.
+// Outside these years ISO 8601 needs a sign, and Postgres has no year 0.
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -26,7 +28,7 @@ const text = (max: number) =>
     .min(1)
     .max(max)
     .refine((value) => !value.includes('\u0000'), 'must not contain U+0000')
-// A certificate of 16 KiB, the longest that is read; nothing else that devices send comes near.
+// A certificate of 16 KiB, the longest accepted; nothing else that devices send is as long.
 const base64 = z.base64().max(22 * 1024)
 const base64url = z.base64url().min(1).max(1_024)
 // 40 characters hold picoseconds and an offset.
@@ -83,7 +85,7 @@ const bundle = z
       .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
       .nullish(),
     device_id: text(64).optional(),
-    // What a device sends as nonce is judged, not refused: a wrong one is a finding.
+    // The device's nonce is evaluated, not refused: a wrong one is a finding.
     session_nonce: text(256).optional(),
     video_manifest: manifest.optional(),
     attestation: z
@@ -127,15 +129,18 @@ export const attestRequest = z
     media: z.union([mediaReference, inlineMedia, streamReference]),
   })
   .meta({ id: 'CaptureSubmission' })
-/** Lines of a batch name media that is already here. */
+/** Lines of a batch name media that is already stored. */
 export const batchLine = z.strictObject({ ...common, media: mediaReference }).meta({ id: 'BatchLine' })
 
 export type AttestRequest = z.infer<typeof attestRequest>
-/** `stream`: the session whose chunks were put together to the media. Ours to say: the schema knows no such member. */
+/** `stream`: the capture session whose chunks became the media. Only we set it: the schema has no such member. */
 export type BatchLine = z.infer<typeof batchLine> & { stream?: string | undefined }
 export type Bundle = z.infer<typeof bundle>
 
-/** What is stored and judged: the body without its media. `bundle` is exactly as sent, for its signature covers it. */
+/**
+ * What is stored and evaluated: the body without its media. `bundle` is exactly as sent, because its signature covers
+ * it.
+ */
 export interface Submission {
   claim?: z.infer<typeof claim> | undefined
   media_type: 'image' | 'video'
@@ -143,7 +148,7 @@ export interface Submission {
   assertion?: string | undefined
   certificate_chain?: string[] | undefined
   signature?: z.infer<typeof signature> | undefined
-  /** The capture session that the media were streamed to. */
+  /** The capture session that the media was streamed to. */
   stream?: string | undefined
 }
 
@@ -162,8 +167,8 @@ export function toSubmission(body: AttestRequest | BatchLine): Submission {
 }
 
 /**
- * The body as it counts for `external_id`: media by its id, so that inline and uploaded are the same content. One text for
- * one content, in whatever order its members came: the schemas above write theirs in their own order.
+ * The body as `external_id` compares it: media by id, so that inline and uploaded media are the same content. Equal
+ * content gives equal text, whatever the order of its members: the schemas above write theirs in a fixed order.
  */
 export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string {
   return JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: mediaId })
@@ -223,10 +228,10 @@ export function checkSubmission(
 
 const ARTICLE: Readonly<Record<string, string>> = { image: 'an image', video: 'a video' }
 
-// Bounded by themselves: at most 10,000, each of a few short fields.
+// Bounded on their own: at most 10,000 chunks, each of a few short fields.
 const withoutChunks = (name: string, value: unknown): unknown => (name === 'chunks' ? undefined : value)
 
-// An id of the other environment is said as such; one that can't be an id is not found, whoever asks.
+// An id of the other environment gets its own message; a malformed id is not found, for every caller.
 function checkWord(
   id: string,
   type: 'dev' | 'med' | 'cap',
@@ -238,29 +243,8 @@ function checkWord(
     checkId(id, type, environment)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // A device that can't exist is a finding of the judgement, like one that does not.
+    // A malformed device id is a finding of the evaluation, like an unknown device.
     if (type === 'dev' && error.code === 'not_found') return
     errors.push({ pointer, code: error.code, detail: error.message })
   }
-}
-
-// What outweighs what, where one submission has several findings: nothing is said of rows before the body is right.
-const OUTWEIGHING = [
-  'environment_mismatch',
-  'invalid_request',
-  'not_found',
-  'conflict',
-] as const satisfies FailureCode[]
-
-function failureOf(code: string): (typeof OUTWEIGHING)[number] {
-  if (code === 'claim_erased') return 'conflict'
-  return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
-}
-
-/** The failure of a single submission, with all of its findings. */
-export function refusalOf(errors: readonly FieldError[]): Failure {
-  const codes = new Set(errors.map(({ code }) => failureOf(code)))
-  const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
-  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
-  return new Failure(code, { detail, errors: [...errors] })
 }

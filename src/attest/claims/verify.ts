@@ -1,11 +1,14 @@
-// What the attest queue does: gather the facts of one submission, judge them (pure), and settle result, claim, events and
-// job in one transaction. Run twice, the second does nothing.
+// The handler of the attest queue: loads the facts of one submission, evaluates them (pure), and settles result, claim,
+// events and job in one transaction. A second run does nothing.
 
+import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
+import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
+import { createReadMedia, MEDIA_BUSY, type MediaFacts, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import type { Facts } from '../factors/facts.ts'
@@ -13,13 +16,10 @@ import { judge } from '../factors/judge.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
-import { failMarks, reopenMarks } from '../reevaluate/mark-rows.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
-import { encodeFacts } from '../reevaluate/stored-facts.ts'
-import type { Gathered } from './gather.ts'
+import type { CaptureContext } from './context.ts'
 import { type HardwareContext, takeCounter, takeNonce } from './hardware-facts.ts'
-import { createLook } from './look.ts'
-import { createReadMedia, MEDIA_BUSY, type MediaFacts } from './media-facts.ts'
+import { createLoadSubmission } from './load.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
@@ -30,20 +30,21 @@ export interface VerifyDeps {
   store: BlobStore
   inspector: Inspector
   c2pa: Pick<C2paReader, 'read'>
-  /** A compact JWS over `payload`, by the environment's record key. */
+  c2paAnchorsOf: MediaFactsDeps['c2paAnchorsOf']
+  /** A compact JWS over `payload`, signed with the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
   now: () => Date
   random?: () => number
-  /** Vendors' revoked keys; without, none is known to be good. */
+  /** Vendors' lists of revoked keys; without them, no key is known to be good. */
   revocations?: ReadRevocations
-  /** What a claim that becomes failed gets; nothing when absent. */
+  /** Opens a case for a claim that becomes failed; absent: none. */
   openCase?: OpenCase | undefined
 }
 
-// What is slow takes seconds, and a crowd must not come back as one.
+// Reading slow files takes seconds, and waiting jobs must not all return at the same time.
 const BUSY_MS = 2_000
 
-// What went wrong stays with the job, for operators: it may name files, addresses and queries.
+// The cause stays with the job, for operators: it may name files, addresses and queries.
 const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
 
 /** The handler of the attest queue. */
@@ -52,42 +53,44 @@ export function createVerify({
   store,
   inspector,
   c2pa,
+  c2paAnchorsOf,
   signRecord,
   now,
   random = Math.random,
   openCase,
   revocations = async () => 'never_fetched',
 }: VerifyDeps): Work<'attest'> {
-  const look = createLook(db)
-  const readMedia = createReadMedia({ db, store, inspector, c2pa })
+  const load = createLoadSubmission(db)
+  const readMedia = createReadMedia({ c2paAnchorsOf, store, inspector, c2pa })
   const readVideo = createReadVideo({ db, store })
   const settle = createSettle({ db, openCase })
   const rejudge = createRejudge({ db, signRecord, now, revocations, openCase })
 
-  async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<JobOutcome> {
     try {
       return await verify(attestationId, job)
     } catch (error) {
       if (error !== MEDIA_BUSY) throw error
-      // Counted as a failure, ten of them would end the evaluation of an honest file that met with slow ones.
+      // This counts as no failure: ten failures would end the evaluation of an honest file that waited behind slow
+      // ones.
       return {
         kind: 'defer',
-        reason: 'too many files wait to be read',
+        reason: 'too many files are waiting to be read',
         delayMs: Math.round(BUSY_MS * (0.5 + random())),
       }
     }
   }
 
-  async function verify(attestationId: string, job: RunningJob): Promise<Outcome> {
-    const found = await look(job.scope, attestationId)
+  async function verify(attestationId: string, job: RunningJob): Promise<JobOutcome> {
+    const found = await load(job.scope, attestationId)
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted, gathered, policy, screening } = found
+    const { submitted, captureContext, policy, screening } = found
     note({ claim: submitted.claimId })
     if (submitted.status === 'cancelled') return { kind: 'done' }
     const gatherFacts = async () =>
       factsOf(
         submitted,
-        gathered,
+        captureContext,
         { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
         await hardwareContext(job, submitted),
         { policy, screening },
@@ -111,7 +114,7 @@ export function createVerify({
         evaluatedAt,
         resultJws,
         signerId,
-        keyOwnerId: gathered.keyOwnerId,
+        keyOwnerId: captureContext.keyOwnerId,
         facts: encodeFacts(facts),
         policyVersion,
       },
@@ -130,17 +133,17 @@ export function createVerify({
 
   return {
     run,
-    bury: async (tx, _scope, { attestationId }) =>
+    onDead: async (tx, _scope, { attestationId }) =>
       void (await Promise.all([markFailed(tx, { id: attestationId }, FAILURE), failMarks(tx, attestationId)])),
-    buryUnread: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
-    unbury: async (tx, _scope, { attestationId }) =>
+    onUnreadableDead: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
+    onRedrive: async (tx, _scope, { attestationId }) =>
       void (await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, attestationId)])),
   }
 }
 
 async function factsOf(
   submitted: SubmittedRow,
-  gathered: Gathered,
+  captureContext: CaptureContext,
   mediaFacts: MediaFacts & Pick<Facts, 'video'>,
   context: HardwareContext,
   known: Pick<Facts, 'policy' | 'screening'>,
@@ -149,7 +152,7 @@ async function factsOf(
   const { claimLossLat: lat, claimLossLng: lng } = submitted
   const claimLossLocation = lat === null || lng === null ? null : { lat, lng }
   return {
-    ...(await gathered.judgeCapture(context)),
+    ...(await captureContext.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
     ...mediaFacts,

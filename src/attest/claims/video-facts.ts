@@ -1,4 +1,4 @@
-// The facts about a video: its stored bytes, read once from end to end, beside its manifest.
+// The facts about a video: its stored bytes, read once from end to end, and its manifest.
 
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -23,7 +23,7 @@ type Submitted = Pick<SubmittedRow, 'submission' | 'mediaSha256' | 'mediaContent
 
 export type ReadVideo = (job: Pick<RunningJob, 'scope' | 'signal'>, submitted: Submitted) => Promise<VideoFacts | null>
 
-/** Null for what is no video. @throws {Error} when the bytes can't be read now. */
+/** Null for media that is no video. @throws {Error} when the bytes can't be read now. */
 export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
   return async (job, submitted) => {
     const { submission, mediaSha256, mediaContentType } = submitted
@@ -42,8 +42,8 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
           type: mediaContentType,
           signal: job.signal,
         })
-        // Every piece is what was said of it: so is the whole. Else it may be the store that has damaged it, and nobody is
-        // to blame for that before it is known.
+        // If every chunk has its declared digest, the whole file has too. Otherwise the store may have damaged it, so
+        // the whole file is checked before the capture is blamed.
         const isAsTold = told.length > 0 && told.every((chunk, index) => chunk.sha256 === pieces.pieces[index]?.sha256)
         if (!isAsTold || pieces.looseBytes > 0) await checkWhole(await open(job.scope, sha256), sha256, job.signal)
         return pieces
@@ -73,7 +73,7 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
   }
 }
 
-/** What a video says instead of what is said of images. */
+/** The video facts take the place of the image facts. */
 export function withVideo(video: VideoFacts | null): Partial<Pick<Facts, 'video' | 'exif'>> {
   return video === null ? {} : { video, exif: { state: 'not_applicable' } }
 }
@@ -86,7 +86,7 @@ interface Sent {
 async function checkWhole(source: Readable, sha256: string, signal: AbortSignal): Promise<void> {
   const whole = createHash('sha256')
   await eachBuffer(source, signal, (buffer) => whole.update(buffer))
-  if (whole.digest('hex') !== sha256) throw new Error('the bytes in the store are not those of their name')
+  if (whole.digest('hex') !== sha256) throw new Error('the bytes in the store don’t match their SHA-256')
 }
 
 function uploaded({ bytes, pieces, looseBytes }: Pieces): ReceivedVideo {

@@ -1,5 +1,5 @@
-// A video's manifest as it is sent. What is there must be of its kind; what is not there is a finding and no refusal, for the
-// device has signed it like that.
+// A video's manifest as sent. A present member must have its type; an absent member is a finding and no refusal,
+// because the device has signed the manifest without it.
 
 import { z } from 'zod'
 import { MAX_VIDEO_BYTES } from '../media/media.ts'
@@ -19,7 +19,7 @@ const chunk = z.strictObject({
   link: digest.optional(),
 })
 
-// A schema reports every value that is wrong, and 70,000 of them took 0.4 s of the thread that serves everybody.
+// A schema reports every wrong value, and 70,000 reports blocked the event loop for 0.4 s.
 const MAX_WRONG_CHUNKS = 10
 
 const { $schema: _, ...chunkSchema } = z.toJSONSchema(chunk)
@@ -36,7 +36,7 @@ const chunks = z
       else {
         wrong += 1
         for (const issue of one.error.issues) {
-          // An issue that was told is one that can be told again; the types keep the two apart.
+          // A reported issue can be reported again; the types keep the two kinds apart.
           context.issues.push({ ...issue, input: value, path: [index, ...issue.path] } as z.core.$ZodRawIssue)
         }
       }
@@ -59,7 +59,7 @@ export const manifest = z
       .max(0xffffffff)
       .optional()
       .describe('Units of the container’s time in a second.'),
-    // Judged and not refused, as the nonce that it must be.
+    // Evaluated, not refused, like the nonce that it must equal.
     chain_seed: z.string().min(1).max(256).optional().describe('The session’s nonce.'),
     chunks: chunks.optional(),
     last_link: digest.optional(),

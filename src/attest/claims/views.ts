@@ -20,7 +20,7 @@ export const attestationStatusView = z
   .enum(['queued', 'evaluated', 'failed', 'cancelled'])
   .meta({ id: 'AttestationStatus' })
 
-/** An attestation; the result's members are there from the moment it is evaluated. */
+/** An attestation; it has the result's members once it is evaluated. */
 export const attestationView = z
   .object({
     attestation_id: z.string(),
@@ -42,8 +42,8 @@ export const attestationView = z
     rules_version: z.string().optional(),
     policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
     result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
-    failure: z.string().optional().describe('Why nobody will try again by itself; POST …/retry starts over.'),
-    erased_at: iso.optional().describe('Since when its media and positions are gone; the signed result stays.'),
+    failure: z.string().optional().describe('Why the evaluation failed; POST …/retry starts it again.'),
+    erased_at: iso.optional().describe('When its media and positions were erased; the signed result stays.'),
   })
   .meta({ id: 'Attestation' })
 
@@ -122,7 +122,7 @@ export function toClaimView(row: ListedClaim): ClaimView {
   }
 }
 
-/** An attestation with what was submitted, for whoever must defend the result. */
+/** An attestation with what was submitted, so that the result can be proved. */
 export const evidenceView = attestationView
   .extend({
     submission: z

@@ -35,8 +35,8 @@ export async function findChallenges(tx: Tx, ids: readonly string[]): Promise<Ch
 }
 
 /**
- * Consumes challenges for the devices beside them, and says of each what it was. Of two answers to one challenge in the same
- * call the first counts.
+ * Consumes each challenge for the device given with it, and returns the state that each was in. Of two answers to one
+ * challenge in the same call the first counts.
  */
 export async function consumeChallenges(
   tx: Tx,
@@ -47,7 +47,7 @@ export async function consumeChallenges(
   for (const { challenge, deviceId } of uses) if (!first.has(challenge)) first.set(challenge, deviceId)
   const challenges = [...first.keys()]
   if (challenges.length === 0) return []
-  // In one order: two imports that answer the same challenges would deadlock otherwise.
+  // In a fixed order: otherwise two imports that answer the same challenges would deadlock.
   const rows = await tx.query<ChallengeRow>(
     `SELECT ${CHALLENGE} FROM device_challenges WHERE challenge = ANY($1::text[]) ORDER BY challenge FOR UPDATE`,
     [challenges],
@@ -67,7 +67,7 @@ export async function consumeChallenges(
   })
 }
 
-/** Which device answered each of these challenges, as far as one did. */
+/** Which device answered each of these challenges, if any. */
 export async function findConsumers(tx: Tx, challenges: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.query<{ challenge: string; deviceId: string }>(
     `SELECT challenge, consumed_by AS "deviceId" FROM device_challenges

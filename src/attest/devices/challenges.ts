@@ -1,4 +1,4 @@
-// Challenges that evidence must answer, so that it was made now and for us. Each is consumed once.
+// Challenges that hardware evidence must answer, which proves that it was made now and for us. Each is consumed once.
 
 import { randomBytes } from 'node:crypto'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -6,7 +6,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { type ChallengeRow, findChallenges, insertChallenges } from './challenge-rows.ts'
 
-/** A fleet's backend asks for them, its phones answer within the day, and it enrolls them together. */
+/** A fleet's backend requests them, its phones answer within the day, and it enrolls the phones together. */
 export const CHALLENGE_SECONDS = 86_400
 export const MAX_CHALLENGES = 1000
 const CHALLENGE_BYTES = 32
@@ -41,7 +41,7 @@ export function createChallenges({ db, now }: ChallengesDeps) {
       return { challenges: made.map(issued) }
     },
 
-    /** Challenges that were issued together; `ids` as `issue` told them to its idempotency key. */
+    /** Challenges that were issued together; `ids` as `issue` stored them with its idempotency key. */
     async reissue(scope: Scope, ids: string): Promise<{ challenges: IssuedChallenge[] }> {
       const wanted = ids.split(' ')
       const rows = await db.tenant(scope, (tx) => findChallenges(tx, wanted))

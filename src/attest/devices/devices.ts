@@ -1,6 +1,8 @@
-// The registry of signing devices. A device is enrolled, expired (its certificate lapsed; the same key with a certificate
-// that is valid now renews it) or revoked, which is the end: the key stays refused.
+// The registry of signing devices. A device is enrolled, expired (its certificate lapsed; a valid certificate for the
+// same key renews it) or revoked, which is final: the key stays refused.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
+import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
@@ -8,14 +10,14 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { type EvidenceRequest, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
+import { type HardwareEvidence, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
-import { requestReevaluation } from '../reevaluate/request.ts'
+import { findCas } from '../trust/rows.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
-import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
-import { replaceVerdict, type Standing, standingOf } from './hardware-rows.ts'
+import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type HardwareStanding, replaceVerdict, standingOf } from './hardware-rows.ts'
 import { type Acting, countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
@@ -23,7 +25,6 @@ import {
   countDevices,
   type DeviceRow,
   type DeviceState,
-  findAnchors,
   findDeviceById,
   findDeviceBySpki,
   listDevices,
@@ -37,10 +38,10 @@ export interface RevokeRequest {
   effective_at?: string | undefined
 }
 
-/** A row, and what it is at the time of the answer. */
-export type Device = DeviceRow & Standing & { state: DeviceState }
+/** A row, and its state at the time of the response. */
+export type Device = DeviceRow & HardwareStanding & { state: DeviceState }
 
-export interface ListQuery {
+export interface DeviceListQuery {
   limit: number
   cursor?: string | undefined
   include?: 'total_count' | undefined
@@ -55,13 +56,13 @@ export interface DevicesDeps {
   db: Pick<Database, 'tenant'>
   pager: Pager
   now: () => Date
-  /** By default nobody's word: no evidence verifies. */
+  /** By default no vendor is trusted: no evidence verifies. */
   trust?: Trust
-  /** What imports may hold in memory at once, all of this process together. */
+  /** How much memory all imports of this process may use together. */
   importBudget?: Budget
 }
 
-// Four of the largest imports at once. They hold what they have read until their last line is there.
+// Four of the largest imports at once. An import stays in memory until its last line has arrived.
 const IMPORT_BUDGET_BYTES = 256 * 1024 * 1024
 
 export type Devices = ReturnType<typeof createDevices>
@@ -75,12 +76,12 @@ export function createDevices({
 }: DevicesDeps) {
   return {
     /**
-     * Enrolls one key. A key that is enrolled already answers its device as it is.
+     * Enrolls one key. For a key that is already enrolled, returns its device unchanged.
      * @throws {Failure} `invalid_request` at `/certificate_chain`; `conflict` when the key belongs to a revoked device.
      */
     async enroll(scope: Acting, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
-      const anchors = anchorsOf(await db.tenant(scope, findAnchors))
+      const anchors = anchorsOf(await db.tenant(scope, (tx) => findCas(tx, 'root_cas')))
       const hardware = { trust, revocations: await trust.revocations() }
       const enrollment = judgeEnrollment(request, { scope, anchors, now: at, hardware })
       if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)
@@ -105,7 +106,7 @@ export function createDevices({
      * Newest first.
      * @throws {Failure} `invalid_request` at `?cursor`.
      */
-    async list(scope: Scope, query: ListQuery): Promise<Page<Device> & { total_count?: number }> {
+    async list(scope: Scope, query: DeviceListQuery): Promise<Page<Device> & { total_count?: number }> {
       const at = now()
       const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
@@ -134,9 +135,9 @@ export function createDevices({
     },
 
     /**
-     * Revokes a device for good. The same revocation again (a client that lost the answer) is answered like the first.
+     * Revokes a device permanently. Repeating the same revocation (a client that lost the response) returns the same.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for a time out of bounds,
-     * `invalid_state_transition` when it was revoked otherwise.
+     * `invalid_state_transition` when it was revoked with other values.
      */
     async revoke(scope: Acting, id: string, request: RevokeRequest, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
@@ -166,12 +167,12 @@ export function createDevices({
     },
 
     /**
-     * Replaces what is known of a device's hardware by newer evidence, which may say less than the old. Evidence that proves
-     * nothing about this device is refused, and leaves everything, the challenge too, as it was.
-     * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request` with the
-     * reasons.
+     * Replaces the hardware facts of a device by those of newer evidence, which may prove less than the old. Evidence
+     * that proves nothing about this device is refused and changes nothing; its challenge stays unused.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request`
+     * with the reasons.
      */
-    async attest(scope: Acting, id: string, request: EvidenceRequest, key?: IdempotencyKey): Promise<Device> {
+    async attest(scope: Acting, id: string, request: HardwareEvidence, key?: IdempotencyKey): Promise<Device> {
       checkId(id, 'dev', scope.environment)
       const at = now()
       const revocations = await trust.revocations()
@@ -184,7 +185,7 @@ export function createDevices({
         const verdict = withChallenge(judged, state)
         if (!isProven(verdict.reasons)) throw refusedEvidence(request, verdict.reasons)
         if (!(await replaceVerdict(tx, scope, id, verdict, at))) {
-          throw new Failure('conflict', { detail: `${id} is revoked: nothing is attested of it any more.` })
+          throw new Failure('conflict', { detail: `${id} is revoked: it accepts no more attestations.` })
         }
         const row = await findDeviceById(tx, id)
         if (row === undefined) throw notFound(id)
@@ -214,7 +215,7 @@ export function createDevices({
       return pager.page(entries, query.limit, (entry) => entry.id, binding)
     },
 
-    /** How many there are of each state, and of each tier by the list of revoked keys as it is known now. */
+    /** How many devices are in each state, and in each tier by the current list of revoked keys. */
     async count(scope: Scope): Promise<{ states: DeviceCounts; tiers: Record<HardwareTier, number> }> {
       const at = now()
       const revocations = await trust.revocations()
@@ -237,20 +238,21 @@ export function createDevices({
 // Long enough to renew a fleet.
 const SOON_MS = 30 * 24 * 3_600_000
 
-function refusedEvidence(request: EvidenceRequest, reasons: readonly Reason[]): Failure {
+function refusedEvidence(request: HardwareEvidence, reasons: readonly Reason[]): Failure {
   return invalidRequest(reasonsOf(request, reasons))
 }
 
-/** What a device is at that time, by its certificate, its revocation and the list of revoked keys. */
+/** The state of a device at that time, by its certificate, its revocation and the list of revoked keys. */
 export function withState(row: DeviceRow, now: Date, revocations: RevocationSnapshot): Device {
   // RFC 5280 4.1.2.5: the last second still counts.
   const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
   return { ...row, ...standingOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }
 }
 
-// A clock that runs a little ahead is forgiven. Later is not offered: a revocation that waits protects nobody.
+// Tolerates a clock that runs slightly ahead. Later times are refused: a scheduled revocation protects nothing until
+// then.
 const MAX_AHEAD_MS = 5 * 60_000
-// No device of ours is that old: an earlier time is a mistake in the caller's arithmetic.
+// No device is older: an earlier time is a mistake of the caller.
 const EARLIEST = new Date('2000-01-01T00:00:00.000Z')
 
 function readEffectiveAt(text: string, now: Date): Date {

@@ -6,8 +6,8 @@ import type { Acting } from './history-rows.ts'
 import { type EnrolledKey, enrollDevices, type NewDevice } from './rows.ts'
 
 /**
- * Enrolls devices and keeps what their evidence proved, with challenges of ours consumed for it. Evidence that proves nothing
- * leaves a device of tier none that says why.
+ * Enrolls devices with what their evidence proved, and consumes its challenges. Evidence that proves nothing gives a
+ * device of tier none, with the reasons.
  */
 export async function enrollWithEvidence(
   tx: Tx,

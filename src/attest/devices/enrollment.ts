@@ -1,23 +1,24 @@
-// Judges a certificate chain that wants to become a device: from what the caller sent to a row, or to the list of what is
-// wrong with it. No I/O; the clock and the trust anchors are arguments.
+// Checks a certificate chain at enrollment: turns the caller's request into a row, or into a list of errors. No I/O;
+// the clock and the trust anchors are arguments.
 
 import type { FieldError } from '#src/failure.ts'
-import { type Certificate, CHAIN_LIMITS, checkChain, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
+import { type Certificate, CHAIN_LIMITS, checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import {
   type EvidenceContext,
-  type EvidenceRequest,
+  type HardwareEvidence,
   judgeEvidence,
   type NewEvidence,
   NO_TRUST,
 } from '../hardware/evidence.ts'
-import type { NewDevice, RootCaRow } from './rows.ts'
+import { decodeBase64 } from '../trust/certificates.ts'
+import type { NewDevice } from './rows.ts'
 
 export interface EnrollRequest {
   name?: string | undefined
   /** Base64 (RFC 4648 section 4) of DER, leaf first. */
   certificate_chain: string[]
-  attestation?: EvidenceRequest | undefined
+  attestation?: HardwareEvidence | undefined
 }
 
 export type Enrollment =
@@ -28,16 +29,18 @@ interface EnrollmentContext {
   scope: Scope
   anchors: readonly Certificate[]
   now: Date
-  /** By default nobody's word. */
+  /** By default no vendor is trusted. */
   hardware?: Pick<EvidenceContext, 'trust' | 'revocations'>
 }
 
-/** Whether the chain leads from a P-256 device key to a registered root, now; and what the evidence beside it proves. */
+/**
+ * Whether the chain leads from a P-256 device key to a registered root, now; and what the evidence sent with it proves.
+ */
 export function judgeEnrollment(request: EnrollRequest, context: EnrollmentContext): Enrollment {
   const { scope, anchors, now, hardware = { trust: NO_TRUST, revocations: 'never_fetched' } } = context
   const { maxCertificates } = CHAIN_LIMITS
   const { certificate_chain: encoded } = request
-  // Before any of them is decoded: the number alone settles it.
+  // Checked before any is decoded: the number alone suffices.
   if (encoded.length > maxCertificates) {
     return refuse(
       '/certificate_chain',
@@ -70,7 +73,7 @@ export function judgeEnrollment(request: EnrollRequest, context: EnrollmentConte
       `has a key that is ${leaf.keyAlgorithm}: captures are signed with P-256`,
     )
   }
-  // Who holds a key that issues certificates can enroll devices at will: it must not sit in a phone.
+  // A key that may issue certificates can enroll any number of devices, so it must not be in a phone.
   if (leaf.isCa) return refuse('/certificate_chain/0', 'is_a_ca', 'is a CA certificate, not that of a device')
 
   if (anchors.length === 0) {
@@ -86,29 +89,10 @@ export function judgeEnrollment(request: EnrollRequest, context: EnrollmentConte
   return { isAccepted: true, device: deviceOf(leaf, { request, chain, scope, now }), evidence }
 }
 
-/** A key that was revoked stays so, whatever certificate it comes in. */
+/** A revoked key stays revoked, whatever certificate it comes with. */
 export function revokedKey(deviceId: string): FieldError {
   const detail = `the key belongs to ${deviceId}, which is revoked: a device comes back with a new key`
   return { pointer: '/certificate_chain/0', code: 'device_revoked', detail }
-}
-
-/** Strict: Node's own decoder skips what it doesn't know, and takes the URL alphabet too. */
-export function decodeBase64(text: string): Buffer | undefined {
-  if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
-  const bytes = Buffer.from(text, 'base64')
-  // RFC 4648 3.5: padding bits that are not zero would give one certificate several spellings.
-  return bytes.toString('base64') === text ? bytes : undefined
-}
-
-/**
- * Root CAs as they are needed to judge: as a rule from the cache of certificates. One that was registered under wider limits
- * and would be refused today anchors nothing.
- */
-export function anchorsOf(roots: readonly RootCaRow[]): Certificate[] {
-  return roots.flatMap(({ certificate }) => {
-    const parsed = parseCertificate(certificate)
-    return parsed.ok ? [parsed.certificate] : []
-  })
 }
 
 const BASE64 =
@@ -127,7 +111,7 @@ function deviceOf(
     name: request.name ?? null,
     spki: leaf.spki,
     spkiDigest: leaf.spkiDigest,
-    // The parser's own copies: the intermediates that a whole fleet shares are then held once.
+    // The parser's own copies, so that intermediates shared by a whole fleet are held once.
     certificateChain: chain.map(({ der }) => der),
     certificateSubject: leaf.subject,
     notBefore: leaf.notBefore,

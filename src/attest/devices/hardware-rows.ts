@@ -1,10 +1,10 @@
-// What evidence proved of a device. The column hardware_tier holds the tier as proven; what counts today depends on the
-// vendor's list of revoked keys as well, and is worked out wherever it is asked.
+// What evidence proved about a device. The column hardware_tier holds the tier as proven; the tier that counts now also
+// depends on the vendor's list of revoked keys, and is computed at each read.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
 import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
-import type { HardwareTier, Verdict } from '../hardware/verdict.ts'
+import type { EvidenceVerdict, HardwareTier } from '../hardware/verdict.ts'
 import { type Acting, entriesOfWritten } from './history-rows.ts'
 
 export interface HardwareColumns {
@@ -20,22 +20,22 @@ export interface HardwareColumns {
 export const HARDWARE = `hardware_tier AS "provenTier", hardware AS evidence,
   attestation_serials AS "attestationSerials", attest_key AS "attestKey", attest_counter AS "attestCounter"`
 
-export interface Standing {
+export interface HardwareStanding {
   hardwareTier: HardwareTier
   revocation: Revocation
 }
 
-/** What the proof is worth by the list that is known now. */
+/** What the proof is worth by the current list. */
 export function standingOf(
   { provenTier, attestationSerials }: Pick<HardwareColumns, 'provenTier' | 'attestationSerials'>,
   revocations: RevocationSnapshot,
   now: Date,
-): Standing {
+): HardwareStanding {
   const revocation = findRevocation(attestationSerials, revocations, now)
   return { hardwareTier: isStanding(revocation) ? provenTier : 'none', revocation }
 }
 
-/** The same as a condition on rows; pushes what it needs to `values`. */
+/** The same as a condition on rows; appends its parameters to `values`. */
 export function tierCondition(tier: HardwareTier, revocations: RevocationSnapshot, values: unknown[]): string {
   const place = `$${values.push(tier)}`
   if (revocations === 'off') return `hardware_tier = ${place}`
@@ -49,10 +49,10 @@ export function tierCondition(tier: HardwareTier, revocations: RevocationSnapsho
 export interface StoredVerdict {
   /** SHA-256 of the device's SubjectPublicKeyInfo. */
   spkiDigest: Buffer
-  verdict: Verdict
+  verdict: EvidenceVerdict
 }
 
-/** Keeps verdicts with devices that have none. What a device has already is for a refresh to replace. */
+/** Stores verdicts for devices that have none. Only a refresh replaces an existing one. */
 export async function adoptVerdicts(
   tx: Tx,
   acting: Acting,
@@ -60,7 +60,7 @@ export async function adoptVerdicts(
   at: Date,
 ): Promise<void> {
   if (verdicts.length === 0) return
-  // By an object and not by a table to join: a planner without statistics would compare each row with each.
+  // As an object and not a table to join: a planner without statistics would compare every pair of rows.
   const byDigest = Object.fromEntries(
     verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
   )
@@ -81,7 +81,7 @@ export async function replaceVerdict(
   tx: Tx,
   acting: Acting,
   deviceId: string,
-  verdict: Verdict,
+  verdict: EvidenceVerdict,
   at: Date,
 ): Promise<boolean> {
   const values: unknown[] = [deviceId, JSON.stringify(columnsOf(verdict, at))]
@@ -107,7 +107,7 @@ const SET = (source: string) => `hardware_tier = ${source} ->> 'tier', hardware 
   attestation_serials = ARRAY(SELECT jsonb_array_elements_text(${source} -> 'serials')),
   attest_key = decode(${source} ->> 'attestKey', 'base64'), attest_counter = (${source} ->> 'attestCounter')::bigint`
 
-function columnsOf(verdict: Verdict, at: Date) {
+function columnsOf(verdict: EvidenceVerdict, at: Date) {
   return {
     tier: verdict.provenTier,
     evidence: keptOf(verdict, at),

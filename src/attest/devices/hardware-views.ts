@@ -35,14 +35,16 @@ const appleView = z
   })
   .meta({ id: 'AppleHardware' })
 
-/** What the server verified of a device's hardware, and why it counts for less where it does. */
+/** What the server verified of a device's hardware, and the reasons for a lower tier. */
 export const hardwareView = z
   .object({
     format: z.enum(['android-key', 'apple-appattest']),
     proven_tier: z
       .string()
-      .describe('What the evidence proves; hardware_tier is what counts by the list of revoked keys too.'),
-    reasons: z.array(z.object({ code: z.string(), detail: z.string() })).describe('None: it proved the tier.'),
+      .describe('What the evidence proves; hardware_tier takes the list of revoked keys into account too.'),
+    reasons: z
+      .array(z.object({ code: z.string(), detail: z.string() }))
+      .describe('Empty when the evidence proved the tier.'),
     android: androidView.nullable(),
     apple: appleView.nullable(),
     verified_at: z.string(),
@@ -53,7 +55,7 @@ export const hardwareView = z
         serial: z.string().nullable(),
         status: z.string().nullable(),
       })
-      .describe('By the vendor’s list as it is known now.'),
+      .describe('By the vendor’s list as last fetched.'),
   })
   .meta({ id: 'Hardware' })
 

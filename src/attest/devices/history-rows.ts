@@ -1,21 +1,21 @@
-// What happened to devices. Entries are written by the statement of the change itself, so that neither is ever there alone.
+// The history of devices. The statement that makes a change also writes its entry, so that neither exists alone.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
-/** On whose behalf something changes. */
+/** On whose behalf a change is made. */
 export type Acting = Scope & {
   keyId?: string | undefined
-  /** Who the key says it is. */
+  /** The person that the caller of the key names. */
   actor?: string | undefined
 }
 
 export const ENTRY_KINDS = ['enrolled', 'renewed', 'attested', 'revoked'] as const
-export type EntryKind = (typeof ENTRY_KINDS)[number]
+export type DeviceEntryKind = (typeof ENTRY_KINDS)[number]
 
 export interface DeviceEntry {
   id: string
-  kind: EntryKind
+  kind: DeviceEntryKind
   actor: string | null
   keyId: string | null
   reason: string | null
@@ -23,15 +23,15 @@ export interface DeviceEntry {
   at: Date
 }
 
-// Sorts by the time that the entry states, as cursors want it, and then by when it was written: an enrolment and what its
-// evidence proved are of the same moment.
+// Sorts by the entry's stated time, as cursors need it, and then by its insertion: an enrollment and the result of its
+// evidence have the same time.
 const ENTRY_ID = (at: string) =>
   `lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000000)::bigint), 14, '0') || left(gen_random_uuid()::text, 8)`
 
 /**
- * The insertion of entries for the devices that a statement has written: put after a CTE `written` with the columns of
- * `devices` that `kind`, `reason` and `detail` name (SQL). Pushes what it needs to `values`.
+ * The insertion of entries for devices that a statement has written. Append it to a CTE `written` with the columns of
+ * `devices` that `kind`, `reason` and `detail` (SQL) use. Appends its parameters to `values`.
  */
 export function entriesOfWritten(
   acting: Acting,
@@ -63,7 +63,7 @@ export interface DeviceCounts {
   enrolled: number
   expired: number
   revoked: number
-  /** Of the enrolled: their certificates lapse before then. */
+  /** Enrolled devices whose certificates lapse before that time. */
   expiring: number
 }
 

@@ -1,18 +1,20 @@
-// A fleet at once. A bad line never spoils the others, and nothing is written before the last line has arrived: an upload
-// that breaks leaves nothing.
+// Enrolls a fleet at once. An invalid line does not affect the others, and nothing is written before the last line has
+// arrived: an interrupted upload stores nothing.
 
 import { setImmediate } from 'node:timers/promises'
+import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
+import { findCas } from '../trust/rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
-import { anchorsOf, type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
+import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import type { Acting } from './history-rows.ts'
-import { type EnrolledKey, findAnchors, type NewDevice } from './rows.ts'
+import type { EnrolledKey, NewDevice } from './rows.ts'
 
-/** A line as far as its shape goes; `line` counts from 1. */
+/** A line after the check of its shape; `line` counts from 1. */
 export type ImportLine = { line: number } & ({ request: EnrollRequest } | { errors: FieldError[] })
 
 export interface ImportResult {
@@ -24,13 +26,13 @@ export interface ImportDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
   trust: Trust
-  /** What imports may hold in memory at once, all of this process together. */
+  /** How much memory all imports of this process may use together. */
   budget: Budget
 }
 
 /**
- * Enrolls what can be enrolled. Of lines with one key the first counts; the others, and keys that were enrolled before,
- * answer the device that there is.
+ * Enrolls the valid lines. Of lines with one key the first counts; for the others, and for keys enrolled before,
+ * returns the existing device.
  * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
  */
 export async function importDevices(
@@ -41,7 +43,12 @@ export async function importDevices(
 ): Promise<ImportResult> {
   const at = now()
   const hardware = { trust, revocations: await trust.revocations() }
-  const context = { scope, anchors: anchorsOf(await db.tenant(scope, findAnchors)), now: at, hardware }
+  const context = {
+    scope,
+    anchors: anchorsOf(await db.tenant(scope, (tx) => findCas(tx, 'root_cas'))),
+    now: at,
+    hardware,
+  }
   const rejected: ImportResult['rejected'] = []
   const keys: { line: number; key: string }[] = []
   const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()
@@ -49,7 +56,7 @@ export async function importDevices(
   let held = 0
 
   function hold(bytes: number): void {
-    if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once: try again.')
+    if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once. Retry later.')
     held += bytes
   }
 
@@ -87,9 +94,9 @@ export async function importDevices(
   }
 }
 
-// What a line holds besides its chain, generously: its findings, or its row and its place in the answer.
+// The upper estimate of a line's memory besides its chain: its errors, or its row and its entry in the response.
 const BYTES_PER_LINE = 1024
-// A statement of 500 chains is some 2 MB on its way; ten thousand at once would be held three times over.
+// A statement of 500 chains is about 2 MB when sent; ten thousand at once would be held three times in memory.
 const ROWS_PER_STATEMENT = 500
 
 async function enrollAll(
@@ -99,7 +106,7 @@ async function enrollAll(
   at: Date,
 ): Promise<Map<string, EnrolledKey>> {
   const enrolled = new Map<string, EnrolledKey>()
-  // Over all statements one order of keys: without it two imports of one fleet could wait for each other.
+  // One order of keys across all statements: otherwise two imports of one fleet could deadlock.
   devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
   for (let start = 0; start < devices.length; start += ROWS_PER_STATEMENT) {
     const rows = await enrollWithEvidence(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
@@ -112,8 +119,8 @@ function keyOf({ spkiDigest }: { spkiDigest: Buffer }): string {
   return spkiDigest.toString('latin1')
 }
 
-// A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates. After this
-// long the other requests get their turn.
+// A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates.
+// After this long the event loop serves other requests.
 const BREATH_MS = 8
 
 function createBreather(): () => Promise<void> {

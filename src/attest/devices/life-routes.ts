@@ -1,4 +1,4 @@
-// What happens to devices after they were enrolled.
+// Routes for enrolled devices: counts, history, newer evidence.
 
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
@@ -29,7 +29,7 @@ const entryView = z
   .object({
     kind: z.enum(ENTRY_KINDS),
     at: z.string(),
-    actor: z.string().nullable().describe('As the caller named it.'),
+    actor: z.string().nullable().describe('As the caller stated it.'),
     key_id: z.string().nullable(),
     reason: z.string().nullable(),
     detail: z.record(z.string(), z.unknown()),
@@ -41,10 +41,10 @@ const countsView = z
     object: z.literal('device_counts'),
     total: z.number().int(),
     by_state: z.object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() }),
-    expiring_soon: z.number().int().describe('Of the enrolled: those whose certificate lapses within 30 days.'),
+    expiring_soon: z.number().int().describe('Enrolled devices whose certificate expires within 30 days.'),
     by_hardware_tier: z
       .record(hardwareTierView, z.number().int())
-      .describe('Of all: what counts by the list of revoked keys too.'),
+      .describe('All devices by the tier that counts, the list of revoked keys included.'),
   })
   .meta({ id: 'DeviceCounts' })
 
@@ -56,7 +56,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         path: '/v1/admin/devices/counts',
         operationId: 'countDevices',
         tag: 'Devices',
-        summary: 'How many devices there are of each state and hardware tier',
+        summary: 'Number of devices by state and hardware tier',
         scope: 'admin',
         view: countsView,
         status: [200],
@@ -80,7 +80,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         operationId: 'getDeviceHistory',
         params: idParams('dev'),
         tag: 'Devices',
-        summary: 'What happened to one device, newest first',
+        summary: 'The history of one device, newest first',
         scope: 'admin',
         query: z.strictObject({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(entryView),
@@ -107,7 +107,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         path: '/v1/admin/devices/attestations',
         operationId: 'attestDevices',
         tag: 'Devices',
-        summary: 'Newer evidence of up to 10,000 devices’ hardware, as NDJSON',
+        summary: 'Replace the hardware evidence of up to 10,000 devices, as NDJSON',
         scope: 'admin',
         rawBody: { contentTypes: [LINES_TYPE] },
         maxBodyBytes: MAX_IMPORT_BYTES,
@@ -128,7 +128,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
           })),
         }
       },
-      // A repeat does it again and finds it done: it never comes here.
+      // Never called: a repeat runs the handler again, which changes nothing.
       async () => ({ object: 'device_refresh' as const, accepted: 0, rejected: [], devices: [] }),
     ),
   ]

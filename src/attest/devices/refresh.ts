@@ -1,5 +1,5 @@
-// Newer evidence for a fleet at once, under the rules of an import: a bad line never spoils the others, and nothing is written
-// before the last line has arrived.
+// Newer evidence for a fleet at once, under the rules of an import: an invalid line does not affect the others, and
+// nothing is written before the last line has arrived.
 
 import { setImmediate } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -7,8 +7,8 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
-import { type EvidenceRequest, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
-import { isProven, type Reason, type Verdict } from '../hardware/verdict.ts'
+import { type HardwareEvidence, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
+import { type EvidenceVerdict, isProven, type Reason } from '../hardware/verdict.ts'
 import { consumeChallenges, findConsumers } from './challenge-rows.ts'
 import { replaceVerdict } from './hardware-rows.ts'
 import type { Acting } from './history-rows.ts'
@@ -16,22 +16,22 @@ import { type DeviceRow, findDevicesByIds } from './rows.ts'
 
 export interface RefreshRequest {
   device_id: string
-  attestation: EvidenceRequest
+  attestation: HardwareEvidence
 }
 
-/** A line as far as its shape goes; `line` counts from 1. */
+/** A line after the check of its shape; `line` counts from 1. */
 export type RefreshLine = { line: number } & ({ request: RefreshRequest } | { errors: FieldError[] })
 
 export interface RefreshResult {
   rejected: { line: number; errors: FieldError[] }[]
-  devices: { line: number; deviceId: string; provenTier: Verdict['provenTier'] }[]
+  devices: { line: number; deviceId: string; provenTier: EvidenceVerdict['provenTier'] }[]
 }
 
 export interface RefreshDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
   trust: Trust
-  /** What imports may hold in memory at once, all of this process together. */
+  /** How much memory all imports of this process may use together. */
   budget: Budget
 }
 
@@ -39,12 +39,12 @@ interface Judged {
   line: number
   deviceId: string
   challenge: string
-  request: EvidenceRequest
-  verdict: Verdict
+  request: HardwareEvidence
+  verdict: EvidenceVerdict
 }
 
 /**
- * Replaces what is known of the devices' hardware. Of lines about one device the first counts.
+ * Replaces the hardware facts of the devices. Of lines about one device the first counts.
  * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
  */
 export async function refreshDevices(
@@ -55,14 +55,14 @@ export async function refreshDevices(
 ): Promise<RefreshResult> {
   const at = now()
   const rejected: RefreshResult['rejected'] = []
-  const wanted = new Map<string, { line: number; request: EvidenceRequest }>()
+  const wanted = new Map<string, { line: number; request: HardwareEvidence }>()
   let held = 0
   const refuse = (line: number, ...errors: FieldError[]) => void rejected.push({ line, errors })
 
   try {
     for await (const one of lines) {
       const bytes = BYTES_PER_LINE + ('request' in one ? sizeOf(one.request.attestation) : 0)
-      if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once: try again.')
+      if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once. Retry later.')
       held += bytes
       if ('errors' in one) {
         refuse(one.line, ...one.errors)
@@ -88,7 +88,7 @@ export async function refreshDevices(
   }
 
   async function judgeChunk(
-    chunk: readonly [id: string, wish: { line: number; request: EvidenceRequest }][],
+    chunk: readonly [id: string, wish: { line: number; request: HardwareEvidence }][],
     rows: ReadonlyMap<string, DeviceRow>,
     refuseLine: typeof refuse,
   ): Promise<Judged[]> {
@@ -107,15 +107,15 @@ export async function refreshDevices(
       const verdict = judgeEvidence(request, row.spki, { trust, revocations, environment: acting.environment, at })
       if (isProven(verdict.reasons)) judged.push({ line, deviceId, challenge: request.challenge, request, verdict })
       else refuseLine(line, ...reasonsOf(request, verdict.reasons, '/attestation'))
-      // One is about a millisecond of certificates; the other requests get their turn.
+      // Each costs about a millisecond of certificate work; yields to other requests.
       await setImmediate()
     }
     return judged
   }
 }
 
-/** Why evidence was refused, at its places in the request. */
-export function reasonsOf({ format }: EvidenceRequest, reasons: readonly Reason[], place = ''): FieldError[] {
+/** Why evidence was refused, with pointers into the request. */
+export function reasonsOf({ format }: HardwareEvidence, reasons: readonly Reason[], place = ''): FieldError[] {
   const evidence = `${place}${format === 'android-key' ? '/chain' : '/object'}`
   return reasons.map(({ code, detail }) => ({
     pointer: code.startsWith('challenge_') ? `${place}/challenge` : evidence,
@@ -124,7 +124,7 @@ export function reasonsOf({ format }: EvidenceRequest, reasons: readonly Reason[
   }))
 }
 
-// What a line holds besides its evidence, generously.
+// The upper estimate of a line's memory besides its evidence.
 const BYTES_PER_LINE = 1024
 const CHUNK = 500
 const TWICE = 'is in an earlier line already, which counts'
@@ -135,7 +135,7 @@ function chunksOf<Item>(items: readonly Item[]): Item[][] {
   )
 }
 
-function sizeOf(request: EvidenceRequest): number {
+function sizeOf(request: HardwareEvidence): number {
   return request.format === 'android-key'
     ? request.chain.reduce((sum, der) => sum + der.length, 0)
     : request.object.length
@@ -155,7 +155,7 @@ function revoked(id: string): FieldError {
   return {
     pointer: '/device_id',
     code: 'device_revoked',
-    detail: `${id} is revoked: nothing is attested of it any more`,
+    detail: `${id} is revoked: it accepts no more attestations`,
   }
 }
 
@@ -166,7 +166,7 @@ async function replaceAll(
   { at, isReplayed }: { at: Date; isReplayed: boolean },
 ): Promise<RefreshResult> {
   const result: RefreshResult = { rejected: [], devices: [] }
-  // In one order, as everybody locks them.
+  // Every transaction locks devices in this order.
   for (const chunk of chunksOf(judged.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))) {
     const states = await consumeChallenges(tx, chunk, at)
     const consumers = isReplayed

@@ -13,23 +13,13 @@ import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
 import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
-import type { RootCas } from './roots.ts'
-import {
-  anchorRequest,
-  deletedView,
-  deviceView,
-  importView,
-  rootCaView,
-  toDeviceView,
-  toImportView,
-  toRootCaView,
-} from './views.ts'
+import { deviceView, importView, toDeviceView, toImportView } from './views.ts'
 
 const JSON_TYPE = 'application/json'
 
 const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
 
-// The raw body does not pass the check that JSON bodies pass for U+0000, which Postgres can't store.
+// The check of JSON bodies for U+0000, which Postgres can't store, does not cover the raw body.
 const name = z
   .string()
   .min(1)
@@ -52,14 +42,9 @@ const challengesView = z
   })
   .meta({ id: 'Challenges' })
 
-export function deviceRoutes(devices: Devices, challenges: Challenges, rootCas: RootCas): Route[] {
-  // Before the registry's own: a word of theirs must not pass for an id.
-  return [
-    ...deviceLifeRoutes(devices),
-    ...registryRoutes(devices),
-    ...evidenceRoutes(devices, challenges),
-    ...rootCaRoutes(rootCas),
-  ]
+export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
+  // Before the registry's own routes: their path segments must not be taken for ids.
+  return [...deviceLifeRoutes(devices), ...registryRoutes(devices), ...evidenceRoutes(devices, challenges)]
 }
 
 function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
@@ -70,7 +55,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         path: '/v1/admin/devices/challenges',
         operationId: 'createChallenges',
         tag: 'Devices',
-        summary: 'Issue challenges that hardware evidence must answer: each once, within a day',
+        summary: 'Issue challenges for hardware evidence: each is valid once, for a day',
         scope: 'admin',
         body: z.strictObject({ count: z.number().int().min(1).max(MAX_CHALLENGES) }),
         view: challengesView,
@@ -86,7 +71,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         operationId: 'attestDevice',
         params: idParams('dev'),
         tag: 'Devices',
-        summary: 'Replace what is known of a device’s hardware by newer evidence',
+        summary: 'Replace the hardware evidence of a device by newer evidence',
         scope: 'admin',
         body: evidenceRequest,
         view: deviceView,
@@ -165,7 +150,7 @@ function registryRoutes(devices: Devices): Route[] {
         operationId: 'revokeDevice',
         params: idParams('dev'),
         tag: 'Devices',
-        summary: 'Revoke a device for good',
+        summary: 'Revoke a device permanently',
         scope: 'admin',
         body: z.strictObject({
           reason: z.string().min(1).max(500),
@@ -173,7 +158,7 @@ function registryRoutes(devices: Devices): Route[] {
           effective_at: z.iso
             .datetime({ offset: true })
             .optional()
-            .describe('Since when its captures are not to be trusted. Now when absent; may lie in the past.'),
+            .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),
         }),
         view: deviceView,
         status: [200],
@@ -181,75 +166,6 @@ function registryRoutes(devices: Devices): Route[] {
       async ({ caller, params, body, idempotencyKey }) =>
         toDeviceView(await devices.revoke(caller, params.id, body, idempotencyKey)),
       async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
-    ),
-  ]
-}
-
-function rootCaRoutes(rootCas: RootCas): Route[] {
-  return [
-    endpoint(
-      {
-        method: 'POST',
-        path: '/v1/admin/root-cas',
-        operationId: 'createRootCa',
-        tag: 'Devices',
-        summary: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
-        scope: 'admin',
-        body: anchorRequest,
-        view: rootCaView,
-        status: [200],
-      },
-      async ({ caller, body, idempotencyKey }) => toRootCaView(await rootCas.register(caller, body, idempotencyKey)),
-      async ({ caller }, id) => toRootCaView(await rootCas.get(caller, id)),
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/v1/admin/root-cas',
-        operationId: 'listRootCas',
-        tag: 'Devices',
-        summary: 'Root CAs, newest first',
-        scope: 'admin',
-        query: z.strictObject(listQuery),
-        view: listOf(rootCaView),
-        status: [200],
-      },
-      async ({ caller, query }) => {
-        const { data, ...page } = await rootCas.list(caller, query)
-        return { ...page, data: data.map(toRootCaView) }
-      },
-    ),
-    endpoint(
-      {
-        method: 'GET',
-        path: '/v1/admin/root-cas/:id',
-        operationId: 'getRootCa',
-        params: idParams('rca'),
-        tag: 'Devices',
-        summary: 'One root CA',
-        scope: 'admin',
-        view: rootCaView,
-        status: [200],
-      },
-      async ({ caller, params }) => toRootCaView(await rootCas.get(caller, params.id)),
-    ),
-    endpoint(
-      {
-        method: 'DELETE',
-        path: '/v1/admin/root-cas/:id',
-        operationId: 'deleteRootCa',
-        params: idParams('rca'),
-        tag: 'Devices',
-        summary: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
-        scope: 'admin',
-        view: deletedView,
-        status: [200],
-      },
-      async ({ caller, params, idempotencyKey }) => {
-        await rootCas.remove(caller, params.id, idempotencyKey)
-        return { id: params.id, deleted: true as const }
-      },
-      async (_, id) => ({ id, deleted: true as const }),
     ),
   ]
 }
@@ -271,5 +187,5 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
   }
   const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
-  return parsed.value as EnrollRequest // What the schema has just said.
+  return parsed.value as EnrollRequest // The schema has just checked it.
 }

@@ -1,8 +1,7 @@
-// One key is one device of its account and environment, for ever (devices_spki_key): two enrolments of a key that run at
-// once end with one row, and a revoked key can't come back.
+// One key is one device of its account and environment, permanently (devices_spki_key): two concurrent enrollments of a
+// key end with one row, and a revoked key can't return.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
@@ -17,7 +16,7 @@ export interface DeviceRow extends HardwareColumns {
   spki: Buffer
   /** SHA-256 of `spki`. */
   spkiDigest: Buffer
-  /** DER, leaf first, as the enrolment sent them. */
+  /** DER, leaf first, as sent at the enrollment. */
   certificateChain: Buffer[]
   notBefore: Date
   notAfter: Date
@@ -38,7 +37,7 @@ export interface NewDevice {
   notAfter: Date
 }
 
-/** What an enrolment of a key ended with: a row of its own, or the row that the key had already. */
+/** The result of enrolling a key: a new row, or the existing row of the key. */
 export interface EnrolledKey {
   id: string
   spkiDigest: Buffer
@@ -46,9 +45,9 @@ export interface EnrolledKey {
 }
 
 /**
- * Inserts the devices whose keys are new, and renews the certificates of expired ones; enrolled and revoked rows stay as
- * they are. The keys must differ from each other and come sorted by digest: a common order keeps two imports of the same
- * fleet from deadlocking.
+ * Inserts the devices whose keys are new, and renews the certificates of expired ones; enrolled and revoked rows stay
+ * as they are. The keys must be distinct and sorted by digest: a common order keeps two imports of the same fleet from
+ * deadlocking.
  */
 export async function enrollDevices(
   tx: Tx,
@@ -79,7 +78,7 @@ export async function enrollDevices(
     },
     values,
   )
-  // unnest flattens arrays of arrays, so a chain travels as one text.
+  // unnest flattens nested arrays, so a chain is sent as one text.
   await tx.query(
     `WITH written AS (INSERT INTO devices (account_id, environment, id, name, spki, spki_digest, certificate_chain, certificate_subject,
        not_before, not_after, enrolled_at)
@@ -93,16 +92,16 @@ export async function enrollDevices(
      ON CONFLICT ON CONSTRAINT devices_spki_key DO UPDATE SET
        certificate_chain = excluded.certificate_chain,
        certificate_subject = excluded.certificate_subject,
-       -- Captures of the time before the renewal are still to arrive: what was valid then stays so.
+       -- Captures from before the renewal may still arrive: what was valid then stays valid.
        not_before = least(devices.not_before, excluded.not_before),
        not_after = excluded.not_after
      WHERE devices.revoked_at IS NULL AND devices.not_after < $3
-     -- Only a row that is new has no xmax.
+     -- Only a new row has no xmax.
      RETURNING account_id, environment, id, certificate_subject, not_after, xmax = 0 AS is_new)
      ${entries}`,
     values,
   )
-  // A statement of its own: it sees the rows that a concurrent enrolment committed while ours waited for it.
+  // A separate statement: it sees the rows that a concurrent enrollment committed while ours waited for it.
   return tx.query<EnrolledKey>(
     `SELECT id, spki_digest AS "spkiDigest", revoked_at IS NOT NULL AS "isRevoked"
      FROM devices WHERE spki_digest = ANY($1::bytea[])`,
@@ -127,13 +126,13 @@ export async function findDeviceBySpki(tx: Tx, digest: Buffer): Promise<DeviceRo
 
 export interface DeviceFilter {
   state?: DeviceState | undefined
-  /** What counts by the list of revoked keys beside it. */
+  /** What counts by the list of revoked keys given with it. */
   tier?: { tier: HardwareTier; revocations: RevocationSnapshot } | undefined
   enrolledGte?: Date | undefined
   enrolledLt?: Date | undefined
 }
 
-/** Newest first. `now` decides which are expired; `before` is the id that the last page ended with. */
+/** Newest first. `now` decides which are expired; `before` is the last id of the previous page. */
 export async function listDevices(
   tx: Tx,
   filter: DeviceFilter,
@@ -184,66 +183,6 @@ export async function revokeDevice(
   )
   return device
 }
-
-export interface RootCaRow {
-  id: string
-  name: string
-  /** DER. */
-  certificate: Buffer
-  /** SHA-256 of `certificate`. */
-  fingerprint: Buffer
-  notBefore: Date
-  notAfter: Date
-  createdAt: Date
-}
-
-export type NewRootCa = RootCaRow & { subject: string }
-
-/** Every trust anchor of the account and environment: at most `MAX_ROOT_CAS`. */
-export async function findAnchors(tx: Tx): Promise<RootCaRow[]> {
-  return tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas ORDER BY id`)
-}
-
-/** Serialises the registrations of one account and environment, so that counting before inserting holds. */
-export async function lockRootCas(tx: Tx, scope: Scope): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `root_cas ${scope.accountId} ${scope.environment}`,
-  ])
-}
-
-export async function insertRootCa(tx: Tx, scope: Scope, root: NewRootCa): Promise<void> {
-  await tx.query(
-    `INSERT INTO root_cas (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after,
-       created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      scope.accountId,
-      scope.environment,
-      root.id,
-      root.name,
-      root.certificate,
-      root.fingerprint,
-      root.subject,
-      root.notBefore,
-      root.notAfter,
-      root.createdAt,
-    ],
-  )
-}
-
-export async function findRootCa(tx: Tx, id: string): Promise<RootCaRow | undefined> {
-  const [root] = await tx.query<RootCaRow>(`SELECT ${ROOT_CA} FROM root_cas WHERE id = $1`, [id])
-  return root
-}
-
-/** False when there is no such root. */
-export async function deleteRootCa(tx: Tx, id: string): Promise<boolean> {
-  const gone = await tx.query('DELETE FROM root_cas WHERE id = $1 RETURNING id', [id])
-  return gone.length === 1
-}
-
-const ROOT_CA = `id, name, certificate, fingerprint, not_before AS "notBefore", not_after AS "notAfter",
-  created_at AS "createdAt"`
 
 const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain AS "certificateChain",
   not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",

@@ -1,7 +1,7 @@
-// Compares what evaluated attestations show with what other claims of the same account and environment have shown. Two steps,
-// each committed before the next: the hash, then the comparison. Whichever of two attestations begins its comparison last sees
-// the other's hash, so a pair is found once both are through; it is kept in the later of the two (by id), whatever the order in
-// which they were hashed. Both steps may be done twice.
+// Compares the media of evaluated attestations with those of other claims of the same account and environment. Two
+// steps, each committed before the next: the hash, then the comparison. Of two attestations, the one that starts its
+// comparison last sees the other's hash, so a pair is found once both are done. It is stored with the later attestation
+// (by id), in whatever order they were hashed. Both steps are safe to repeat.
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -28,16 +28,17 @@ import { findSameMedia, findSimilar, type Other } from './search.ts'
 /** Other claims that an attestation's findings name, of each kind. */
 export const MAX_NAMED = 10
 
-// Standard deviation of the greys, of 255. Below it there is nothing to recognize: what differs is noise, and every photo of
-// the dark would be a copy of the other.
+// Standard deviation of the greys, of 255. Below it the picture has no content to recognize: only noise differs, and
+// every photo of the dark would match every other.
 const MIN_CONTRAST = 4
 
 const BATCH = { perTenant: 16, limit: 128 }
-// As many processes may die over a picture, for want of memory as a rule. One picture at a time, so that it is that one.
+// How many processes may die over one picture, usually for lack of memory. Pictures are hashed one at a time, so that
+// the cause is known.
 const MAX_STARTS = 3
 const RETRY = { baseSeconds: 15, capSeconds: 3_600 }
-// Of one tenant in a round. Sixteen photos take a second; pictures that are slow to decode take as long as they may, and the next
-// round of all others waits for this one.
+// Per tenant and round. Sixteen photos take a second; slow pictures take up to their time limit, and the other tenants'
+// next round waits for this one.
 const TURN_MS = 5_000
 
 export interface DuplicatesDeps {
@@ -45,7 +46,7 @@ export interface DuplicatesDeps {
   store: Pick<BlobStore, 'withLocalFile'>
   hasher: Pick<Hasher, 'hash'>
   log: Log
-  /** Of one tenant in a round. */
+  /** Per tenant and round. */
   turnMs?: number
 }
 
@@ -54,7 +55,7 @@ export type Duplicates = ReturnType<typeof createDuplicates>
 export function createDuplicates({ db, store, hasher, log, turnMs = TURN_MS }: DuplicatesDeps) {
   let after: Scope | undefined
 
-  /** Hashes and compares one attestation, as far as it is not. */
+  /** Hashes and compares one attestation, as far as that is still to do. */
   async function compareOne(scope: Scope, attestationId: string): Promise<void> {
     const due = await db.tenant(scope, async (tx) =>
       (await copyHash(tx, attestationId)) ? undefined : beginHash(tx, attestationId),
@@ -82,7 +83,7 @@ export function createDuplicates({ db, store, hasher, log, turnMs = TURN_MS }: D
       if (contentType === 'image/heic') return { notComparable: 'no_decoder' }
       return { notComparable: detail.includes('pixel limit') ? 'too_large' : 'unreadable' }
     }
-    // A file that stops or kills its decoder says something, once it is not this machine's fault: it does so again.
+    // If a file times out or crashes its decoder twice, the cause is the file and not this machine.
     if ((code === 'timeout' || code === 'crashed') && attempts > 0) return { notComparable: code }
     throw new Error(`the media can't be hashed now: ${code}`)
   }
@@ -97,7 +98,7 @@ export function createDuplicates({ db, store, hasher, log, turnMs = TURN_MS }: D
     }
   }
 
-  // One after the other, so that an account has one picture in the decoder at a time; the first in any case.
+  // Sequential, so that an account has one picture in the decoder at a time. The first is tried in any case.
   async function tryAll(waiting: readonly Waiting[], signal: AbortSignal): Promise<void> {
     const deadline = performance.now() + turnMs
     for (const [index, one] of waiting.entries()) {
@@ -110,10 +111,10 @@ export function createDuplicates({ db, store, hasher, log, turnMs = TURN_MS }: D
     }
   }
 
-  /** Works on what waits; any number of processes may. Answers how much it took, which is 0 when nothing is left to take. */
+  /** Handles waiting attestations; any number of processes may run it. Returns how many it leased; 0 when none wait. */
   async function round(signal: AbortSignal): Promise<number> {
     const taken = await db.system('duplicates', (tx) => takeWaiting(tx, { after, ...BATCH }))
-    // From the next tenant on, so that one with a hundred thousand photos does not hold up the rest of the alphabet.
+    // Continues with the next tenant, so that a tenant with a hundred thousand photos does not delay the others.
     after = taken.length === BATCH.limit ? taken.at(-1) : undefined
     const tenants = Map.groupBy(taken, ({ accountId, environment }) => `${accountId} ${environment}`)
     await Promise.all([...tenants.values()].map((waiting) => tryAll(waiting, signal)))
@@ -132,7 +133,7 @@ async function compare(tx: Tx, scope: Scope, attestationId: string): Promise<voi
     hash === null ? [] : findSimilar(tx, { ...own, hash }),
   ])
   const others = [...same, ...similar]
-  // A recheck tells nobody: whoever made it necessary is earlier, and has told all others itself.
+  // A recheck triggers no further rechecks: the attestation that caused it is earlier, and has triggered all of them.
   if (own.state === 'hashed') {
     await recheck(
       tx,
@@ -149,7 +150,7 @@ async function compare(tx: Tx, scope: Scope, attestationId: string): Promise<voi
   })
 }
 
-// One finding per other claim: its nearest picture, of equals the first. Nearest claims first.
+// One finding per other claim: its nearest picture, the first of equals. Nearest claims first.
 function byClaim(others: readonly Other[]): NewFinding[] {
   const sorted = others.toSorted(
     (a, b) =>

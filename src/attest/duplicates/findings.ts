@@ -1,4 +1,4 @@
-// What was found of a claim's media, both ways: which earlier claims have shown it, and which later ones do.
+// The duplicates of a claim's media in both directions: the earlier claims that showed it, and the later ones.
 
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'

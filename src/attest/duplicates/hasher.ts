@@ -1,4 +1,4 @@
-// Perceptual hashes of files. The pixels come from the decoder's processes: what a stranger's picture does to them ends there.
+// Perceptual hashes of files. Decoding runs in separate processes: a malicious picture can harm only those.
 
 import type { Decoder } from '../media/decoder.ts'
 import type { Inspection } from '../media/threads.ts'

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '#src/platform/db/database.ts'
 import { countWaiting } from './rows.ts'
 
-/** Measures what waits to be compared when it is scraped. */
+/** Counts the attestations that wait for a comparison at each scrape. */
 export function collectDuplicates(registry: Registry, db: Pick<Database, 'system'>): void {
   new Gauge({
     name: 'countersign_duplicates_waiting',

@@ -1,4 +1,4 @@
-// Findings as an attestation's observations. They come after its result and are not part of what was signed.
+// Findings as an attestation's observations. They are found after its result and are not part of the signed record.
 
 import type { Observation } from '../factors/judge.ts'
 import type { NewFinding, NotComparable } from './rows.ts'
@@ -12,7 +12,7 @@ export interface Findings {
   findings: NewFinding[]
 }
 
-/** A column of `attestations`: its `Findings`, null while it was not compared. One look by primary key into each table. */
+/** A column of `attestations`: its `Findings`, null until compared. One primary key lookup in each table. */
 export const FINDINGS = `(SELECT jsonb_build_object('notComparable', f.not_comparable, 'exactCount', f.exact_count,
     'similarCount', f.similar_count, 'findings', coalesce((
       SELECT jsonb_agg(jsonb_build_object('claimId', other_claim_id, 'attestationId', other_attestation_id,
@@ -21,13 +21,13 @@ export const FINDINGS = `(SELECT jsonb_build_object('notComparable', f.not_compa
   FROM fingerprints f WHERE f.attestation_id = attestations.id AND f.state IN ('compared', 'recheck')) AS duplicates`
 
 const WHY: Record<NotComparable, string> = {
-  video: 'a video has no one picture',
+  video: 'a video is not a single picture',
   no_decoder: 'its pixels can’t be decoded here',
   too_large: 'it has more pixels than are decoded',
   unreadable: 'its pixels are damaged',
-  timeout: 'decoding it took too long',
-  crashed: 'decoding it ended the decoder',
-  flat: 'there is nothing to see in it',
+  timeout: 'decoding took too long',
+  crashed: 'the decoder crashed',
+  flat: 'it has no visible content',
 }
 
 export function observationsOf(findings: Findings | null | undefined): Observation[] {

@@ -1,5 +1,5 @@
-// The perceptual hash of a picture: the signs of its 64 lowest frequencies (DCT-II over 32x32 greys) against their median.
-// Recompression, resizing and a change of format leave the low frequencies where they were. Pure.
+// The perceptual hash of a picture: the signs of its 64 lowest frequencies (DCT-II over 32x32 greys) relative to their
+// median. Recompression, resizing and a change of format preserve the low frequencies. Pure.
 
 /** Side of the square of greys that is hashed. */
 export const SIDE = 32
@@ -7,9 +7,9 @@ export const SIDE = 32
 const LOW = 8
 
 export interface PictureHash {
-  /** 64 bits as 16 hexadecimal digits: row after row of the low frequencies, the constant one first. */
+  /** 64 bits as 16 hexadecimal digits: the low frequencies row by row, starting with the constant one. */
   hash: string
-  /** Standard deviation of the greys, 0 to 127.5: how much there is to see. */
+  /** Standard deviation of the greys, 0 to 127.5: how much content the picture has. */
   contrast: number
 }
 
@@ -26,7 +26,7 @@ export function hashGreys(greys: Uint8Array): PictureHash {
   return { hash: bits.toString(16).padStart(16, '0'), contrast: deviationOf(greys) }
 }
 
-/** Bits in which two hashes differ, 0 to 64. */
+/** The number of differing bits, 0 to 64. */
 export function distanceOf(one: string, other: string): number {
   let differing = 0
   for (let bits = BigInt(`0x${one}`) ^ BigInt(`0x${other}`); bits > 0n; bits &= bits - 1n) differing += 1
@@ -37,7 +37,7 @@ const COSINES = Array.from({ length: LOW }, (_, k) =>
   Float64Array.from({ length: SIDE }, (__, n) => Math.cos((Math.PI * k * (2 * n + 1)) / (2 * SIDE))),
 )
 
-// Unscaled but for the first row and column, whose terms are larger by the square root of two each.
+// Unscaled except for the first row and column, whose terms are each larger by the square root of two.
 function frequencyOf(greys: Uint8Array, u: number, v: number): number {
   const [across, down] = [COSINES[u] ?? [], COSINES[v] ?? []]
   let sum = 0

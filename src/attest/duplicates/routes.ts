@@ -23,7 +23,9 @@ const findingsView = z
       .string()
       .nullable()
       .describe('Why there is no perceptual hash; the same bytes are found without one.'),
-    earlier: z.array(other).describe('Claims that have shown it before, nearest first: ten of each kind.'),
+    earlier: z
+      .array(other)
+      .describe('Earlier claims with the same or a similar picture, nearest first: ten of each kind.'),
     earlier_more: z.number().int().describe('Earlier claims that are not among them.'),
     later: z.array(other).describe('Claims that showed it later and name this attestation, oldest first, ten at most.'),
   })

@@ -4,12 +4,12 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 export type NotComparable = 'video' | 'no_decoder' | 'too_large' | 'unreadable' | 'timeout' | 'crashed' | 'flat'
 export type FingerprintState = 'due' | 'hashed' | 'compared' | 'recheck'
 
-/** Says that these evaluated attestations are to be hashed and compared; for those that say so already nothing changes. */
+/** Marks evaluated attestations for hashing and comparison; does nothing for those already marked. */
 export async function insertFingerprints(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return
   await tx.query(
-    // One look by the primary key each: a list would be looked for among all of the account's attestations.
-    // Behind a SELECT: see settleAll of the backlog.
+    // One primary key lookup each: with an array the planner scans all attestations of the account. The array stands in
+    // a subquery: see settleAll of the backlog.
     `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
      SELECT $1, $2, judged.id, claim_id, media_id FROM unnest((SELECT $3::text[])) AS judged (id)
      CROSS JOIN LATERAL (SELECT claim_id, media_id, erased_at FROM attestations WHERE id = judged.id LIMIT 1) AS known
@@ -19,7 +19,7 @@ export async function insertFingerprints(tx: Tx, scope: Scope, attestationIds: r
   )
 }
 
-/** Takes what the attestations are recognized by away, and with it every finding that names one of them. */
+/** Deletes the hashes of the attestations, and every finding that names one of them. */
 export async function eraseFingerprints(tx: Tx, attestationIds: readonly string[]): Promise<void> {
   const touched = await tx.query<{ id: string; exactCount: number; similarCount: number }>(
     `SELECT attestation_id AS id, count(*) FILTER (WHERE distance_bits IS NULL) AS "exactCount",
@@ -28,7 +28,7 @@ export async function eraseFingerprints(tx: Tx, attestationIds: readonly string[
     [attestationIds],
   )
   await tx.query('DELETE FROM fingerprints WHERE attestation_id = ANY($1)', [attestationIds])
-  // At once one less, and looked at again: another may take the place of the one that went.
+  // Count one less now and recheck: another finding may take the place of the deleted one.
   for (const { id, exactCount, similarCount } of touched) {
     await tx.query(
       `UPDATE fingerprints SET exact_count = greatest(0, exact_count - $2), similar_count = greatest(0, similar_count - $3),
@@ -46,8 +46,8 @@ export interface Waiting {
 }
 
 /**
- * Leases rows that wait, up to `perTenant` of each tenant and `limit` in all, from the tenant after `after` on. Through the
- * system door: whose rows wait is not known before.
+ * Leases waiting rows, up to `perTenant` of each tenant and `limit` in all, starting at the tenant after `after`.
+ * Through the system role, because the tenants with waiting rows are not known before.
  */
 export async function takeWaiting(
   tx: Tx,
@@ -85,22 +85,22 @@ export async function takeWaiting(
   return taken
 }
 
-/** Gives back what was taken and not begun. */
+/** Releases leased rows that were not begun. */
 export async function release(tx: Tx, attestationIds: readonly string[]): Promise<void> {
   await tx.query('UPDATE fingerprints SET leased_until = NULL WHERE attestation_id = ANY($1)', [attestationIds])
 }
 
 export interface DueMedia {
-  /** How often it could not be had before. */
+  /** How often reading its media failed. */
   attempts: number
-  /** How often somebody has begun, this time included, and not ended. */
+  /** How often hashing has begun without an end, this time included. */
   starts: number
   /** 64 lower-case hexadecimal digits. */
   sha256: string
   contentType: string
 }
 
-/** Says that somebody begins to hash, and answers what; undefined when it is not to be hashed, or gone. */
+/** Records that hashing begins and returns what to hash; undefined when it is not due, or gone. */
 export async function beginHash(tx: Tx, attestationId: string): Promise<DueMedia | undefined> {
   const [row] = await tx.query<DueMedia>(
     `WITH begun AS (
@@ -114,7 +114,7 @@ export async function beginHash(tx: Tx, attestationId: string): Promise<DueMedia
   return row
 }
 
-/** Takes over what is known of the same bytes from another attestation. False when nothing is. */
+/** Copies the hash of the same bytes from another attestation. False when there is none. */
 export async function copyHash(tx: Tx, attestationId: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE fingerprints own SET hash = known.hash, not_comparable = known.not_comparable, state = 'hashed'
@@ -126,7 +126,7 @@ export async function copyHash(tx: Tx, attestationId: string): Promise<boolean> 
   return rows.length === 1
 }
 
-/** @param result A hash of 16 hexadecimal digits, or why there is none. */
+/** @param result a hash of 16 hexadecimal digits, or why there is none. */
 export async function storeHash(
   tx: Tx,
   attestationId: string,
@@ -139,7 +139,7 @@ export async function storeHash(
   )
 }
 
-/** Nobody tries again before some time has passed: `baseSeconds`, doubled with each attempt up to `capSeconds`. */
+/** Delays the next attempt: `baseSeconds`, doubled with each attempt up to `capSeconds`. */
 export async function postpone(
   tx: Tx,
   attestationId: string,
@@ -162,7 +162,7 @@ export interface Comparing {
   state: 'hashed' | 'recheck'
 }
 
-/** Locks a fingerprint that is to be compared, until the transaction ends; undefined when it is not, or gone. */
+/** Locks a fingerprint that is due for comparison until the transaction ends; undefined when it is not due, or gone. */
 export async function lockComparing(tx: Tx, attestationId: string): Promise<Comparing | undefined> {
   const [row] = await tx.query<Comparing>(
     `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state,
@@ -173,10 +173,10 @@ export async function lockComparing(tx: Tx, attestationId: string): Promise<Comp
   return row
 }
 
-/** Has the findings of later attestations made again, whose comparison may not have seen this one. */
+/** Marks later attestations for a new comparison, because theirs may not have seen this one. */
 export async function recheck(tx: Tx, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return
-  // One whose comparison is under way is waited for: what it is then is seen by the next statement.
+  // Waits for a comparison that is under way; the next statement sees its result.
   await tx.query(
     'SELECT 1 FROM fingerprints WHERE attestation_id = ANY($1) ORDER BY attestation_id FOR NO KEY UPDATE',
     [attestationIds],
@@ -194,7 +194,7 @@ export interface NewFinding {
   distanceBits: number | null
 }
 
-/** Replaces an attestation's findings. The counts may be more than the findings that are kept. */
+/** Replaces an attestation's findings. The counts may exceed the number of stored findings. */
 export async function storeFindings(
   tx: Tx,
   scope: Scope,
@@ -234,11 +234,11 @@ export interface ComparedRow {
   similarCount: number
   /** Nearest first. */
   earlier: NewFinding[]
-  /** Who names this one, oldest first. */
+  /** Attestations whose findings name this one, oldest first. */
   later: NewFinding[]
 }
 
-/** What was found of a claim's attestations, newest first. */
+/** The findings of a claim's attestations, newest first. */
 export async function findCompared(
   tx: Tx,
   claimId: string,
@@ -265,7 +265,7 @@ export async function isClaim(tx: Tx, id: string): Promise<boolean> {
   return (await tx.query('SELECT 1 FROM claims WHERE id = $1', [id])).length === 1
 }
 
-/** How many rows wait, in all accounts; counting ends at `limit`. */
+/** How many rows wait, in all accounts; counting stops at `limit`. */
 export async function countWaiting(tx: Tx, limit: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT FROM fingerprints WHERE state <> 'compared' LIMIT $1) AS waiting`,

@@ -1,12 +1,16 @@
-// Who else of the account has shown this picture. The hash lies in three pieces. Of two hashes that differ in at most six bits,
-// the first piece differs in at most one, or the second in at most one, or the third in at most two: else there were seven.
-// So 320 probes of three indexes find them all, and look at about ninety rows of a million.
+// Finds other claims of the account that show the same picture. The hash is stored in three bands. If two hashes differ
+// in at most six bits, then the first band differs in at most one bit, or the second in at most one, or the third in at
+// most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them, and read about
+// ninety rows of a million.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
-/** Differing bits up to which two pictures are one: what recompression, resizing or WebP cost. The probes hold up to 6. */
+/**
+ * Two pictures match up to this many differing bits: the effect of recompression, resizing or WebP. The probes cover up
+ * to 6.
+ */
 export const RADIUS_BITS = 6
-/** Others that are looked at per index probe: a picture that everybody sends must not make each search slower. */
+/** Candidates read per index probe: a picture that everyone submits must not make each search slower. */
 export const MAX_MATCHES = 1_000
 
 export interface Other {
@@ -31,7 +35,7 @@ export async function findSameMedia(
   )
 }
 
-/** Other bytes in other claims that look alike, in no order. `hash` has 16 hexadecimal digits. */
+/** Different bytes in other claims that look similar, in no order. `hash` has 16 hexadecimal digits. */
 export async function findSimilar(
   tx: Tx,
   own: { claimId: string; mediaId: string; hash: string },
@@ -39,14 +43,14 @@ export async function findSimilar(
   return tx.query(SIMILAR, [own.hash, own.claimId, own.mediaId])
 }
 
-// As the columns band0 to band2 are made.
+// Defined like the columns band0 to band2.
 const BANDS = [
   { shift: 0, bits: 20, radius: 1 },
   { shift: 20, bits: 21, radius: 1 },
   { shift: 41, bits: 23, radius: 2 },
 ]
 
-/** Every way in which up to `radius` (1 or 2) of `bits` bits can differ. */
+/** Every mask with 1 to `radius` (1 or 2) of `bits` bits set, and the empty one. */
 function masksOf({ bits, radius }: { bits: number; radius: number }): number[] {
   const single = Array.from({ length: bits }, (_, bit) => 2 ** bit)
   const pairs = single.flatMap((one, index) => single.slice(index + 1).map((other) => one + other))
@@ -55,7 +59,7 @@ function masksOf({ bits, radius }: { bits: number; radius: number }): number[] {
 
 const ownHash = `('x' || $1::text)::bit(64)::bigint`
 
-// The limit keeps the look-up what it is, one probe after the other, whatever the planner knows of the table.
+// The limit forces one index probe after the other, whatever the planner knows of the table.
 const probe = (band: (typeof BANDS)[number], index: number) => `
   SELECT found.* FROM unnest(ARRAY[${masksOf(band).join(', ')}]::bigint[]) AS mask
   CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
-// One attestation of a packet, again from what it brings along: the signed result against what is shown, the points added up,
-// the device's signature with the key of its certificate, the certificates against each other, the original file, and the chain of a
-// video.
+// Checks one attestation of an evidence packet from the packet's own data: the signed result against the shown one, the
+// sum of the points, the device's signature with the key of its certificate, the certificates against each other, the
+// original file, and the chain of a video.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -12,8 +12,8 @@ import { FACTORS } from '../factors/table.ts'
 import type { CheckOptions } from './check.ts'
 import { checkVideo } from './check-video.ts'
 import { jsonOf } from './digests.ts'
-import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
-import type { Packet, PacketAttestation } from './views.ts'
+import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import type { EvidencePacket, PacketAttestation } from './views.ts'
 
 const RESULT_TYP = 'attest-result+jwt'
 
@@ -25,9 +25,9 @@ interface Context {
 
 export async function checkAttestation(
   one: PacketAttestation,
-  packet: Packet,
+  packet: EvidencePacket,
   { keys, findMedia, openMedia }: Context,
-): Promise<Finding[]> {
+): Promise<CheckFinding[]> {
   return [
     ...(await checkResult(one, packet, keys)),
     ...(await checkEarlier(one, packet, keys)),
@@ -38,7 +38,7 @@ export async function checkAttestation(
   ]
 }
 
-async function checkResult(one: PacketAttestation, { about }: Packet, keys: KeySet): Promise<Finding[]> {
+async function checkResult(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
   const part = partOf(one)
   const { result } = one
   if (result === null) {
@@ -70,7 +70,7 @@ async function checkResult(one: PacketAttestation, { about }: Packet, keys: KeyS
     advisory_factors: result.advisory_factors,
     observations: result.observations,
   }
-  // An erasure takes positions out of what is shown, in the unlikely case that there was one.
+  // An erasure removes positions from the shown result, in the unlikely case that it held one.
   const plain = (value: unknown) => canonicalize(jsonOf(one.erased_at === null ? value : withoutCoordinates(value)))
   const differing = Object.keys(shown).filter((name) => plain(shown[name]) !== plain(payload[name]))
   return [
@@ -90,7 +90,7 @@ async function checkResult(one: PacketAttestation, { about }: Packet, keys: KeyS
   ]
 }
 
-function checkScore({ attestation_id, result }: PacketAttestation): Finding[] {
+function checkScore({ attestation_id, result }: PacketAttestation): CheckFinding[] {
   if (result === null) return []
   const part = `attestations/${attestation_id}`
   const points: Record<string, number> = FACTORS
@@ -107,8 +107,8 @@ function checkScore({ attestation_id, result }: PacketAttestation): Finding[] {
   ]
 }
 
-async function checkEarlier(one: PacketAttestation, { about }: Packet, keys: KeySet): Promise<Finding[]> {
-  const findings: Finding[] = []
+async function checkEarlier(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
+  const findings: CheckFinding[] = []
   for (const earlier of one.earlier_results) {
     const verdict = await verifyStrictly(earlier.result_jws, keys)
     const payload = verdict.isValid && isRecord(verdict.payload) ? verdict.payload : {}
@@ -128,7 +128,7 @@ async function checkEarlier(one: PacketAttestation, { about }: Packet, keys: Key
   return findings
 }
 
-async function checkBundle(one: PacketAttestation): Promise<Finding[]> {
+async function checkBundle(one: PacketAttestation): Promise<CheckFinding[]> {
   const part = partOf(one)
   const { bundle, signature } = one.submission
   if (one.erased_at !== null)
@@ -145,7 +145,7 @@ async function checkBundle(one: PacketAttestation): Promise<Finding[]> {
     (await verifyEcdsaP256({ spki: Buffer.from(one.key.spki, 'base64'), data: canonical, signature: value }))
   const isRefused = one.result?.factors.some(({ code }) => code === 'signature_invalid') ?? false
   const digest = finding(part, 'statement digest', isDigest, 'the statement is not the one that was judged')
-  // A signature that was found invalid must still be so: then the finding is what holds.
+  // A signature that was found invalid must still be invalid: then the finding is confirmed.
   if (one.result === null) return [digest, finding(part, 'device signature', isValid, 'does not verify')]
   return [
     digest,
@@ -158,7 +158,7 @@ async function checkBundle(one: PacketAttestation): Promise<Finding[]> {
   ]
 }
 
-function checkCertificates(one: PacketAttestation, { devices }: Packet): Finding[] {
+function checkCertificates(one: PacketAttestation, { devices }: EvidencePacket): CheckFinding[] {
   const part = partOf(one)
   const { source, chain } = one.certificates
   if (chain.length === 0) return [skipped(part, 'certificates', 'there are none')]
@@ -198,14 +198,14 @@ function isAsStated(stated: PacketAttestation['certificates']['chain'][number], 
   )
 }
 
-// The last one leads to a root, which need not be sent.
+// The last one leads to a root, which may be missing.
 function isSignedByOne(certificate: Certificate, all: readonly Certificate[], index: number): boolean {
   const issuers = all.filter((other) => other !== certificate && other.subject === certificate.issuer)
   if (issuers.length === 0) return index > 0 || all.length === 1
   return issuers.some((issuer) => certificate.x509.verify(issuer.publicKey))
 }
 
-function checkMedia({ media, attestation_id }: PacketAttestation, findMedia: CheckOptions['findMedia']): Finding {
+function checkMedia({ media, attestation_id }: PacketAttestation, findMedia: CheckOptions['findMedia']): CheckFinding {
   const part = `attestations/${attestation_id}`
   if (findMedia === undefined) return skipped(part, 'original', 'no originals were given (--media)')
   if (media.is_erased) return skipped(part, 'original', 'it was erased')

@@ -1,12 +1,12 @@
-// Whether a claim's standing is that of its attestations. Only a packet that holds them all can tell.
+// Checks a claim's standing against its attestations. Only a packet that holds all of them allows it.
 
-import { type Finding, finding, skipped } from './findings.ts'
-import type { Packet } from './views.ts'
+import { type CheckFinding, finding, skipped } from './findings.ts'
+import type { EvidencePacket } from './views.ts'
 
 // Best first.
 const PROVENANCE = ['verified', 'attested_unverified', 'unattested', 'broken']
 
-export function checkClaim({ about, claim, attestations }: Packet): Finding[] {
+export function checkClaim({ about, claim, attestations }: EvidencePacket): CheckFinding[] {
   const part = 'claim'
   if (!about.attestations.is_complete) {
     return [skipped(part, 'standing', 'the packet does not hold all attestations')]

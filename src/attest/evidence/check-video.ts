@@ -1,6 +1,6 @@
-// A video's findings, again from its manifest: the links, the digests and the nonce are in the packet, and so is everything that the
-// manifest says of indices and times. What only the bytes can tell (whether they have these digests, what their container says)
-// needs the original. Of what neither can tell (when chunks arrived, whether a nonce was used before) the signed result speaks.
+// Checks a video's findings from its manifest: the links, the digests and the nonce are in the packet, and so are the
+// manifest's indices and times. Whether the bytes have these digests, and what their container says, needs the
+// original. When chunks arrived, and whether a nonce was used before, only the signed result tells.
 
 import type { Readable } from 'node:stream'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -9,13 +9,14 @@ import type { CapturedFacts } from '../factors/facts.ts'
 import { judgeFrames } from '../factors/frames.ts'
 import { judgeLiveness } from '../factors/liveness.ts'
 import { judgeSession } from '../factors/session.ts'
-import { type Evidence, RULES_VERSION } from '../factors/table.ts'
+import { RULES_VERSION } from '../factors/table.ts'
 import { judgeVideoManifest } from '../factors/video-manifest.ts'
+import type { Evidence } from '../media/declared.ts'
 import { examineVideo } from '../video/examine.ts'
 import type { ReceivedVideo, VideoFacts, VideoManifest } from '../video/facts.ts'
 import { type Pieces, readPieces, sizesOf } from '../video/pieces.ts'
 import { jsonOf } from './digests.ts'
-import { type Finding, finding, isRecord, skipped } from './findings.ts'
+import { type CheckFinding, finding, isRecord, skipped } from './findings.ts'
 import type { PacketAttestation } from './views.ts'
 
 /** The original with this digest, when it was given. */
@@ -50,7 +51,7 @@ const CONTAINER = [
   'timescale',
 ]
 
-export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | undefined): Promise<Finding[]> {
+export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | undefined): Promise<CheckFinding[]> {
   const { result, submission, media } = one
   const { bundle } = submission
   if (submission.media_type !== 'video' || result === null || !isRecord(bundle)) return []
@@ -61,7 +62,8 @@ export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | 
 
   const told = toldBy(result)
   const sizes = sizesOf(manifest?.chunks ?? [])
-  // Of a stream whose chunks are not as long as those that are listed nothing says which bytes of the original are whose.
+  // If the chunks of a stream have other lengths than listed, nothing tells which bytes of the original belong to
+  // which.
   const isUpload = submission.stream === undefined
   const isWhole = !told.manifest.some((problem) => RECEIVED.includes(problem))
   const isDivisible = isUpload || (isWhole && sizes.reduce((sum, bytes) => sum + bytes, 0) === media.size)
@@ -101,7 +103,7 @@ export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | 
 
 interface Told {
   evidence: Record<string, Evidence | undefined>
-  /** By problem: how many, and the first. */
+  /** By problem: the count, and the first. */
   frames: Record<string, unknown>
   manifest: string[]
   nonce: string[]
@@ -120,7 +122,7 @@ function toldBy({ factors }: Pick<Result, 'factors'>): Told {
   }
 }
 
-/** What the judges find in what is here. */
+/** What the factors find in the available data. */
 function judgedBy(
   { accepted_at, submission, media }: PacketAttestation,
   bundle: Record<string, unknown>,
@@ -140,7 +142,7 @@ function judgedBy(
   return toldBy({ factors: found.filter((factor) => factor !== null) })
 }
 
-// Without its bytes a chunk is taken for the listed one: then nothing is found of it.
+// Without its bytes a chunk is assumed to be the listed one, which gives no finding.
 function receivedOf(
   stream: string | undefined,
   size: number,
@@ -171,7 +173,7 @@ function factsOf(
   const capturedAt = new Date(typeof bundle.captured_at === 'string' ? bundle.captured_at : Number.NaN)
   return {
     acceptedAt,
-    // A time that can not be read is none that anything is measured from.
+    // An unreadable time is no reference for measurements.
     bundle: {
       capturedAt: Number.isNaN(capturedAt.getTime()) ? acceptedAt : capturedAt,
       sensorHash: '',
@@ -192,8 +194,8 @@ function factsOf(
   }
 }
 
-// The evidence names the digest that the manifest lists: it must be the one that is listed there.
-function checkDigest(part: string, evidence: Evidence | undefined, manifest: VideoManifest | null): Finding {
+// The evidence names the digest that the manifest lists, so it must be listed there.
+function checkDigest(part: string, evidence: Evidence | undefined, manifest: VideoManifest | null): CheckFinding {
   const problems = isRecord(evidence?.problems) ? evidence.problems : {}
   const first = isRecord(problems.digest) ? problems.digest.first_index : undefined
   if (evidence === undefined || typeof first !== 'number' || first !== evidence.first_bad_index) {

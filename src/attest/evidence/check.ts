@@ -1,5 +1,5 @@
-// Whether a packet holds, told part by part and without the service: the file, the signature over it, and each attestation
-// again from what it brings along. Reads files of strangers: nothing in it is believed before it is checked.
+// Checks an evidence packet part by part and without the service: the file, its signature, and each attestation from
+// the packet's own data. The file is untrusted: nothing in it is used before it is checked.
 
 import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
@@ -8,32 +8,32 @@ import { checkAttestation } from './check-attestation.ts'
 import { checkClaim } from './check-claim.ts'
 import type { OpenMedia } from './check-video.ts'
 import { digestOf, jsonOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
-import { type Finding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 import { isPdf, readAttachment, splitSeal } from './pdf-file.ts'
-import { type Packet, type SignedPacket, signedPacketView } from './views.ts'
+import { type EvidencePacket, type SignedPacket, signedPacketView } from './views.ts'
 
 export interface CheckOptions {
-  /** Keys that are known to be the service's. Without, the packet's own are taken, and nobody vouches for them. */
+  /** Keys known to be the service's. Without them the packet's own keys are used, and their origin is unproven. */
   keys?: KeySet | undefined
-  /** Whether the originals that were given hold this one; undefined when none were given. */
+  /** Whether the given originals include this one; undefined when none were given. */
   findMedia?:
     | ((media: { sha256: string; size: number; mediaId: string }) => 'found' | 'differs' | 'missing')
     | undefined
-  /** The same originals, to be read; undefined for one that is not there. */
+  /** Opens one of the given originals; returns undefined when it is missing. */
   openMedia?: OpenMedia | undefined
 }
 
-export interface Report {
-  findings: Finding[]
+export interface CheckReport {
+  findings: CheckFinding[]
   /** Undefined when it can't be read. */
-  packet: Packet | undefined
+  packet: EvidencePacket | undefined
 }
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxDepth: 64 }
 
-/** Never throws for what is in the file. */
-export async function checkFile(file: Buffer, options: CheckOptions = {}): Promise<Report> {
-  const findings: Finding[] = []
+/** Never throws, whatever the file contains. */
+export async function checkFile(file: Buffer, options: CheckOptions = {}): Promise<CheckReport> {
+  const findings: CheckFinding[] = []
   const isDocument = isPdf(file)
   const bytes = isDocument ? readAttachment(file) : file
   if (bytes === undefined) {
@@ -67,7 +67,7 @@ interface Raw {
   signature: string
 }
 
-function readSigned(bytes: Buffer): { findings: Finding[]; raw?: Raw; signed?: SignedPacket } {
+function readSigned(bytes: Buffer): { findings: CheckFinding[]; raw?: Raw; signed?: SignedPacket } {
   let value: unknown
   try {
     value = parseJson(bytes, LIMITS)
@@ -79,7 +79,7 @@ function readSigned(bytes: Buffer): { findings: Finding[]; raw?: Raw; signed?: S
     return { findings: [finding('file', 'shape', false, 'is not an evidence packet')] }
   }
   const parsed = signedPacketView.safeParse(value)
-  // What the view drops is not looked at below: it must not pass for a part of the packet.
+  // Members that the view drops are not checked below, so they must not pass for a part of the packet.
   const isWhole = parsed.success && canonicalize(jsonOf(parsed.data)) === canonicalize(jsonOf(value))
   if (parsed.success && isWhole) return { findings: [finding('file', 'shape', true)], raw, signed: parsed.data }
   const issue = parsed.error?.issues[0]
@@ -95,8 +95,8 @@ function rawOf(value: unknown): Raw | undefined {
   return { packet, packet_sha256, signature }
 }
 
-// A key of the packet's own says nothing: whoever writes a packet writes its keys too.
-function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): Finding {
+// A packet's own keys prove nothing: a forger of a packet would include forged keys.
+function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): CheckFinding {
   if (given === undefined) {
     return {
       part: 'keys',
@@ -108,7 +108,7 @@ function keysFinding(own: readonly PublishedKey[], given: KeySet | undefined): F
   const forged = own.find((key) => given.keys.some((known) => known.kid === key.kid && !isSameKey(known, key)))
   if (forged !== undefined)
     return finding('keys', 'whose they are', false, `${forged.kid} is another key than the one given`)
-  // Announced after the keys were filed. What such a key signed is found not to verify.
+  // A key published after the given keys were saved. What it signed can't be verified.
   const later = own.find((key) => !given.keys.some((known) => known.kid === key.kid))
   if (later !== undefined) return skipped('keys', 'whose they are', `${later.kid} is not among the keys given`)
   return finding('keys', 'whose they are', true)
@@ -118,7 +118,7 @@ function isSameKey(a: PublishedKey, b: PublishedKey): boolean {
   return a.kid === b.kid && a.x === b.x && a.y === b.y && a.env === b.env && a.family === b.family
 }
 
-async function checkSignature(raw: Raw, keys: KeySet): Promise<Finding[]> {
+async function checkSignature(raw: Raw, keys: KeySet): Promise<CheckFinding[]> {
   const verdict = await verifyStrictly(raw.signature, keys)
   if (!verdict.isValid) return [finding('packet', 'signature', false, wordsOf(verdict.reason))]
   const { payload, typ, environment } = verdict
@@ -142,7 +142,7 @@ async function checkSignature(raw: Raw, keys: KeySet): Promise<Finding[]> {
   return [...findings, ...checkParts(raw.packet, isRecord(signed.parts) ? signed.parts : {})]
 }
 
-function checkParts(packet: Record<string, unknown>, signed: Record<string, unknown>): Finding[] {
+function checkParts(packet: Record<string, unknown>, signed: Record<string, unknown>): CheckFinding[] {
   const found = partDigests(packet)
   const names = new Set([...Object.keys(signed), ...Object.keys(found)])
   return [...names].map((name) => {
@@ -160,7 +160,7 @@ function checkParts(packet: Record<string, unknown>, signed: Record<string, unkn
   })
 }
 
-async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Promise<Finding> {
+async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Promise<CheckFinding> {
   const split = splitSeal(file)
   if (split === undefined) {
     return finding('pages', 'seal', false, 'the last line of the file is no seal: it was saved again, or changed')
@@ -173,7 +173,7 @@ async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Pr
   return finding('pages', 'seal', isSame, 'the pages are not the ones that were sealed')
 }
 
-function pagesUnchecked(): Finding[] {
+function pagesUnchecked(): CheckFinding[] {
   return [skipped('pages', 'seal', 'without its packet a document can not be checked')]
 }
 

@@ -1,5 +1,5 @@
-// What the signature of a packet covers. Each part has a digest of its own, so that a verifier can say which of them was
-// changed; the digest of the whole says that none is missing and none was added.
+// What the signature of a packet covers. Each part has its own digest, so that a verifier can say which part was
+// changed; the digest of the whole shows that none is missing or added.
 
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
@@ -21,7 +21,7 @@ export function partDigests(packet: Record<string, unknown>): Record<string, str
     else {
       for (const [index, one] of part.entries()) {
         const place = `${name}/${idOf(one, idName) ?? index}`
-        // One that is there twice must not hide behind the other.
+        // A duplicate part must not hide behind the other.
         digests.set(digests.has(place) ? `${place} (again, at ${index})` : place, digestOf(one))
       }
     }
@@ -29,7 +29,7 @@ export function partDigests(packet: Record<string, unknown>): Record<string, str
   return Object.fromEntries(digests)
 }
 
-/** Without what JSON can't say: members that are undefined are absent. */
+/** Removes what JSON can't express: undefined members are absent. */
 export function jsonOf(value: unknown): Json {
   return JSON.parse(JSON.stringify(value ?? null)) as Json
 }

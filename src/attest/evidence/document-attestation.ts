@@ -1,4 +1,4 @@
-// One photo of the packet: the picture, what its device signed, what was found, and who vouches for the device.
+// One photo of the packet in the document: the picture, its signed statement, the findings, and the certificates.
 
 import type { Picture } from './document.ts'
 import { dateOf, metresOf, wordsOf } from './document-words.ts'

@@ -1,4 +1,4 @@
-// Values as people read them. Pure.
+// Values in readable form. Pure.
 
 /** `20 November 2026, 15:11:04 UTC`. */
 export function dateOf(iso: string): string {
@@ -12,7 +12,7 @@ export function metresOf(metres: number): string {
   return metres >= 10_000 ? `${Math.round(metres / 1_000)} km` : `${Math.round(metres)} m`
 }
 
-// Enough for the findings of one photo; the rest is in the attachment.
+// Enough for the findings of one photo; the attachment has the rest.
 const MAX_DEPTH = 3
 const MAX_ITEMS = 20
 
@@ -34,7 +34,7 @@ export function wordsOf(value: unknown, depth = 0): string {
   return depth > 0 && !isList ? `(${text})` : text
 }
 
-// Of evidence: what was compared with what, and only then the rest.
+// What was compared with what comes first in evidence.
 const FIRST = ['compared', 'expected', 'found']
 
 function inOrder(entries: [string, unknown][]): [string, unknown][] {
@@ -63,7 +63,7 @@ export function momentOf(kind: string): string {
   return (Object.hasOwn(MOMENTS, kind) ? MOMENTS[kind] : undefined) ?? kind.replaceAll(/[._]/g, ' ')
 }
 
-/** Of an event: without what is not there. */
+/** The detail of an event, without absent members. */
 export function detailOf(detail: Record<string, unknown>): string {
   const there = Object.entries(detail).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
@@ -71,7 +71,7 @@ export function detailOf(detail: Record<string, unknown>): string {
   return there.length === 0 ? '' : wordsOf(Object.fromEntries(there))
 }
 
-/** Of an entry of a case: what was changed in it, and how. */
+/** The changes of a history entry. */
 export function changesOf(changes: readonly { field: string; from: string | null; to: string | null }[]): string {
   return changes
     .map(({ field, from, to }) => `${field.replaceAll('_', ' ')}: from ${from ?? 'nothing'} to ${to ?? 'nothing'}`)

@@ -1,5 +1,5 @@
-// The packet as a document for people: what was claimed, what was found, and how anybody can check it. What it says is in the
-// packet; it judges nothing itself.
+// Lays out the packet as a readable document: what was claimed, what was found, and how to check it. It shows only what
+// is in the packet and evaluates nothing.
 
 import { layOutAttestation } from './document-attestation.ts'
 import { changesOf, dateOf, detailOf, momentOf, tableOf, wordsOf } from './document-words.ts'
@@ -7,7 +7,7 @@ import { meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 import { countOf, summarize } from './summary.ts'
 import type { Typeface } from './typeface.ts'
-import type { Packet, SignedPacket } from './views.ts'
+import type { EvidencePacket, SignedPacket } from './views.ts'
 
 export interface Picture {
   jpeg: Buffer
@@ -17,7 +17,7 @@ export interface Picture {
 
 export const ATTACHMENT = 'evidence-packet.json'
 
-/** @param pictures By media id. */
+/** @param pictures by media id. */
 export async function layOut(
   signed: SignedPacket,
   pictures: ReadonlyMap<string, Picture | PictureMissing>,
@@ -49,7 +49,7 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
   sheet.gap(1)
   sheet.heading('Evidence packet', 1)
   sheet.paragraph(
-    'What devices signed about the photos of one insurance claim, what an automatic examination found, and how anybody can check both without asking the service that made it.',
+    'What devices signed about the photos of one insurance claim, what an automatic examination found, and how anyone can check both without asking the service that made it.',
     { colour: '#5c5c5c', size: 10.5 },
   )
   sheet.gap(0.5)
@@ -84,12 +84,12 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
   sheet.paragraph(about.statement, { size: 8.5, colour: '#5c5c5c' })
 }
 
-function placeOf(place: Packet['claim']['loss_location'], erasedAt: string | null): string {
+function placeOf(place: EvidencePacket['claim']['loss_location'], erasedAt: string | null): string {
   if (place !== null) return `${place.lat}, ${place.lng} (latitude, longitude)`
   return erasedAt === null ? 'not said' : 'erased'
 }
 
-function layOutDevices(sheet: Sheet, { devices }: Packet): void {
+function layOutDevices(sheet: Sheet, { devices }: EvidencePacket): void {
   sheet.heading('Devices', 2)
   if (devices.length === 0) sheet.paragraph('None of the devices that are named here is in the register.')
   for (const device of devices) {
@@ -127,7 +127,7 @@ function layOutDevices(sheet: Sheet, { devices }: Packet): void {
   }
 }
 
-function layOutCases(sheet: Sheet, { cases }: Packet): void {
+function layOutCases(sheet: Sheet, { cases }: EvidencePacket): void {
   sheet.heading('What people decided', 2)
   if (cases.length === 0) sheet.paragraph('No case was opened for this claim.')
   for (const one of cases) {
@@ -139,7 +139,7 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
       ],
       ['Opened', dateOf(one.created_at)],
       ['Closed', one.closed_at === null ? 'not yet' : dateOf(one.closed_at)],
-      ['In the hands of', one.assignee ?? 'nobody yet'],
+      ['In the hands of', one.assignee ?? 'not assigned yet'],
     ])
     if (one.history_omitted > 0) sheet.paragraph(`${one.history_omitted} earlier entries are left out.`)
     sheet.table(
@@ -160,7 +160,7 @@ function layOutCases(sheet: Sheet, { cases }: Packet): void {
   }
 }
 
-function layOutTimeline(sheet: Sheet, { timeline }: Packet): void {
+function layOutTimeline(sheet: Sheet, { timeline }: EvidencePacket): void {
   sheet.heading('What happened when', 2)
   if (timeline.omitted > 0) sheet.paragraph('Earlier events are left out.')
   sheet.table(

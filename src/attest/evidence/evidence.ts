@@ -1,4 +1,4 @@
-// Everything that is known of a claim in one signed packet: what a dispute needs when this service is not asked any more.
+// Exports everything known about a claim in one signed packet, for a dispute in which this service is not available.
 
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -31,20 +31,20 @@ import {
 } from './rows.ts'
 import type { ThumbnailRead } from './thumbnails.ts'
 import { MAX_EVENTS } from './timeline.ts'
-import type { Packet, SignedPacket } from './views.ts'
+import type { EvidencePacket, SignedPacket } from './views.ts'
 
-/** Of one packet. */
+/** Per packet. */
 export const MAX_ATTESTATIONS = 100
-// What a packet's attestations may take together; at least one is always there.
+// The total size of a packet's attestations; at least one is always included.
 const MAX_BYTES = 4 * 1024 * 1024
-// A claim has one case, and a few if it is reopened by others.
+// A claim has one case, or a few if more were opened after it was closed.
 const MAX_CASES = 20
 const MAX_ENTRIES = 500
 const MAX_EARLIER = 5
-// A packet is some megabytes while it is made, a document as much again. One account makes one at a time: a document full of
-// pictures that are slow to decode takes as long as its pictures may.
+// A packet takes some megabytes of memory while it is made, and a document as much again. An account makes one at a
+// time: a document with slow pictures takes up to its whole picture time.
 const SLOTS = { slots: 2, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
-// For the pictures of one document together. What is not decoded by then is left out, and the document says so.
+// For all pictures of one document. A picture that is not decoded by then is left out, and the document says so.
 const PICTURES_MS = 20_000
 
 export interface EvidenceDeps {
@@ -59,11 +59,11 @@ export interface EvidenceDeps {
   baseUrl: string
   now: () => Date
   log: Log
-  /** For the pictures of one document together. */
+  /** For all pictures of one document. */
   picturesMs?: number
 }
 
-export interface EvidenceRequest {
+export interface PacketRequest {
   limit: number
   cursor?: string | undefined
   requestId: string
@@ -81,14 +81,14 @@ export function createEvidence(deps: EvidenceDeps) {
     },
   })
 
-  async function make(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
+  async function make(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
     checkId(claimId, 'clm', caller.environment)
     note({ claim: claimId })
     const binding = { route: 'GET /v1/claims/:id/evidence', scope: caller, query: { id: claimId } }
     const before = pager.decode(request.cursor, binding)
     const [keys, revocations] = await Promise.all([deps.jwks(), deps.revocations()])
-    // As of one moment: the claim and its attestations must not contradict each other, and others must not wait for that.
-    const rows = await db.tenant(caller, (tx) => gatherRows(tx, claimId, { before, limit: request.limit }), {
+    // One snapshot: the claim and its attestations must not contradict each other, and reading must not block others.
+    const rows = await db.tenant(caller, (tx) => loadRows(tx, claimId, { before, limit: request.limit }), {
       isSnapshot: true,
     })
     const issuedAt = now()
@@ -114,7 +114,7 @@ export function createEvidence(deps: EvidenceDeps) {
     return { object: 'evidence_packet', packet, packet_sha256: sha256, signature }
   }
 
-  function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', { requestId }: EvidenceRequest) {
+  function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', { requestId }: PacketRequest) {
     const { packet_id, claim_id, attestations } = packet.about
     log.info(
       {
@@ -127,7 +127,7 @@ export function createEvidence(deps: EvidenceDeps) {
         format,
         attestations: attestations.included,
       },
-      'an evidence packet was exported',
+      'evidence packet exported',
     )
   }
 
@@ -137,7 +137,7 @@ export function createEvidence(deps: EvidenceDeps) {
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`; `service_unavailable` when too
      * many are being made.
      */
-    readJson(caller: Caller, claimId: string, request: EvidenceRequest): Promise<SignedPacket> {
+    readJson(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
       return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         record(caller, signed, 'json', request)
@@ -145,8 +145,8 @@ export function createEvidence(deps: EvidenceDeps) {
       })
     },
 
-    /** The same as a document to read, with the packet as its attachment. @throws {Failure} as `readJson`. */
-    readPdf(caller: Caller, claimId: string, request: EvidenceRequest): Promise<Uint8Array> {
+    /** The packet as a readable document, with the packet as its attachment. @throws {Failure} as `readJson`. */
+    readPdf(caller: Caller, claimId: string, request: PacketRequest): Promise<Uint8Array> {
       return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         const pdf = await deps.renderPdf({ signed, pictures: await picturesOf(caller, signed.packet) })
@@ -163,8 +163,8 @@ export function createEvidence(deps: EvidenceDeps) {
     },
   }
 
-  // One after the other: an account has one picture under way at a time.
-  async function picturesOf(scope: Scope, { attestations }: Packet): Promise<Rendering['pictures']> {
+  // Sequential: an account decodes one picture at a time.
+  async function picturesOf(scope: Scope, { attestations }: EvidencePacket): Promise<Rendering['pictures']> {
     const pictures: Rendering['pictures'] = {}
     const deadline = performance.now() + picturesMs
     for (const { media } of attestations) {
@@ -184,7 +184,7 @@ type Rows = Pick<
   devices: Awaited<ReturnType<typeof findDevicesByIds>>
 }
 
-async function gatherRows(
+async function loadRows(
   tx: Tx,
   claimId: string,
   { before, limit }: { before: string | undefined; limit: number },
@@ -200,7 +200,7 @@ async function gatherRows(
   const attestations = await findAttestationsOfClaim(tx, claimId, {
     before,
     limit: fitting(sizes, limit),
-    // What was signed, to the last byte.
+    // Whole, because the signature covers every byte.
     isWhole: true,
   })
   const ids = attestations.map(({ id }) => id)
@@ -220,7 +220,7 @@ async function gatherRows(
   return { claim, attestations, totalAttestations, sizes, media, earlier, devices, cases, entries, events }
 }
 
-/** How many of them fit, the first in any case. */
+/** How many of them fit, at least one. */
 function fitting(sizes: readonly { bytes: number }[], limit: number): number {
   let bytes = 0
   const over = sizes.findIndex((size) => {
@@ -230,7 +230,7 @@ function fitting(sizes: readonly { bytes: number }[], limit: number): number {
   return Math.min(limit, over === -1 ? sizes.length : Math.max(1, over))
 }
 
-function idsOf({ about }: Packet) {
+function idsOf({ about }: EvidencePacket) {
   return {
     packet_id: about.packet_id,
     claim_id: about.claim_id,

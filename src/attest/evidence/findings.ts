@@ -1,29 +1,29 @@
-// What a check says, and the small means that all checks share.
+// The result of a check, and the functions that all checks share.
 
 import { type KeySet, type RecordVerdict, verifyRecord } from '#src/platform/crypto/signing-keys.ts'
 
-/** unproven: it holds in itself, but nobody vouches for it. skipped: there is nothing to check it with. */
-export type Outcome = 'ok' | 'failed' | 'unproven' | 'skipped'
+/** unproven: consistent, but its origin is not proven. skipped: the data for the check is missing. */
+export type CheckOutcome = 'ok' | 'failed' | 'unproven' | 'skipped'
 
-export interface Finding {
+export interface CheckFinding {
   /** `file`, `pages`, `packet`, `keys`, a member of the packet, or `attestations/<id>`. */
   part: string
   check: string
-  outcome: Outcome
+  outcome: CheckOutcome
   detail: string
 }
 
-export function finding(part: string, check: string, isOk: boolean, detail = ''): Finding {
+export function finding(part: string, check: string, isOk: boolean, detail = ''): CheckFinding {
   return { part, check, outcome: isOk ? 'ok' : 'failed', detail: isOk ? '' : detail }
 }
 
-export function skipped(part: string, check: string, detail: string): Finding {
+export function skipped(part: string, check: string, detail: string): CheckFinding {
   return { part, check, outcome: 'skipped', detail }
 }
 
-/** `verifyRecord`, for texts that may have been tampered with in what a decoder overlooks. */
+/** `verifyRecord`, strict about differences in the text that a decoder ignores. */
 export async function verifyStrictly(jws: string, keys: KeySet): Promise<RecordVerdict> {
-  // RFC 4648 3.5: the last character of a segment has bits that nobody reads, and decoders skip strangers.
+  // RFC 4648 3.5: the last character of a segment has unused bits, and decoders skip unknown characters.
   const isCanonical = jws.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
   if (!isCanonical) return { isValid: false, reason: 'malformed' }
   try {

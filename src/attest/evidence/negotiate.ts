@@ -1,8 +1,8 @@
-// RFC 9110 12.5.1, for two types: which of them the header prefers.
+// RFC 9110 12.5.1 for two types: the one that the header prefers.
 
 const TYPES = { pdf: 'application/pdf', json: 'application/json' } as const
 
-/** JSON among equals, and where the header names neither: a packet in the other form serves more than none. */
+/** JSON when both are equal, and when the header accepts neither: the other form is more useful than a refusal. */
 export function prefersPdf(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const ranges = accept

@@ -1,4 +1,4 @@
-// From rows to the packet that is signed. Pure: the same rows give the same packet, but for the time of its issue.
+// Composes the packet that is signed from rows. Pure: the same rows give the same packet, except for its issue time.
 
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -8,7 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import { toCaseView, toEntryView } from '../cases/views.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
-import type { Evidence } from '../claims/claims.ts'
+import type { ClaimEvidence } from '../claims/claims.ts'
 import { toAttestationView, toClaimView } from '../claims/views.ts'
 import type { Device } from '../devices/devices.ts'
 import { toDeviceView } from '../devices/views.ts'
@@ -17,13 +17,13 @@ import { haversineMetres } from '../factors/geofence.ts'
 import { digestOf, jsonOf } from './digests.ts'
 import type { EarlierRow, EventRow, MediaRow } from './rows.ts'
 import { timelineOf } from './timeline.ts'
-import { PACKET_VERSION, type Packet, type PacketAttestation, packetView } from './views.ts'
+import { type EvidencePacket, PACKET_VERSION, type PacketAttestation, packetView } from './views.ts'
 
 export interface Sources {
   scope: Scope
   claim: ListedClaim
   /** Newest first. */
-  attestations: readonly Evidence[]
+  attestations: readonly ClaimEvidence[]
   totalAttestations: number
   nextCursor: string | null
   media: readonly MediaRow[]
@@ -31,17 +31,17 @@ export interface Sources {
   earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
-  /** Newest first; one more than fits says that there are more. */
+  /** Newest first; one more than the limit shows that there are more. */
   events: readonly EventRow[]
   keys: readonly PublishedKey[]
   keysAt: string
-  /** Whether the caller may read what adjusters wrote. */
+  /** Whether the caller may read adjusters' notes. */
   maySeeNotes: boolean
   issuedAt: Date
 }
 
-/** The packet, as its view lets it through: nothing is signed that is not shown. */
-export function composePacket(sources: Sources): Packet {
+/** The packet after its view: only what is shown is signed. */
+export function composePacket(sources: Sources): EvidencePacket {
   const { scope, claim, attestations, totalAttestations, nextCursor, issuedAt } = sources
   const { case_id: _open, ...claimed } = toClaimView(claim)
   const content = {
@@ -88,7 +88,7 @@ function statementOf({ claim, attestations, totalAttestations }: Sources, isComp
   ].join(' ')
 }
 
-function describe(row: Evidence, sources: Sources): PacketAttestation {
+function describe(row: ClaimEvidence, sources: Sources): PacketAttestation {
   const { submission } = row
   const media = sources.media.find(({ id }) => id === row.mediaId)
   if (media === undefined) throw new Error(`the media of ${row.id} has no row`)
@@ -134,7 +134,7 @@ function describe(row: Evidence, sources: Sources): PacketAttestation {
   }
 }
 
-function resultOf(row: Evidence): PacketAttestation['result'] {
+function resultOf(row: ClaimEvidence): PacketAttestation['result'] {
   const { riskStatus, riskScore, provenanceStatus, hardwareTier, rulesVersion, resultJws } = row
   if (riskStatus === null || riskScore === null || provenanceStatus === null) return null
   return {
@@ -154,8 +154,8 @@ function placeOf(lat: number | null, lng: number | null): { lat: number; lng: nu
   return lat === null || lng === null ? [] : [{ lat, lng }]
 }
 
-// Of a statement that lost its position there is only what the signed result says of it.
-function bundleDigestOf({ submission: { bundle }, erasedAt, resultJws }: Evidence): string | null {
+// A statement whose position was erased can't be hashed again, so the signed result's digest is used.
+function bundleDigestOf({ submission: { bundle }, erasedAt, resultJws }: ClaimEvidence): string | null {
   if (erasedAt === null) return bundle === undefined ? null : sha256Base64url(canonicalize(jsonOf(bundle)))
   const payload = resultJws?.split('.')[1] ?? ''
   const digest: unknown = payload === '' ? null : JSON.parse(Buffer.from(payload, 'base64url').toString()).bundle_sha256
@@ -168,8 +168,8 @@ interface Signer {
   chain: Certificate[]
 }
 
-// As the judgement chose it: the certificate that came along, else the key of the device that the bundle names.
-function signerOf({ submission, deviceId }: Evidence, devices: readonly Device[]): Signer {
+// The same choice as the evaluation: the submitted certificate, otherwise the key of the device that the bundle names.
+function signerOf({ submission, deviceId }: ClaimEvidence, devices: readonly Device[]): Signer {
   const sent = certificatesOf((submission.certificate_chain ?? []).map((der) => Buffer.from(der, 'base64')))
   const [leaf] = sent
   if (leaf !== undefined) {
@@ -200,7 +200,7 @@ function describeCertificate(one: Certificate): PacketAttestation['certificates'
   }
 }
 
-function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim): PacketAttestation['distance'] {
+function distanceOf({ submission }: ClaimEvidence, { lossLat, lossLng }: ListedClaim): PacketAttestation['distance'] {
   const gps = submission.bundle?.gps
   const own = submission.claim?.loss_location
   const places = [...(own === undefined ? [] : [own]), ...placeOf(lossLat, lossLng)]
@@ -209,7 +209,7 @@ function distanceOf({ submission }: Evidence, { lossLat, lossLng }: ListedClaim)
   return { metres, accuracy_metres: gps.accuracy_m, mock: gps.mock ?? false }
 }
 
-function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): Packet['cases'][number] {
+function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): EvidencePacket['cases'][number] {
   const { allowed: _a, overdue: _o, due_at: _d, sla: _s, claim_changed_at: _c, ...view } = toCaseView(row, issuedAt)
   const own = entries.filter(({ caseId }) => caseId === row.id).sort((a, b) => a.seq - b.seq)
   const history = own.map((entry) => {

@@ -1,5 +1,5 @@
-// The inside of the renderer: lays out the one document that it was started for. The pictures that it opens were written by this
-// service and have 320 pixels at most: see media/decoder.ts for those of strangers.
+// The renderer's worker thread; it lays out one document. The pictures that it opens were written by this service and
+// have 320 pixels at most; media/decoder.ts decodes untrusted ones.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { MAX_DECODED_PIXELS, openImage } from '../media/sharp.ts'
@@ -8,7 +8,7 @@ import type { RendererAnswer, Rendering } from './renderer.ts'
 import type { PictureMissing } from './sentences.ts'
 import { findTypeface } from './typeface.ts'
 
-// A picture of 320 pixels takes some 20 KB.
+// A picture of 320 pixels takes about 20 KB.
 const QUALITY = 82
 
 const answer = await render(workerData as Rendering).catch(
@@ -24,11 +24,11 @@ async function render({ signed, pictures }: Rendering): Promise<RendererAnswer> 
     drawn.set(mediaId, typeof picture === 'string' ? picture : await toJpeg(picture))
   }
   const pdf = await layOut(signed, drawn, findTypeface())
-  // A copy of its own: a Buffer may lie in a pool that must not be handed to another thread.
+  // A separate copy: a Buffer may lie in a pool that must not be transferred to another thread.
   return { pdf: new Uint8Array(pdf) }
 }
 
-// PDF has no WebP.
+// PDF does not support WebP.
 async function toJpeg(webp: Uint8Array): Promise<Picture | PictureMissing> {
   try {
     const image = openImage(Buffer.from(webp), { maxPixels: MAX_DECODED_PIXELS })

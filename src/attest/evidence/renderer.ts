@@ -1,5 +1,5 @@
-// Documents are laid out in a thread of their own: a hundred photos are a second of work, and some of what is set was
-// written by strangers. Each document has its thread, which ends with it.
+// Lays out documents in worker threads: a hundred photos take a second of CPU time, and some of the text is untrusted.
+// Each document has its own thread.
 
 import { Worker } from 'node:worker_threads'
 import { Failure } from '#src/failure.ts'
@@ -8,7 +8,7 @@ import type { SignedPacket } from './views.ts'
 
 export interface Rendering {
   signed: SignedPacket
-  /** By media id: WebP as the service has made it, or why there is none. */
+  /** By media id: WebP made by this service, or why there is none. */
   pictures: Record<string, Uint8Array | PictureMissing>
 }
 
@@ -20,7 +20,7 @@ export type RendererAnswer = { pdf: Uint8Array } | { failure: string }
 const LIMIT_MS = 60_000
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
-/** @throws {Failure} from what it makes: `service_unavailable` when a document takes too long. */
+/** @throws {Failure} from the returned function: `service_unavailable` when a document takes too long. */
 export function createRenderer({
   limitMs = LIMIT_MS,
   thread = new URL('./pdf-thread.ts', import.meta.url),

@@ -32,10 +32,10 @@ export function evidenceRoutes(evidence: EvidenceExport): Route[] {
         operationId: 'exportEvidence',
         params: idParams('clm'),
         tag: 'Claims',
-        summary: 'Everything known of a claim in one signed packet, as JSON or as a PDF that carries it',
+        summary: 'Everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
         scope: 'verify',
         query: z.object({
-          format: z.enum(['json', 'pdf']).optional().describe('Outweighs Accept.'),
+          format: z.enum(['json', 'pdf']).optional().describe('Takes precedence over Accept.'),
           limit,
           cursor: listQuery.cursor,
         }),

@@ -1,10 +1,10 @@
-// What a packet is made of, as it stands in Postgres. Each query is bounded.
+// Reads the parts of a packet from Postgres. Each query is bounded.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { CASE, type CaseRow, ENTRY, type EntryRow } from '../cases/rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
-/** How much each of the claim's attestations takes, newest first: what decides how many fit into one packet. */
+/** The size of each of the claim's attestations, newest first; it decides how many fit into one packet. */
 export async function findSizes(
   tx: Tx,
   claimId: string,
@@ -36,7 +36,7 @@ export interface MediaRow {
   isErased: boolean
 }
 
-/** Also those whose bytes are gone. */
+/** Includes erased media. */
 export async function findMediaRows(tx: Tx, ids: readonly string[]): Promise<MediaRow[]> {
   return tx.query<MediaRow>(
     `SELECT id, sha256, size, content_type AS "contentType", width, height, state <> 'stored' AS "isErased"
@@ -50,7 +50,7 @@ export async function findCasesOfClaim(tx: Tx, claimId: string, limit: number): 
   return tx.query<CaseRow>(`SELECT ${CASE} FROM cases WHERE claim_id = $1 ORDER BY id LIMIT $2`, [claimId, limit])
 }
 
-/** The newest of each case, with the case that they belong to. */
+/** The newest entries of each case, with the case that they belong to. */
 export async function findEntriesOfCases(
   tx: Tx,
   caseIds: readonly string[],
@@ -80,7 +80,7 @@ export async function findEventsOfClaim(tx: Tx, claimId: string, limit: number):
   )
 }
 
-/** Who signed, where that is not the device that the statement names. */
+/** The signing device, where it is not the one that the statement names. */
 export async function findSigners(tx: Tx, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     'SELECT DISTINCT signer_id AS id FROM attestations WHERE id = ANY($1) AND signer_id IS NOT NULL',
@@ -99,7 +99,7 @@ export interface EarlierRow {
   resultJws: string
 }
 
-/** Results that were replaced: the newest of each attestation, oldest first. */
+/** Replaced results: the newest of each attestation, oldest first. */
 export async function findEarlierResults(tx: Tx, ids: readonly string[], limit: number): Promise<EarlierRow[]> {
   return tx.query<EarlierRow>(
     `SELECT earlier.* FROM unnest($1::text[]) AS wanted (id)

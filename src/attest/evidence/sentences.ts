@@ -1,5 +1,5 @@
-// What the codes mean, for somebody who never heard of them: a lawyer, a judge, a policyholder. One plain sentence or two
-// each, with nothing in them that the evidence beside them would not bear out.
+// Explains the codes to readers without technical knowledge: a lawyer, a judge, a policyholder. One or two plain
+// sentences each, which claim no more than the evidence next to them supports.
 
 import type { AdvisoryCode, FactorCode } from '../factors/table.ts'
 
@@ -25,7 +25,7 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
     title: 'The signature is not valid',
     sentence:
       'The statement that came with the photo (time, place, fingerprint of the file) does not carry a valid signature of ' +
-      'the device. It may have been changed after it was signed, or it was signed by somebody else.',
+      'the device. It may have been changed after it was signed, or it was signed by another party.',
   },
   no_manifest: {
     title: 'There is no signed statement',
@@ -43,7 +43,7 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
       'after it was taken.',
   },
   cert_unknown_ca: {
-    title: 'Nobody known vouches for the device',
+    title: 'No known authority vouches for the device',
     sentence:
       'The certificates of the device do not lead to an authority that the insurer has registered, or were not valid at ' +
       'the time of the capture.',
@@ -185,7 +185,7 @@ export const RISK_MEANINGS: Record<string, string> = {
   pending: 'Nothing has been examined yet.',
   passed: 'The findings add up to less than what asks for a second look.',
   review: 'The findings add up to enough that a person should look at them.',
-  failed: 'The findings add up to so much that they must be explained before anybody relies on what was sent.',
+  failed: 'The findings add up to so much that they must be explained before anyone relies on what was sent.',
 }
 
 export const PROVENANCE_MEANINGS: Record<string, string> = {
@@ -204,7 +204,7 @@ export const TIER_MEANINGS: Record<string, string> = {
   secure_enclave: 'the key is kept in the security processor of the phone',
 }
 
-/** What a code means; of one that is not in the tables, its own words. */
+/** The meaning of a code; an unlisted code is shown as it is. */
 export function meaningOf(code: string): Meaning {
   const known: Record<string, Meaning> = { ...FACTOR_MEANINGS, ...ADVISORY_MEANINGS, ...OBSERVATION_MEANINGS }
   const words = code.replaceAll('_', ' ')
@@ -212,7 +212,7 @@ export function meaningOf(code: string): Meaning {
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }
 }
 
-/** Why a document shows no picture. `not_tried`: the pictures before it took all of the time that a document has for them. */
+/** Why a document shows no picture. `not_tried`: the pictures before it used up the document's picture time. */
 export type PictureMissing = 'unreadable' | 'too_costly' | 'not_tried' | 'gone'
 
 const MISSING_PICTURES: Record<PictureMissing, string> = {

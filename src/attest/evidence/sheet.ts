@@ -1,5 +1,5 @@
-// The few forms that a document is made of: headings, paragraphs, facts, tables, boxes. Everything that is set goes through
-// `printable`, and everything breaks over pages.
+// The elements of a document: headings, paragraphs, facts, tables, boxes. All text passes through `printable`, and
+// every element can break over pages.
 
 import PDFDocument from 'pdfkit'
 import { printable, type Typeface } from './typeface.ts'
@@ -22,7 +22,7 @@ const LINE = '#c8c8c8'
 const BODY = 9.5
 const SMALL = 8
 const GAP = 3
-// So that an id and a digest fit into a line, also of a wide face.
+// So that an id and a digest fit into a line, in a wide typeface too.
 const FOOT = 5.8
 
 export function createSheet(face: Typeface, { title, issuedAt }: { title: string; issuedAt: Date }) {
@@ -43,14 +43,14 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
   const font = (name: 'regular' | 'bold' | 'mono', size: number, colour = INK) =>
     doc.font(face[name]).fontSize(size).fillColor(colour)
 
-  /** Goes to the next page unless so much is left on this one. */
-  function room(height: number): void {
+  /** Starts a new page unless this height is left on the current one. */
+  function ensureSpace(height: number): void {
     if (doc.y + height > bottom()) doc.addPage()
   }
 
   function heading(text: string, level: 1 | 2 | 3): void {
     const size = { 1: 17, 2: 13, 3: 10.5 }[level]
-    room(size * 2 + 60)
+    ensureSpace(size * 2 + 60)
     doc.moveDown(level === 1 ? 0.2 : 0.9)
     font('bold', size).text(set(text), MARGIN, doc.y, { width })
     doc.moveDown(0.35)
@@ -60,7 +60,7 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
     text: string,
     { size = BODY, colour = INK, isBold = false }: { size?: number; colour?: string; isBold?: boolean } = {},
   ): void {
-    room(size * 2)
+    ensureSpace(size * 2)
     font(isBold ? 'bold' : 'regular', size, colour).text(set(text, 4_000), MARGIN, doc.y, { width, lineGap: 1.5 })
     doc.moveDown(0.4)
   }
@@ -75,7 +75,7 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
       const nameWidth = w * names
       font('regular', BODY)
       const height = doc.heightOfString(right, { width: w - nameWidth, lineGap: 1 })
-      room(height + GAP)
+      ensureSpace(height + GAP)
       const { y } = doc
       font('regular', BODY, FAINT).text(left, x, y, { width: nameWidth - 8 })
       const after = doc.y
@@ -119,10 +119,10 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
       return most + 8
     }
     const head = columns.map(({ title }) => title)
-    // A row never fills a page, whatever the letters.
+    // A row never fills a page, whatever the glyphs.
     const texts = rows.map((row) => row.map((text, index) => set(text, (columns[index]?.share ?? 0) * 2_200)))
-    // No head without its first row.
-    room(heightOf(head) + heightOf(texts[0] ?? []))
+    // The head stays with its first row.
+    ensureSpace(heightOf(head) + heightOf(texts[0] ?? []))
     drawRow(head, true)
     for (const values of texts) {
       if (doc.y + heightOf(values) > bottom()) {
@@ -135,14 +135,14 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
     doc.moveDown(0.6)
   }
 
-  /** A frame around what matters most. */
+  /** A frame around the most important lines. */
   function box(title: string, lines: readonly string[]): void {
     const inner = 12
     const texts = lines.map((line) => set(line, 2_000))
     font('regular', 10.5)
     const options = { width: width - 2 * inner, lineGap: 2 }
     const height = texts.reduce((sum, text) => sum + doc.heightOfString(text, options) + 5, 2 * inner + 18)
-    room(height + 10)
+    ensureSpace(height + 10)
     const { y } = doc
     doc.rect(MARGIN, y, width, height).lineWidth(1).strokeColor(INK).stroke()
     font('bold', 12).text(set(title), MARGIN + inner, y + inner, options)
@@ -155,13 +155,13 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
     doc.y = y + height + 12
   }
 
-  /** A picture at the left, or a sentence in its place; facts beside it. */
+  /** A picture on the left, or a sentence in its place; facts next to it. */
   function pictured(
     picture: { jpeg: Buffer; width: number; height: number } | string,
     rows: readonly (readonly [string, string])[],
   ): void {
     const side = 170
-    room(side + 10)
+    ensureSpace(side + 10)
     const { y } = doc
     const page = doc.bufferedPageRange().count
     if (typeof picture === 'string') {
@@ -187,7 +187,7 @@ export function createSheet(face: Typeface, { title, issuedAt }: { title: string
     for (let index = start; index < start + count; index += 1) {
       doc.switchToPage(index)
       const { margins } = doc.page
-      // A text below the margin would open a page.
+      // Text below the margin would start a new page.
       doc.page.margins = { ...margins, bottom: 0 }
       const y = doc.page.height - FOOTER
       doc

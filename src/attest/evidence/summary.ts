@@ -1,15 +1,15 @@
-// The first sentences of a document, which many read alone. A claim's standing is made of several photos: it is said of how many
-// of them each sentence is true, for without that two true sentences contradict each other ("a device signed it", "nothing is
-// signed"). Pure.
+// The first sentences of a document, which many people read alone. A claim's standing combines several photos, so each
+// sentence states for how many photos it is true; otherwise two true sentences contradict each other ("a device signed
+// it", "nothing is signed"). Pure.
 
 import { MAX_FIX_ACCURACY_METRES } from '../factors/gps.ts'
 import { dateOf, metresOf } from './document-words.ts'
 import { meaningOf, PROVENANCE_MEANINGS, RISK_MEANINGS } from './sentences.ts'
-import type { Packet, PacketAttestation } from './views.ts'
+import type { EvidencePacket, PacketAttestation } from './views.ts'
 
-type Part = Pick<Packet, 'about' | 'claim' | 'attestations'>
+type Part = Pick<EvidencePacket, 'about' | 'claim' | 'attestations'>
 
-/** What a claim looks like in short, a sentence or two per line. */
+/** A short description of a claim, a sentence or two per line. */
 export function summarize(packet: Part): string[] {
   const { claim } = packet
   return [
@@ -25,8 +25,8 @@ export function summarize(packet: Part): string[] {
   ]
 }
 
-/** Of how many photos a finding is. A claim's findings may be those of photos that this packet leaves out. */
-export function countOf({ about, attestations }: Pick<Packet, 'about' | 'attestations'>, code: string): string {
+/** How many photos have a finding. A claim's findings may come from photos that this packet leaves out. */
+export function countOf({ about, attestations }: Pick<EvidencePacket, 'about' | 'attestations'>, code: string): string {
   const among = attestations.filter((one) => codesOf(one).has(code)).length
   if (among === 0) return 'not in this packet'
   return `${among} of ${attestations.length}${about.attestations.is_complete ? '' : ' here'}`
@@ -71,7 +71,8 @@ function unexaminedOf({ about, claim, attestations }: Part): string[] {
   return [`${waiting} of ${photos(about.attestations.included)} here: no result yet, so the above says nothing of it.`]
 }
 
-// Not what the device calls simulated, nor too inaccurate to be a fix, nor what no valid signature covers.
+// Excludes positions that the device calls simulated, that are too inaccurate to be a fix, or that no valid signature
+// covers.
 function distanceOf({ attestations }: Part): string[] {
   const metres = attestations.flatMap((one) =>
     one.distance === null ||

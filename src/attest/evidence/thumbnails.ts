@@ -7,7 +7,7 @@ import type { NoThumbnail } from '../media/thumbnails.ts'
 /** WebP, or why there is none; `gone`: the media were erased meanwhile. */
 export type ThumbnailRead = Uint8Array | NoThumbnail['why'] | 'gone'
 
-/** Small pictures of photos, as the thumbnail route gives them. @throws {Failure} `service_unavailable`. */
+/** Reads thumbnails as the thumbnail route does. @throws {Failure} `service_unavailable`. */
 export function createThumbnailReader(media: Pick<MediaDomain, 'get' | 'findThumbnail'>) {
   return async (scope: Scope, mediaId: string): Promise<ThumbnailRead> => {
     try {

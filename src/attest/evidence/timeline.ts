@@ -1,16 +1,16 @@
-// What happened to a claim, in order. Pure.
+// The events of a claim, in order. Pure.
 
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
-import type { Evidence } from '../claims/claims.ts'
+import type { ClaimEvidence } from '../claims/claims.ts'
 import type { EarlierRow, EventRow } from './rows.ts'
-import type { Packet } from './views.ts'
+import type { EvidencePacket } from './views.ts'
 
-type Moment = Packet['timeline']['moments'][number]
+type Moment = EvidencePacket['timeline']['moments'][number]
 
 export const MAX_EVENTS = 500
 
-// What attestations and case histories say themselves.
+// Attestations and case histories already show these events.
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['attestation.created', 'case.status_changed'])
 
 export function timelineOf({
@@ -22,12 +22,12 @@ export function timelineOf({
   events,
 }: {
   claim: ListedClaim
-  attestations: readonly Evidence[]
+  attestations: readonly ClaimEvidence[]
   earlier: readonly EarlierRow[]
   cases: readonly CaseRow[]
   entries: readonly (EntryRow & { caseId: string })[]
   events: readonly EventRow[]
-}): Packet['timeline'] {
+}): EvidencePacket['timeline'] {
   const told = events.slice(0, MAX_EVENTS).filter(({ type }) => !TOLD_ELSEWHERE.has(type))
   const moments: Moment[] = [
     { at: claim.createdAt.toISOString(), kind: 'claim.created', subject: claim.id, detail: {} },
@@ -62,7 +62,7 @@ export function timelineOf({
   return { moments: moments.sort(byTime), omitted: Math.max(0, events.length - MAX_EVENTS) }
 }
 
-function momentsOf(row: Evidence): Moment[] {
+function momentsOf(row: ClaimEvidence): Moment[] {
   const capturedAt = row.submission.bundle?.captured_at
   const evaluated = row.evaluatedAt?.toISOString()
   return [
@@ -87,7 +87,7 @@ function momentsOf(row: Evidence): Moment[] {
   ]
 }
 
-// What one transaction writes is of one millisecond, and has an order all the same: a result comes before what follows from it.
+// Rows of one transaction have the same millisecond but still an order: a result precedes its effects.
 const KINDS = [
   'capture.claimed',
   'claim.created',
@@ -98,7 +98,7 @@ const KINDS = [
   'claim.escalated',
 ]
 
-// Of equal kinds the order is that of their subjects: always the same.
+// Equal kinds are ordered by subject, so that the order is stable.
 function byTime(a: Moment, b: Moment): number {
   const rank = (kind: string) => (KINDS.includes(kind) ? KINDS.indexOf(kind) : KINDS.length)
   const order = (one: Moment) => `${one.at} ${rank(one.kind)} ${one.kind} ${one.subject}`

@@ -1,5 +1,5 @@
-// The letters of a document. Strangers' texts come in every script, and what a font can't draw must not vanish from a piece
-// of evidence, nor steer how the rest is read: it is written as its code point.
+// The typefaces of a document. Untrusted texts come in every script. A character that the font can't draw must not
+// vanish from the evidence, and must not change how the rest is read: it is written as its code point.
 
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,14 +9,14 @@ export interface Typeface {
   regular: string
   bold: string
   mono: string
-  /** Whether the code point can be drawn, in the order in which it is written. */
+  /** Whether the code point can be drawn, in written order. */
   draws(codePoint: number): boolean
 }
 
-// PDF 32000-1 annex D.2: what the fonts that every reader has can draw beside ASCII and Latin-1.
+// PDF 32000-1 annex D.2: the characters of the standard fonts beyond ASCII and Latin-1.
 const WIN_ANSI = new Set([...'€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ'].map((character) => character.codePointAt(0) ?? 0))
 
-/** Of the readers themselves: nothing to embed, and letters of western Europe only. */
+/** The standard PDF fonts: nothing to embed, but only western European letters. */
 export const STANDARD: Typeface = {
   regular: 'Helvetica',
   bold: 'Helvetica-Bold',
@@ -24,8 +24,8 @@ export const STANDARD: Typeface = {
   draws: (point) => (point >= 0x20 && point <= 0x7e) || (point >= 0xa1 && point <= 0xff) || WIN_ANSI.has(point),
 }
 
-// Written from left to right, one sign after the other. Other scripts are joined, stacked or reversed by rules that a line
-// of evidence must not depend on.
+// Scripts written from left to right, one character after the other. Other scripts need joining, stacking or reordering
+// rules, which a line of evidence must not depend on.
 const PLAIN_RANGES: readonly (readonly [first: number, last: number])[] = [
   [0x20, 0x7e],
   [0xa1, 0x2ff],
@@ -42,7 +42,7 @@ const PLAIN_RANGES: readonly (readonly [first: number, last: number])[] = [
 ]
 const SOFT_HYPHEN = 0xad
 
-/** The typeface that is installed beside the service, and otherwise the readers' own. */
+/** The installed typeface, otherwise the standard PDF fonts. */
 export function findTypeface(): Typeface {
   const folder = folderOf('dejavu-fonts-ttf/package.json')
   const files = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSansMono.ttf'].map((name) => join(folder, 'ttf', name))
@@ -64,8 +64,8 @@ function folderOf(packageFile: string): string {
 }
 
 /**
- * A text as it is set: what can't be drawn stands as `\u` and its digits, and a backslash twice, so that nobody can write
- * something that looks like it. At most about `maxLength` characters, with the number of those left out.
+ * A text as it is printed: undrawable characters as `\u` and digits, and a backslash doubled, so that no text can
+ * imitate this form. At most about `maxLength` characters, with the number of omitted ones.
  */
 export function printable(text: string, { draws }: Pick<Typeface, 'draws'>, maxLength = 600): string {
   let set = ''

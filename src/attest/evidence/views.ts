@@ -26,7 +26,7 @@ const attestation = z
     status: attestationStatusView,
     accepted_at: iso,
     evaluated_at: iso.nullable(),
-    erased_at: iso.nullable().describe('Since when its media and positions are gone.'),
+    erased_at: iso.nullable().describe('When its media and positions were erased.'),
     media: z.object({
       media_id: z.string(),
       sha256,
@@ -45,7 +45,7 @@ const attestation = z
         signature: z.object({ alg: z.string(), value: z.string() }).optional(),
         stream: z.string().optional().describe('The capture session that the media were streamed to.'),
       })
-      .describe('As it was sent; of one that was erased, what is left.'),
+      .describe('As it was sent; after an erasure, what is left.'),
     bundle_sha256: z
       .string()
       .nullable()
@@ -53,7 +53,7 @@ const attestation = z
     key: z
       .object({ source: z.enum(['certificate', 'device']), spki: z.string().describe('base64 of DER.') })
       .nullable()
-      .describe('What the bundle’s signature is checked with.'),
+      .describe('The key that checks the bundle’s signature.'),
     certificates: z.object({
       source: z.enum(['submission', 'device', 'none']).describe('device: none was sent, these are enrolled.'),
       chain: z.array(certificate),
@@ -62,7 +62,8 @@ const attestation = z
       .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
       .nullable()
       .describe(
-        'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s own, the farther.',
+        'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s ' +
+          'own, the farther.',
       ),
     result: attestationView
       .pick({ observations: true })
@@ -80,7 +81,7 @@ const attestation = z
       .nullable(),
     found_later: attestationView.shape.observations
       .unwrap()
-      .describe('What is known since the result was signed: the same picture, or one like it, in other claims.'),
+      .describe('Found after the result was signed: the same or a similar picture in other claims.'),
     earlier_results: z
       .array(
         z.object({
@@ -131,24 +132,24 @@ const key = z.object({
 
 export const PACKET_VERSION = 'evidence-packet/1'
 
-/** What is signed. Its members are parts: each has a digest of its own in the signature. */
+/** The signed content. Its members are parts: each has its own digest in the signature. */
 export const packetView = z
   .object({
     about: z.object({
       version: z.literal(PACKET_VERSION),
-      packet_id: z.string().describe('Named after what is in it: two packets with one id say the same.'),
+      packet_id: z.string().describe('Derived from the content: two packets with one id have the same content.'),
       issued_at: iso,
       account_id: z.string(),
       environment,
       claim_id: z.string(),
-      keys_at: z.string().describe('Where the keys are published.'),
+      keys_at: z.string().describe('Address of the published keys.'),
       attestations: z.object({
         total: z.number().int(),
         included: z.number().int(),
         is_complete: z.boolean(),
         next_cursor: z.string().nullable(),
       }),
-      statement: z.string().describe('What is in the packet and what is not, in words.'),
+      statement: z.string().describe('What the packet contains and what it does not, as text.'),
     }),
     claim: claimView.omit({ case_id: true }).meta({ id: 'PacketClaim' }),
     attestations: z.array(attestation).describe('Newest first.'),
@@ -173,7 +174,7 @@ export const signedPacketView = z
   })
   .meta({ id: 'SignedEvidencePacket' })
 
-export type Packet = z.output<typeof packetView>
-export type PacketAttestation = Packet['attestations'][number]
-export type PacketDevice = Packet['devices'][number]
+export type EvidencePacket = z.output<typeof packetView>
+export type PacketAttestation = EvidencePacket['attestations'][number]
+export type PacketDevice = EvidencePacket['devices'][number]
 export type SignedPacket = z.output<typeof signedPacketView>

@@ -3,8 +3,8 @@ import { isAttested, tierOf } from './hardware.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 /**
- * `biometric_absent`: nothing gated the capture, or a passcode did, which is no biometric. What the hardware enforces counts
- * before what the app says; where the hardware leaves open which of the two it was, the app's word decides.
+ * `biometric_absent`: nothing gated the capture, or a passcode did, which is no biometric. What the hardware enforces
+ * takes precedence over the app's statement; where the hardware allows both, the app's statement decides.
  */
 export function judgeBiometric(facts: CapturedFacts): ScoredFactor<'biometric_absent'> | null {
   const { biometric } = facts.bundle
@@ -28,7 +28,7 @@ export function judgeBiometric(facts: CapturedFacts): ScoredFactor<'biometric_ab
   })
 }
 
-// Evidence that does not stand says nothing of the key that signed.
+// Revoked or unproven evidence says nothing about the key that signed.
 function attestedGate(facts: CapturedFacts) {
   return isAttested(tierOf(facts)) ? (facts.device?.hardware?.userGate ?? null) : null
 }

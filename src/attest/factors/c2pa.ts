@@ -1,16 +1,17 @@
+import type { Evidence } from '#src/attest/media/declared.ts'
+import { isGenerated, kindOfSource, nameOfType } from '#src/attest/media/source-type.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import type { C2paFacts, C2paManifest } from '../media/c2pa-facts.ts'
 import type { Facts } from './facts.ts'
-import { quote } from './quote.ts'
-import { isGenerated, kindOfSource, nameOfType } from './source-type.ts'
-import { type AdvisoryFactor, advisory, type Evidence } from './table.ts'
+import { type AdvisoryFactor, advisory } from './table.ts'
 
 const COMPARED = 'C2PA manifest of the media'
 
-// Who signed, and when, says nothing about whether what was signed is whole. Nor does an ingredient that never had a manifest.
+// Who signed, and when, does not tell whether the signed content is intact. Nor does an ingredient without a manifest.
 const ABOUT_TRUST = /^(signingCredential\.|timeStamp\.|cawg\.|ingredient\.(unknownProvenance|manifest\.missing)$)/
 
-/** `c2pa_absent`: also without a bundle, as all of these, for they are about the media alone. */
+/** `c2pa_absent`: also without a bundle, as all codes here, because they are about the media alone. */
 export function judgeC2paAbsent({ c2pa }: Facts): AdvisoryFactor<'c2pa_absent'> | null {
   if (c2pa?.state !== 'absent') return null
   return advisory('c2pa_absent', {
@@ -21,7 +22,7 @@ export function judgeC2paAbsent({ c2pa }: Facts): AdvisoryFactor<'c2pa_absent'> 
   })
 }
 
-/** `c2pa_invalid`: it can't be read, does not verify, or contains the manifest of an ingredient that does not. */
+/** `c2pa_invalid`: the manifest is unreadable, does not verify, or contains an ingredient's manifest that does not. */
 export function judgeC2paInvalid({ c2pa }: Facts): AdvisoryFactor<'c2pa_invalid'> | null {
   if (c2pa?.state === 'malformed') {
     return advisory('c2pa_invalid', {
@@ -37,13 +38,13 @@ export function judgeC2paInvalid({ c2pa }: Facts): AdvisoryFactor<'c2pa_invalid'
   return advisory('c2pa_invalid', { ...evidenceOf(c2pa.manifest), found, detail: DETAILS[found] })
 }
 
-/** `c2pa_present_valid`: everything verifies. Who signed may be unknown: `trusted` says. */
+/** `c2pa_present_valid`: everything verifies. The signer may be unknown: see `trusted`. */
 export function judgeC2paValid({ c2pa }: Facts): AdvisoryFactor<'c2pa_present_valid'> | null {
   if (c2pa?.state !== 'read' || !isSound(c2pa)) return null
   return advisory('c2pa_present_valid', evidenceOf(c2pa.manifest))
 }
 
-// XMP outlives the manifest that it points to: programs that know only XMP take the rest out.
+// XMP may remain after the manifest that it points to: programs that know only XMP remove everything else.
 function whereabouts(reference: string | null): string {
   if (reference === null) return 'absent'
   return /^https?:/i.test(reference) ? 'elsewhere, not fetched' : 'no longer there'
@@ -63,13 +64,13 @@ const DETAILS = {
   invalid: 'the validator calls it invalid and names no failure of the file’s own manifest or of an ingredient',
 }
 
-// What is wrong with the file's own manifest comes first: of a file that was changed, its ingredients prove nothing.
+// Faults of the file's own manifest come first: in a changed file, its ingredients prove nothing.
 function whatFails({ validationState, failures, ingredientFailures }: C2paManifest): keyof typeof DETAILS {
   const broken = brokenIn(failures)
   if (broken.some((code) => /hash|Hash/.test(code))) return 'changed after signing'
   if (broken.some((code) => code.startsWith('claimSignature.'))) return 'bad signature'
   if (broken.length > 0) return 'not well-formed'
-  // An unknown signer alone makes nothing invalid.
+  // An unknown signer alone invalidates nothing.
   const isRefused = failures.some((code) => /^signingCredential\.(?!untrusted$)/.test(code))
   if (validationState === 'Invalid' && isRefused) return 'credential not acceptable'
   if (brokenIn(ingredientFailures).length > 0) return 'broken ingredient'

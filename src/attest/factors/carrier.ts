@@ -1,5 +1,5 @@
-// What the insurer's own policy asks of a capture. Advisory: whatever a missing bundle, fix or biometric adds to the score,
-// the rules have added it already.
+// Requirements of the insurer's own policy. Advisory: the specification's factors have already scored a missing bundle,
+// fix or biometric.
 
 import { judgeBiometric } from './biometric.ts'
 import type { CapturedFacts, Facts } from './facts.ts'
@@ -19,7 +19,9 @@ export function judgeCarrierAttestation({
   })
 }
 
-/** `carrier_policy_biometric_missing`: no bundle, or one that a biometric did not gate, by the rule of `biometric_absent`. */
+/**
+ * `carrier_policy_biometric_missing`: no bundle, or one not gated by a biometric, by the rule of `biometric_absent`.
+ */
 export function judgeCarrierBiometric(facts: Facts): AdvisoryFactor<'carrier_policy_biometric_missing'> | null {
   if (facts.policy.requireBiometric !== true) return null
   const absent = hasBundle(facts) ? judgeBiometric(facts)?.evidence.found : 'no bundle'

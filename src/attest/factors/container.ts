@@ -1,11 +1,12 @@
-// What a video's file says of itself, beside what its manifest says. Part of `liveness_check_failed`.
+// Compares a video's file with its manifest. Part of `liveness_check_failed`.
 
+import { quote } from '#src/platform/sanitize.ts'
 import type { FootageFacts, VideoFacts } from '../video/facts.ts'
 import { FRAME_COUNT_TOLERANCE, MAX_ELEMENTS, MAX_FRAGMENTS, MAX_FRAMES, MAX_TRACKS } from '../video/limits.ts'
 import type { LivenessFinding } from './liveness.ts'
-import { quote } from './quote.ts'
 
-// A file that was cut or changed is broken for that reason, which is said elsewhere: here only what was signed like this.
+// A file that was cut or changed is invalid for that reason, which other factors report; here only faults of the file
+// as signed.
 export function judgeContainer({ container, footage, chain, received }: VideoFacts): LivenessFinding[] {
   const isWhole =
     chain?.digest === null && received.missing === null && received.surplus === null && received.looseBytes === 0
@@ -16,7 +17,7 @@ export function judgeContainer({ container, footage, chain, received }: VideoFac
   if (container.state === 'broken') {
     return [{ check: 'container', index: null, expected: { container: 'a file that a player can read' }, found }]
   }
-  // What is not read could hide any times.
+  // An unread container could hide any times.
   const expected = {
     max_elements: MAX_ELEMENTS,
     max_frames: MAX_FRAMES,

@@ -1,7 +1,7 @@
 import type { CapturedFacts } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
-/** `device_revoked`: the device was revoked when this was submitted, or had been compromised by then. */
+/** `device_revoked`: the device was revoked when this was submitted, or already compromised by then. */
 export function judgeRevocation(facts: CapturedFacts): ScoredFactor<'device_revoked'> | null {
   const { device, acceptedAt } = facts
   if (device === null || !isRevoked(facts)) return null
@@ -28,8 +28,9 @@ export function judgeEnrollment({ device }: CapturedFacts): ScoredFactor<'device
   })
 }
 
-// Submitted after the revocation is always revoked, also when it takes effect later. What was submitted before both
-// times keeps its judgement however late a worker gets to it: a phone lost today must not condemn last year's claims.
+// A capture submitted after the revocation is always revoked, even when the revocation takes effect later. One
+// submitted before both times keeps its result however late a worker evaluates it: a phone lost today must not condemn
+// last year's claims.
 function isRevoked({ device, acceptedAt }: CapturedFacts): boolean {
   if (device?.state !== 'revoked') return false
   const since = [device.revokedAt, device.revokeEffectiveAt].filter((at) => at !== null)

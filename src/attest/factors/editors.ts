@@ -1,6 +1,7 @@
-// Names of image editors as they stand in EXIF Software. A name counts as a word: not within a longer one, so that firmware of a
-// "Micromax Canvas HD" does not pass for Canva. Digits and signs may follow, as in "digiKam-7.1.0" and "Facetune2". What is a word
-// of its own in firmware (a codename, a brand of cameras) stands here with the rest of the product's name.
+// Names of image editors as EXIF Software contains them. A name counts only as a word, not within a longer one, so that
+// firmware of a "Micromax Canvas HD" does not pass for Canva. Digits and signs may follow, as in "digiKam-7.1.0" and
+// "Facetune2". A name that is also a word in firmware (a codename, a camera brand) is listed with more of the product's
+// name.
 
 const EDITORS = [
   'ACD Systems',
@@ -114,15 +115,15 @@ const EDITORS = [
   'Zoner Photo Studio',
 ] as const
 
-/** Makers whose phones write their own name into Software: of their photos the name says nothing. */
+/** Makers whose phones write their own name into Software: for their photos the name says nothing. */
 const MAKERS: ReadonlySet<string> = new Set(['meitu'])
 
 const NAMES: ReadonlyMap<string, string> = new Map(EDITORS.map((name) => [name.toLowerCase(), name]))
-// The longest first: of "Windows Photo Gallery" and "Photo Gallery" the whole name is told.
+// The longest first: "Windows Photo Gallery" takes precedence over "Photo Gallery".
 const LONGEST_FIRST = [...NAMES.keys()].sort((a, b) => b.length - a.length)
 const TRACE = new RegExp(`(?<![\\p{L}\\d])(?:${LONGEST_FIRST.map(escaped).join('|')})(?!\\p{L})`, 'giu')
 
-/** The editor that the text names; undefined when it names none. `make`: EXIF Make, of the same file. */
+/** The editor that the text names, or undefined. `make`: EXIF Make of the same file. */
 export function findEditor(software: string, make: string | null): string | undefined {
   const maker = make?.trim().toLowerCase() ?? ''
   const found = [software, parted(software)].flatMap((text) => [...text.matchAll(TRACE)].map(([one]) => nameOf(one)))

@@ -1,7 +1,7 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { ExifFacts } from '../media/exif.ts'
 import { findEditor } from './editors.ts'
 import type { Facts } from './facts.ts'
-import { quote } from './quote.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
 const TOLERANCE_MS = 300 * 1000
@@ -14,7 +14,7 @@ const MAX_ZONE_MS = 14 * 60 * 60 * 1000
 const TIME = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}:\d{2}:\d{2})/
 const OFFSET = /^([+-])(\d{2}):?(\d{2})$/
 
-/** `exif_missing`: a fresh capture, that is one with a bundle, has no EXIF that can be read. */
+/** `exif_missing`: a fresh capture, that is one with a bundle, has no readable EXIF. */
 export function judgeExifPresence({ bundle, exif }: Facts): AdvisoryFactor<'exif_missing'> | null {
   if (bundle === null || exif.state === 'read' || exif.state === 'not_applicable') return null
   return advisory('exif_missing', {
@@ -25,7 +25,7 @@ export function judgeExifPresence({ bundle, exif }: Facts): AdvisoryFactor<'exif
   })
 }
 
-/** `exif_timestamp_mismatch`: no finding where EXIF does not tell a time. */
+/** `exif_timestamp_mismatch`: no finding where EXIF gives no time. */
 export function judgeExifTime({ bundle, exif }: Facts): AdvisoryFactor<'exif_timestamp_mismatch'> | null {
   if (bundle === null || exif.state !== 'read') return null
   const taken = takenAt(exif)
@@ -36,14 +36,14 @@ export function judgeExifTime({ bundle, exif }: Facts): AdvisoryFactor<'exif_tim
     compared: 'EXIF DateTimeOriginal and captured_at',
     expected: bundle.capturedAt.toISOString(),
     found: taken.text,
-    // To UTC where the offset is known; else between the camera's local time and captured_at in UTC.
+    // In UTC where the offset is known; otherwise the camera's local time against captured_at in UTC.
     difference_seconds: differenceMs / 1000,
     utc_offset: taken.offset,
     tolerance_seconds: TOLERANCE_MS / 1000,
   })
 }
 
-/** `exif_editor_trace`: also without a bundle, for it says something of the media alone. */
+/** `exif_editor_trace`: also without a bundle, because it is about the media alone. */
 export function judgeExifEditor({ exif }: Facts): AdvisoryFactor<'exif_editor_trace'> | null {
   if (exif.state !== 'read' || exif.software === null) return null
   const editor = findEditor(exif.software, exif.make)
@@ -64,7 +64,7 @@ function isWithinTolerance(differenceMs: number, isZoneKnown: boolean): boolean 
 }
 
 interface Taken {
-  /** UTC where the offset is known, else the local time as if it were UTC. */
+  /** UTC where the offset is known, otherwise the local time read as UTC. */
   timeMs: number
   /** Normalised to +hh:mm. */
   offset: string | null
@@ -81,7 +81,7 @@ function takenAt(exif: Extract<ExifFacts, { state: 'read' }>): Taken | null {
   const local = `${year}-${month}-${day}T${clock}.${fraction}`
   const offset = offsetOf(exif.offset)
   const localMs = Date.parse(`${local}Z`)
-  // Date.parse rolls February 30 over into March: what does not come back as written is no time.
+  // Date.parse turns February 30 into March: a time that does not format back as written is invalid.
   if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== `${local}Z`) return null
   return { timeMs: localMs - (offset?.ms ?? 0), offset: offset?.text ?? null, text: `${local}${offset?.text ?? ''}` }
 }

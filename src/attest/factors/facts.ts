@@ -1,26 +1,24 @@
 import type { AssertionCode } from '../hardware/apple.ts'
 import type { Revocation } from '../hardware/revocations.ts'
-import type { HardwareTier, ReasonCode, UserGate } from '../hardware/verdict.ts'
-import type { C2paFacts } from '../media/c2pa-facts.ts'
-import type { DeclaredFacts } from '../media/declared.ts'
-import type { ExifFacts } from '../media/exif.ts'
+import type { EvidenceReasonCode, HardwareTier, UserGate } from '../hardware/verdict.ts'
+import type { Evidence } from '../media/declared.ts'
+import type { MediaFacts } from '../media/media-facts.ts'
 import type { VideoFacts } from '../video/facts.ts'
-import type { Evidence } from './table.ts'
 
 export type { HardwareTier }
 
-/** What was verified of a device's hardware, as far as a capture of it is judged by that. */
+/** The verified facts of a device's hardware that an evaluation uses. */
 export interface DeviceHardware {
-  /** Why its evidence proved no more than it did; none: it proved the tier. */
-  reasons: readonly ReasonCode[]
-  /** What vendors' lists would name of the evidence. */
+  /** Why its evidence proved no more; empty: it proved the tier. */
+  reasons: readonly EvidenceReasonCode[]
+  /** The serial numbers that vendors' lists would name. */
   serials?: readonly string[]
-  /** By the vendor's list as it was known when this was judged. */
+  /** By the vendor's list at the time of the evaluation. */
   revocation: Revocation
-  /** How the hardware says the key must be unlocked; null where it says nothing about that. */
+  /** How the hardware requires the key to be unlocked; null where it says nothing about that. */
   userGate: UserGate | null
   authTimeoutSeconds: number | null
-  /** Null for devices whose bundle key is attested itself: they have none to show. */
+  /** Null for devices whose bundle key itself is attested: they make no assertions. */
   assertion: AssertionFacts | null
 }
 
@@ -38,8 +36,8 @@ export interface Position {
   lng: number
 }
 
-/** The signed statement of the capture device, as far as images are judged by it. */
-export interface Bundle {
+/** The signed statement of the capture device, with the members that the factors use. */
+export interface BundleFacts {
   capturedAt: Date
   /** SHA-256 of the media's bytes, lower-case hex. */
   sensorHash: string
@@ -50,13 +48,15 @@ export interface Bundle {
 }
 
 /**
- * Everything that a judgement of an image attestation depends on, and nothing that changes by itself: the same facts
- * give the same judgement whenever and however often they are judged.
+ * Everything that an evaluation of an image attestation depends on, and nothing that changes on its own: the same facts
+ * give the same result, whenever and however often they are evaluated.
  */
-export interface Facts {
-  /** When the submission was stored: staleness and revocation are measured from it, never from the evaluation. */
+export interface Facts extends MediaFacts {
+  /**
+   * When the submission was stored: staleness and revocation are measured from this time, never from the evaluation.
+   */
   acceptedAt: Date
-  bundle: Bundle | null
+  bundle: BundleFacts | null
   media: { sha256: string; contentType: string; mediaType: 'image' | 'video' }
   /** The insurer's claim number in the submission. Null, or left out: it has none. */
   claimReference?: string | null
@@ -66,7 +66,7 @@ export interface Facts {
     code: 'valid' | 'mismatch' | 'no_key' | 'unsupported_key' | 'malformed'
     keySource: 'certificate' | 'device' | null
   } | null
-  /** Judged at `capturedAt`. Null without a bundle; no chain sent and none enrolled is `no_chain`. */
+  /** Checked at `capturedAt`. Null without a bundle; `no_chain` when none was sent and none is enrolled. */
   chain: {
     isTrusted: boolean
     code: string | null
@@ -92,32 +92,27 @@ export interface Facts {
     state: 'accepted' | 'unknown' | 'reused'
     issuedAt: Date | null
     expiresAt: Date | null
-    /** The attestation that used the nonce: the judged one when the state is `accepted`. */
+    /** The attestation that used the nonce: this one when the state is `accepted`. */
     consumedBy: string | null
-    /** The device that the nonce was issued for, if for one. */
+    /** The device that the nonce was issued for, if any. */
     deviceId: string | null
     /** The insurer's claim number that the nonce was issued for. Null, or left out: for any. */
     claimReference?: string | null
   } | null
-  exif: ExifFacts
   /** Null, or left out: the media is no video. */
   video?: VideoFacts | null
-  /** Left out: nobody looked for a manifest. */
-  c2pa?: C2paFacts
-  /** What the media say of themselves outside of C2PA; left out: nobody looked. */
-  declared?: DeclaredFacts
-  /** What the latest screening with a score says of these bytes; left out: none has one. */
+  /** The factors of the latest screening with a score for these bytes; left out: there is none. */
   screening?: readonly { code: 'ai_generated_likely' | 'deepfake_likely'; evidence: Evidence }[]
-  /** Where the loss happened: as the submission says, or else its claim. */
+  /** The place of the loss: from the submission, otherwise from its claim. */
   lossLocation: Position | null
-  /** The place that was stated first for the claim, by whichever submission. Null, or left out: none was. */
+  /** The place that a submission first stated for the claim. Null, or left out: none did. */
   claimLossLocation?: Position | null
   policy: Policy
 }
 
-/** What the insurer's risk policy says. */
+/** The insurer's risk policy. */
 export interface Policy {
-  /** 0, or left out: the defaults, as nobody has set one. */
+  /** 0, or left out: the defaults, because the account has set no policy. */
   version?: number
   geofenceMetres: number
   thresholds: { review: number; failed: number }
@@ -127,5 +122,5 @@ export interface Policy {
   requireGps?: boolean
 }
 
-/** What a bundle-dependent factor is judged on: without a bundle there is nothing that it could call. */
-export type CapturedFacts = Facts & { bundle: Bundle }
+/** The input of a factor that needs a bundle: it never runs without one. */
+export type CapturedFacts = Facts & { bundle: BundleFacts }

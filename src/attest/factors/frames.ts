@@ -13,14 +13,14 @@ interface Finding {
 }
 
 /**
- * `frame_hash_mismatch`: chunks whose bytes are not what the manifest says, links that do not follow from the seed, the same
- * chunk twice. `expected` and `found` are of the first bad chunk.
+ * `frame_hash_mismatch`: chunks whose bytes don't match the manifest, links that do not follow from the seed, duplicate
+ * chunks. `expected` and `found` are of the first bad chunk.
  */
 export function judgeFrames({ media, video }: CapturedFacts): ScoredFactor<'frame_hash_mismatch'> | null {
   if (media.mediaType !== 'video' || video == null || video.chain === null) return null
   const { chain, manifest } = video
   const findings = findingsOf(chain)
-  // Of equal places the digest: bytes that were changed explain more than the link over them.
+  // At the same chunk the digest comes first: changed bytes explain more than the link over them.
   const first = findings.reduce<Finding | undefined>(
     (best, one) => (best && best.index <= one.index ? best : one),
     undefined,

@@ -2,15 +2,15 @@ import type { Facts, Position } from './facts.ts'
 import { isFix } from './gps.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
-// IUGG mean radius. The sphere is wrong by up to 0.5 %, five metres in a fence of one kilometre.
+// IUGG mean radius. The sphere's error is up to 0.5 %, five metres in a fence of one kilometre.
 const EARTH_RADIUS_METRES = 6_371_008.8
 
-// What an honest fix is off by indoors or by cell towers. More is not forgiven: the sender states it.
+// The error of an honest fix indoors or by cell towers. No more is tolerated, because the sender states it.
 const MAX_FORGIVEN_METRES = 5_000
 
 /**
- * `geofence_mismatch`: even at the near edge of its own accuracy the capture is outside the fence around the loss. The place that was
- * stated first for the claim counts beside the submission's own, which the sender chooses.
+ * `geofence_mismatch`: even at the near edge of its own accuracy the capture is outside the fence around the loss. The
+ * place first stated for the claim counts in addition to the submission's own, which the sender chooses.
  */
 export function judgeGeofence(facts: Facts): AdvisoryFactor<'geofence_mismatch'> | null {
   const { bundle, policy } = facts
@@ -19,7 +19,7 @@ export function judgeGeofence(facts: Facts): AdvisoryFactor<'geofence_mismatch'>
   const forgivenMetres = Math.min(gps.accuracyMetres, MAX_FORGIVEN_METRES)
   const distances = placesOf(facts).map(({ statedBy, place }) => {
     const measured = haversineMetres(gps, place)
-    // In whole centimetres, so that what the evidence says is what was compared.
+    // Rounded to centimetres, so that the evidence states the compared values.
     return { statedBy, measuredMetres: centimetres(measured), beyondMetres: centimetres(measured - forgivenMetres) }
   })
   const [farthest] = distances.toSorted((a, b) => b.beyondMetres - a.beyondMetres)
@@ -57,7 +57,7 @@ export function haversineMetres(a: Position, b: Position): number {
   const lat = Math.sin(radians(b.lat - a.lat) / 2)
   const lng = Math.sin(radians(b.lng - a.lng) / 2)
   const h = lat * lat + Math.cos(radians(a.lat)) * Math.cos(radians(b.lat)) * lng * lng
-  // Rounding can carry antipodes a hair above 1; the arcsine of more than 1 is no number.
+  // Rounding can bring antipodes slightly above 1, where the arcsine is NaN.
   return 2 * EARTH_RADIUS_METRES * Math.asin(Math.sqrt(Math.min(1, h)))
 }
 

@@ -5,7 +5,7 @@ import { type ScoredFactor, scored } from './table.ts'
 
 const RANK: Record<HardwareTier, number> = { none: 0, software: 1, tee: 2, strongbox: 3, secure_enclave: 3 }
 
-/** `hardware_backing_absent`: software at best, or no evidence that the server verified and that still stands. */
+/** `hardware_backing_absent`: at best software, or no evidence that the server verified and that is still valid. */
 export function judgeHardware(facts: CapturedFacts): ScoredFactor<'hardware_backing_absent'> | null {
   const tier = tierOf(facts)
   if (isAttested(tier)) return null
@@ -19,8 +19,8 @@ export function judgeHardware(facts: CapturedFacts): ScoredFactor<'hardware_back
 }
 
 /**
- * The tier of the capture: a device that is not (or no longer) in the registry lends its tier to nobody, evidence below a
- * revoked key proves nothing, and an App Attest key must have signed this very bundle.
+ * The tier of the capture. A device that is not (or no longer) in the registry gives no tier, evidence below a revoked
+ * key proves nothing, and an App Attest key must have signed this very bundle.
  */
 export function tierOf({ bundle, device }: Facts): HardwareTier {
   const isKnown = bundle !== null && (device?.state === 'enrolled' || device?.state === 'revoked')

@@ -1,6 +1,7 @@
-// What decides over an attestation: pure functions over plain facts. A factor counts at most once by construction
-// (one judge per code) and an advisory code can't count at all (it has no points).
+// Evaluates an attestation with pure functions over plain facts. A factor counts at most once by construction (one
+// function per code), and an advisory code can't count at all (it has no points).
 
+import type { Evidence } from '#src/attest/media/declared.ts'
 import { declaredProvenance } from '../media/declared.ts'
 import { judgeBiometric } from './biometric.ts'
 import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from './c2pa.ts'
@@ -24,7 +25,6 @@ import {
   ADVISORIES,
   type AdvisoryCode,
   type AdvisoryFactor,
-  type Evidence,
   FACTOR_CODES,
   type FactorCode,
   RULES_VERSION,
@@ -35,7 +35,7 @@ import { judgeVideoManifest } from './video-manifest.ts'
 export type ProvenanceStatus = 'verified' | 'attested_unverified' | 'unattested' | 'broken'
 export type RiskStatus = 'passed' | 'review' | 'failed'
 
-/** A finding of our own, beside the specification's codes. */
+/** A finding of our own, in addition to the specification's codes. */
 export interface Observation {
   code: string
   evidence: Evidence
@@ -53,7 +53,7 @@ export interface Judgement {
 }
 
 /** What a claim takes over from one of its attestations. */
-export interface Standing {
+export interface AttestationStanding {
   provenanceStatus: ProvenanceStatus
   riskStatus: RiskStatus
   riskScore: number
@@ -69,7 +69,7 @@ export interface ClaimStanding {
   advisoryCodes: AdvisoryCode[]
 }
 
-/** The codes that a bundle can raise: `no_manifest` is about its absence. Some are about videos alone. */
+/** The codes that need a bundle: `no_manifest` is about its absence. Some are for videos only. */
 export type CaptureCode = Exclude<FactorCode, 'no_manifest'>
 export type ImageAdvisoryCode = Extract<
   AdvisoryCode,
@@ -123,7 +123,7 @@ const BREAKING: ReadonlySet<FactorCode> = new Set<FactorCode>([
 const PROVENANCE_RANK = ['verified', 'attested_unverified', 'unattested', 'broken'] as const
 const RISK_RANK = ['passed', 'review', 'failed'] as const
 
-/** Judges one attestation. The same facts always give the same judgement. */
+/** Evaluates one attestation. The same facts always give the same result. */
 export function judge(facts: Facts): Judgement {
   const factors = judgeFactors(facts)
   const riskScore = scoreOf(factors)
@@ -139,20 +139,20 @@ export function judge(facts: Facts): Judgement {
   }
 }
 
-/** A plain sum without a cap. Takes nothing that has no points. */
+/** A plain sum without a cap, of factors with points only. */
 export function scoreOf(factors: readonly ScoredFactor[]): number {
   return factors.reduce((sum, factor) => sum + factor.points, 0)
 }
 
 /**
- * A claim stands as its attestations do: the score is the highest and the risk status that one's, the provenance is the
- * worst, the codes are all of them. Null as long as nothing has been evaluated.
+ * A claim's standing follows from those of its attestations: the highest score with its risk status, the worst
+ * provenance, and all codes. Null as long as nothing has been evaluated.
  */
-export function aggregate(standings: readonly Standing[]): ClaimStanding | null {
+export function aggregate(standings: readonly AttestationStanding[]): ClaimStanding | null {
   if (standings.length === 0) return null
   // Not Math.max(...): a claim can have more attestations than a call may have arguments.
   const riskScore = standings.reduce((highest, standing) => Math.max(highest, standing.riskScore), 0)
-  // Equal scores differ in status when the thresholds were changed between two evaluations.
+  // Equal scores can differ in status when the thresholds were changed between two evaluations.
   const highest = standings.filter((standing) => standing.riskScore === riskScore)
   const factorCodes = new Set(standings.flatMap(({ factors }) => factors.map(({ code }) => code)))
   const advisoryCodes = new Set(standings.flatMap(({ advisoryFactors }) => advisoryFactors.map(({ code }) => code)))
@@ -171,7 +171,7 @@ export function aggregate(standings: readonly Standing[]): ClaimStanding | null 
   }
 }
 
-// Without a bundle the facts that the other factors are about are unknown: nothing is counted twice for one absence.
+// Without a bundle the facts for the other factors are unknown: one absence is not counted twice.
 function judgeFactors(facts: Facts): ScoredFactor[] {
   const absent = judgeManifest(facts)
   if (absent !== null) return [absent]

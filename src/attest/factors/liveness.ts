@@ -38,15 +38,15 @@ type LivenessCheck =
 
 export interface LivenessFinding {
   check: LivenessCheck
-  /** The chunk, where it is about one. */
+  /** The chunk, if the problem is in one. */
   index: number | null
   expected: Record<string, string | number | null>
   found: Record<string, string | number | null>
 }
 
 /**
- * `liveness_check_failed`: times that no live recording has, or that its file does not have. Not biometric. `expected` and
- * `found` are of the first check that failed, in the order of this file; `failed` lists all.
+ * `liveness_check_failed`: times that no live recording has, or that the file contradicts. Not biometric. `expected`
+ * and `found` are of the first check that failed, in the order of this file; `failed` lists all.
  */
 export function judgeLiveness(facts: CapturedFacts): ScoredFactor<'liveness_check_failed'> | null {
   const { media, video } = facts
@@ -69,7 +69,7 @@ export function judgeLiveness(facts: CapturedFacts): ScoredFactor<'liveness_chec
   })
 }
 
-// Within one frame, the longest that frames may be: a manifest that claims few frames buys itself no room.
+// Limited to the longest allowed frame, so that a manifest with few frames gains no tolerance.
 function frameUs({ spanUs, frames }: TimingFacts): number {
   const longest = 1_000_000 / MIN_FRAME_RATE
   return frames > 0 && spanUs > 0 ? Math.min(Math.ceil(spanUs / frames), longest) : longest
@@ -102,7 +102,7 @@ function timesOf(timing: TimingFacts): LivenessFinding[] {
   if (statedUs !== null && Math.abs(statedUs - spanUs) > frame) {
     fail('stated_duration', null, { duration_us: spanUs, tolerance_us: frame }, { duration_us: statedUs })
   }
-  // Compared as products: a quotient of these would round.
+  // Compared as products, because a quotient would round.
   if (frames * 1_000_000 < MIN_FRAME_RATE * spanUs || frames * 1_000_000 > MAX_FRAME_RATE * spanUs) {
     fail(
       'frame_rate',
@@ -126,7 +126,7 @@ function clocksOf(
   const issuedAtMs = session?.issuedAt?.getTime() ?? null
   const durationMs = spanUs / 1_000
 
-  // What a chunk shows must have happened when it is here: after the nonce, and after what the phone says was the start.
+  // A chunk's content must be recorded before it arrives, and after both the nonce and the start that the phone states.
   const earliestMs = Math.max(issuedAtMs ?? Number.NEGATIVE_INFINITY, capturedAtMs - CLOCK_SKEW_MS)
   if (beganByMs !== null && beganByMs.ms < earliestMs - ARRIVAL_TOLERANCE_MS) {
     findings.push({
@@ -145,7 +145,7 @@ function clocksOf(
       found: { ended_at: isoOf(endMs) },
     })
   }
-  // Both ends by the server's clock.
+  // Both times are by the server's clock.
   const elapsedMs = issuedAtMs === null ? null : acceptedAt.getTime() - issuedAtMs
   if (elapsedMs !== null && durationMs > elapsedMs + ARRIVAL_TOLERANCE_MS) {
     findings.push({
@@ -158,7 +158,7 @@ function clocksOf(
   return findings
 }
 
-// A duration of a hostile manifest can lead out of what a date can be.
+// A hostile manifest's duration can exceed the range of a date.
 function isoOf(ms: number): string | null {
   const date = new Date(Math.round(ms))
   return Number.isNaN(date.getTime()) ? null : date.toISOString()

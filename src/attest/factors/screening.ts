@@ -2,7 +2,7 @@ import type { Facts } from './facts.ts'
 import type { ClaimStanding } from './judge.ts'
 import { ADVISORIES, type AdvisoryCode, type AdvisoryFactor, advisory } from './table.ts'
 
-// A detector's opinion, as its screening put it: nothing is added here, so the row that says it gives the same factor.
+// A detector's opinion, as its screening stored it: nothing is added here, so the same row gives the same factor.
 
 export function judgeAiGenerated(facts: Facts): AdvisoryFactor<'ai_generated_likely'> | null {
   return screened(facts, 'ai_generated_likely')
@@ -20,7 +20,7 @@ function screened<C extends 'ai_generated_likely' | 'deepfake_likely'>(
   return found === undefined ? null : advisory(code, found.evidence)
 }
 
-/** Codes that a claim has of its screenings are its own, whatever its attestations say. */
+/** Codes from a claim's screenings belong to the claim, whatever its attestations say. */
 export function withScreening(standing: ClaimStanding, codes: readonly AdvisoryCode[]): ClaimStanding {
   const own = new Set([...standing.advisoryCodes, ...codes.filter((code) => isScreening(code))])
   return own.size === standing.advisoryCodes.length

@@ -1,8 +1,8 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { CapturedFacts } from './facts.ts'
-import { quote } from './quote.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
-// The device's clock may be this far off the server's, which timed the nonce.
+// How far the device's clock may differ from the server's, which timed the nonce.
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 type Problem =
@@ -28,7 +28,7 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
     issued_at: session?.issuedAt?.toISOString() ?? null,
     expires_at: session?.expiresAt?.toISOString() ?? null,
     skew_seconds: CLOCK_SKEW_MS / 1000,
-    // An accepted nonce was used by the attestation that is judged: only another one is worth a name.
+    // An accepted nonce was used by this attestation itself; only another one is worth naming.
     used_by: session?.state === 'reused' ? session.consumedBy : null,
     issued_for: session?.deviceId ?? null,
     device_id: signerOf(facts),
@@ -58,7 +58,8 @@ function nonceProblems(facts: CapturedFacts): Problem[] {
   return problems
 }
 
-// A chain that does not begin with this session's nonce could have been made before it; so could chunks of another session.
+// A chain that does not begin with this session's nonce could have been made earlier; so could chunks of another
+// session.
 function seedProblems({ bundle, media, video }: CapturedFacts): Problem[] {
   if (media.mediaType !== 'video' || video == null) return []
   const seed = video.manifest?.seed ?? null

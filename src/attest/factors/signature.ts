@@ -1,7 +1,7 @@
 import type { CapturedFacts } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
-/** `signature_invalid`: a signature that nothing could check counts as one that failed. */
+/** `signature_invalid`: a signature that could not be checked counts as invalid. */
 export function judgeSignature({ signature }: CapturedFacts): ScoredFactor<'signature_invalid'> | null {
   if (signature?.isValid === true) return null
   return scored('signature_invalid', {

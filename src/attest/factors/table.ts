@@ -1,14 +1,14 @@
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Evidence } from '../media/declared.ts'
 
 /** Part of every result: raise it with any change of a code, a point, a tolerance or a comparison. */
 export const RULES_VERSION = 'attest-rules/4'
 
-/** Specification, Limits: what one factor can add. */
+/** Specification, Limits: the points that one factor can add. */
 export type Points = 10 | 20 | 25 | 30 | 40 | 50 | 60 | 70 | 80
 
 /**
- * Risk factors and the points that each adds to the score (specification, Reason codes). The heaviest come first;
- * results list their factors in this order.
+ * Risk factors and their points (specification, Reason codes). The heaviest come first; results list their factors in
+ * this order.
  */
 export const FACTORS = {
   device_revoked: 80,
@@ -49,26 +49,14 @@ export type AdvisoryCode = (typeof ADVISORIES)[number]
 // Object.keys of a literal with string keys keeps the order of writing (ECMA-262 OrdinaryOwnPropertyKeys).
 export const FACTOR_CODES = Object.keys(FACTORS) as readonly FactorCode[]
 
-/**
- * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to
- * agree or disagree. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and outlives the
- * erasure of its claim.
- */
-export interface Evidence {
-  compared: string
-  expected: Json
-  found: Json
-  [detail: string]: Json
-}
-
-/** A finding that counts. Only `scored` makes one, so its points are the table's. */
+/** A finding that counts. Only `scored` creates one, so its points are the table's. */
 export interface ScoredFactor<C extends FactorCode = FactorCode> {
   code: C
   points: (typeof FACTORS)[C]
   evidence: Evidence
 }
 
-/** A finding that is shown and never counts: it has no points to add, and no scored factor passes for one. */
+/** A finding that is shown and never counts: it has no points, and the types don't accept it as a scored factor. */
 export interface AdvisoryFactor<C extends AdvisoryCode = AdvisoryCode> {
   code: C
   points?: never

@@ -1,6 +1,6 @@
+import { quote } from '#src/platform/sanitize.ts'
 import type { VideoFacts } from '../video/facts.ts'
 import type { CapturedFacts } from './facts.ts'
-import { quote } from './quote.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
 type Problem =
@@ -14,12 +14,14 @@ type Problem =
   | 'chunk_surplus'
 
 /**
- * Which of them says best what happened: `missing` lacks something in the middle, `truncated_tail` only its end; `inconsistent`
- * is here as listed, but the manifest contradicts itself.
+ * The verdict that describes the fault best: `missing` lacks something in the middle, `truncated_tail` only its end;
+ * `inconsistent` was received as listed, but the manifest contradicts itself.
  */
 type Verdict = 'not_verifiable' | 'missing' | 'truncated_tail' | 'surplus' | 'inconsistent'
 
-/** `video_manifest_incomplete`: one factor, however much is missing; `found` lists what, `first_bad_index` says where. */
+/**
+ * `video_manifest_incomplete`: one factor, however much is missing; `found` lists what, `first_bad_index` says where.
+ */
 export function judgeVideoManifest(facts: CapturedFacts): ScoredFactor<'video_manifest_incomplete'> | null {
   if (facts.media.mediaType !== 'video') return null
   const { video } = facts
@@ -62,7 +64,7 @@ function problemsOf({ received }: VideoFacts, manifest: NonNullable<VideoFacts['
   if (missingFields !== null) problems.push('missing_field')
   if (misplaced !== null) problems.push('index_gap')
   if (statedCount !== null && statedCount !== listedCount) problems.push('count_differs')
-  // Of what is here in other sizes, missing, surplus and digests speak.
+  // Chunks received in other sizes are reported by missing, surplus and digests.
   if (statedBytes !== null && listedBytes !== null && statedBytes !== listedBytes) problems.push('bytes_differ')
   if (received.missing !== null) problems.push('chunk_missing')
   if (received.surplus !== null || (received.missing === null && received.looseBytes > 0))
@@ -84,8 +86,8 @@ function firstBadIndex(video: VideoFacts, { misplaced }: NonNullable<VideoFacts[
   return places.length === 0 ? null : Math.min(...places)
 }
 
-// A file is divided by the sizes that the manifest lists. Bytes that were cut out of a chunk, or put into it, move all that
-// follow: then no chunk from there on is the listed one, though only the end seems to be missing or too much.
+// A file is divided by the sizes that the manifest lists. Removing bytes from a chunk, or inserting some, shifts all
+// later chunks: then no chunk from there on matches, although only the end seems to be missing or too long.
 function cutWithin({ source, received, chain }: VideoFacts): number | undefined {
   const digest = chain?.digest
   if (source !== 'upload' || digest == null) return undefined

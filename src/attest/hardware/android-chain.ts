@@ -1,6 +1,6 @@
-// The chain of an attested Android key, from the key to a root that is pinned by its public key: the certificate of the first
-// root expired in 2026 and the devices that carry it did not. Older devices don't keep to RFC 5280, so this is a path of its
-// own: every certificate signs the one before it, and only the first says something about a key.
+// The certificate chain of an attested Android key, up to a root that is pinned by its public key: the certificate of
+// the first root expired in 2026, the devices that carry it did not. Older devices violate RFC 5280, so this is a
+// separate path validation: every certificate signs the one before it, and only the first describes a key.
 
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
@@ -11,7 +11,7 @@ import { type Reason, reason } from './verdict.ts'
 export interface AndroidChain {
   certificates: Certificate[]
   leaf: Certificate
-  /** The one that signed the key: its name says which hardware it sits in. */
+  /** The certificate that signed the key: its name says which hardware holds it. */
   attester: Certificate
   /** Value of the extension. */
   description: Buffer
@@ -28,7 +28,7 @@ interface PathInput {
   at: Date
 }
 
-// A key, what signed it, and a root; over the air there are two more.
+// A key's certificate, its issuer's and a root; a remotely provisioned chain has two more.
 const MIN_CERTIFICATES = 3
 
 export function checkAndroidChain({ ders, rootDigests, at }: PathInput): AndroidPath {
@@ -42,29 +42,29 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   const root = certificates.at(-1)
   if (leaf === undefined || attester === undefined || root === undefined) return refuse('chain_too_short', 'is empty')
 
-  // The root must have signed itself. Google's own verifier compares names as well, so a chain whose signatures fit and whose
-  // names don't is refused: see decision 27.
+  // The root must be self-signed. Google's own verifier compares names as well, so a chain with valid signatures and
+  // wrong names is refused: see decision 27.
   for (const [index, certificate] of certificates.entries()) {
     const problem = linkProblem(certificate, certificates[index + 1] ?? root, index)
     if (problem !== undefined) return { ok: false, reason: problem }
   }
   const weak = certificates.findIndex(({ isCa, pathLength, keyUsage }, index) => {
     const isShort = pathLength !== undefined && index - 1 > pathLength
-    // What attests keys is no CA by its own words on real phones: it is told by its place, and by its issuer.
+    // On real phones the attesting certificate does not declare itself a CA; its position and its issuer identify it.
     return index > 1 && (!isCa || isShort || keyUsage?.keyCertSign === false)
   })
   if (weak !== -1) return refuse('issuer_not_ca', `certificate ${weak} may not issue the one before it`)
   const rootAt = certificates.findIndex(({ spkiDigest }) => rootDigests.has(spkiDigest.toString('hex')))
   if (rootAt === -1) return refuse('root_unknown', 'does not end with a root of the vendor')
-  // Vendors renew the certificate of a root's key, and each of them signs the other: with one above the other the first would
-  // stand where the factory's certificate does, and what came over the air would never expire.
+  // Vendors renew the certificate of a root's key, and each version signs the other. With one above the other the first
+  // would take the place of the factory's certificate, and a remotely provisioned chain would never expire.
   if (rootAt < certificates.length - 1) {
     return refuse('chain_broken', `certificate ${rootAt} is a root of the vendor: nothing stands above it`)
   }
 
   const extensions = certificates.map(({ der }) => readCertificateExtensions(der).get(KEY_DESCRIPTION_OID)?.value)
   const [description, ...others] = extensions
-  // A key that may sign can sign a certificate too, and would vouch for whatever that says.
+  // A key that may sign can also sign a certificate, and would vouch for whatever that describes.
   const elsewhere = others.findIndex((value) => value !== undefined)
   if (elsewhere !== -1) return refuse('extension_elsewhere', `certificate ${elsewhere + 1} describes a key as well`)
   if (description === undefined) return refuse('extension_missing', 'its first certificate describes no key')
@@ -80,8 +80,8 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   return { ok: true, chain: { certificates, leaf, attester, description, provisioning } }
 }
 
-// What the factory put in has a serial number for a name, and lives as long as the device whatever its dates say. What came
-// over the air lives for weeks and is renewed. Unknown shapes are held to their dates.
+// A factory certificate has a serial number as its name, and is valid as long as the device, whatever its dates. A
+// remotely provisioned one is valid for weeks and renewed. Unknown forms are held to their dates.
 function provisioningOf(certificates: readonly Certificate[]): 'factory' | 'remote' {
   const issuedByRoot = certificates.at(-2)
   return /(?:^|, )serialNumber=/.test(issuedByRoot?.subject ?? '') ? 'factory' : 'remote'

@@ -1,11 +1,20 @@
-// Android Key Attestation: that a key was made in hardware, for an app of ours, on a phone whose system is its maker's.
+// Android Key Attestation proves that a key was made in hardware, for one of our apps, on a phone with its vendor's
+// system.
 
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { type AndroidChain, checkAndroidChain } from './android-chain.ts'
 import { type Authorizations, type KeyDescription, parseKeyDescription } from './key-description.ts'
 import { findRevocation, isStanding, type RevocationSnapshot } from './revocations.ts'
-import { type AndroidFacts, isProven, type Reason, reason, type UserGate, unproven, type Verdict } from './verdict.ts'
+import {
+  type AndroidFacts,
+  type EvidenceVerdict,
+  isProven,
+  type Reason,
+  reason,
+  type UserGate,
+  unproven,
+} from './verdict.ts'
 
 export interface AndroidApp {
   packageName: string
@@ -14,11 +23,11 @@ export interface AndroidApp {
 }
 
 export interface AndroidInput {
-  /** DER, leaf first, the root last: as the phone's key store answers it. */
+  /** DER, leaf first, the root last: as the phone's key store returns it. */
   chain: readonly Uint8Array[]
   /** SHA-256 of the vendor roots' SubjectPublicKeyInfo, lower-case hex. */
   rootDigests: ReadonlySet<string>
-  /** The key that is to be enrolled (DER SubjectPublicKeyInfo). */
+  /** The key to enroll (DER SubjectPublicKeyInfo). */
   spki: Uint8Array
   challenge: Uint8Array
   apps: readonly AndroidApp[]
@@ -26,7 +35,7 @@ export interface AndroidInput {
   at: Date
 }
 
-export function verifyKeyAttestation(input: AndroidInput): Verdict {
+export function verifyKeyAttestation(input: AndroidInput): EvidenceVerdict {
   const { rootDigests, at, revocations } = input
   const path = checkAndroidChain({ ders: input.chain, rootDigests, at })
   if (!path.ok) return unproven('android-key', path.reason)
@@ -69,7 +78,7 @@ function readDescription(extension: Buffer): KeyDescription | undefined {
   }
 }
 
-/** Whether it is about this key, and made for us now. */
+/** Whether the evidence is about this key and answers our challenge. */
 function bindingReasons({ leaf }: AndroidChain, { challenge }: KeyDescription, input: AndroidInput): Reason[] {
   const reasons: Reason[] = []
   if (!isEqualBytes(leaf.spkiDigest, sha256(input.spki))) {
@@ -93,7 +102,7 @@ function hardwareReasons(chain: AndroidChain, description: KeyDescription, { app
   if (level === 'strongbox' ? named !== 'strongbox' : named === 'strongbox') {
     reasons.push(reason('issuer_level_differs', `${level} is attested by a key of ${named ?? 'no named hardware'}`))
   }
-  // Software can say this too: it counts where the hardware enforces it.
+  // Software can claim this too; it counts only in the hardware-enforced list.
   if (hardwareEnforced.origin !== 0) {
     reasons.push(reason('key_not_generated', 'the key was not made in the hardware that holds it'))
   }
@@ -110,13 +119,14 @@ function hardwareReasons(chain: AndroidChain, description: KeyDescription, { app
   return reasons
 }
 
-// Over the air the organisation is TEE or StrongBox, in the factory the title is, and the oldest say nothing.
+// A remotely provisioned certificate names TEE or StrongBox as its organisation, a factory one as its title; the oldest
+// name neither.
 function levelOfName(subject: string): 'tee' | 'strongbox' | undefined {
   if (/(?:^|, )(?:O|title)=StrongBox(?:,|$)/.test(subject)) return 'strongbox'
   return /(?:^|, )(?:O|title)=TEE(?:,|$)/.test(subject) ? 'tee' : undefined
 }
 
-// An app may share its user id with others, which then are listed too: one signer for all of them.
+// Apps that share a user id are listed together; all of them have one signer.
 function isOurApp({ application }: Authorizations, apps: readonly AndroidApp[]): boolean {
   const signers = new Set(application?.signatures.map((digest) => digest.toString('hex')))
   return apps.some(
@@ -127,12 +137,15 @@ function isOurApp({ application }: Authorizations, apps: readonly AndroidApp[]):
   )
 }
 
-function tierOf({ attestationSecurityLevel: level }: KeyDescription, reasons: readonly Reason[]): Verdict['tier'] {
+function tierOf(
+  { attestationSecurityLevel: level }: KeyDescription,
+  reasons: readonly Reason[],
+): EvidenceVerdict['tier'] {
   if (reasons.length === 0) return level
   return reasons.every(({ code }) => code === 'software_only') ? 'software' : 'none'
 }
 
-// What is kept of it. Not the identifiers (serial number, IMEI) that a phone may attest: nothing here needs them.
+// The facts to keep. Not the identifiers (serial number, IMEI) that a phone may attest: nothing here needs them.
 function factsOf(chain: AndroidChain, description: KeyDescription, at: Date): AndroidFacts {
   const { hardwareEnforced: hardware, softwareEnforced: software } = description
   const osPatchLevel = patchLevel(hardware.osPatchLevel)
@@ -162,11 +175,11 @@ function factsOf(chain: AndroidChain, description: KeyDescription, at: Date): An
   }
 }
 
-// Apps that share a user id; the rest of a longer list says nothing more.
+// Apps that share a user id; more names would add no information.
 const MAX_NAMES = 8
 const PASSWORD = 1
 const BIOMETRIC = 2
-// A key that stays unlocked for longer was not unlocked for the capture. Zero, or no time-out: each use is gated.
+// A key that stays unlocked for longer was not unlocked for this capture. Zero, or no time-out: each use is gated.
 const MAX_GATE_SECONDS = 300
 
 function gateOf({ noAuthRequired, userAuthType = 0, authTimeoutSeconds = 0 }: Authorizations): UserGate {

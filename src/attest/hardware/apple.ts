@@ -1,5 +1,5 @@
-// Apple App Attest: that a key sits in the Secure Enclave of an Apple device and was made by an app of ours, and what that key
-// signs afterwards. The receipt that comes along is for Apple's servers; nothing here reads it, and nothing here signs it.
+// Apple App Attest proves that a key sits in the Secure Enclave of an Apple device and was made by one of our apps; its
+// assertions are verified here too. The receipt in the object is for Apple's servers and is not read.
 
 import { decode } from 'cborg'
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
@@ -11,7 +11,7 @@ import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { type AuthenticatorData, readAssertedData, readAttestedData, STRICT_CBOR } from './authenticator-data.ts'
 import { linkProblem } from './chain-link.ts'
 import type { VendorKey } from './roots.ts'
-import { type AppleFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+import { type AppleFacts, type EvidenceVerdict, isProven, type Reason, reason, unproven } from './verdict.ts'
 
 export interface AppleApp {
   /** Team and bundle identifier: `6MURL8TA57.com.example.app`. */
@@ -23,22 +23,24 @@ export interface AppleInput {
   object: Uint8Array
   /** Keys of the vendor's root certificates. */
   roots: readonly VendorKey[]
-  /** SHA-256 of what the key was attested for. */
+  /** SHA-256 of the data that the key was attested for. */
   clientDataHash: Uint8Array
-  /** What the app says that its key is called (SHA-256 of the key); not compared when undefined. */
+  /** The key id that the app states (SHA-256 of the key); not compared when undefined. */
   keyId?: Uint8Array | undefined
   apps: readonly AppleApp[]
-  /** Whether keys of apps that are built for development count. */
+  /** Whether apps built for development count. */
   isDevelopmentAllowed: boolean
   at: Date
 }
 
-/** What the app must pass as clientDataHash, so that attesting one key vouches for the other, which signs the captures. */
+/**
+ * The clientDataHash that the app must pass, so that attesting one key vouches for the other, which signs the captures.
+ */
 export function enrollmentHash(spki: Uint8Array, challenge: Uint8Array): Buffer {
   return sha256(Buffer.concat([spki, challenge]))
 }
 
-export function verifyAppAttestation(input: AppleInput): Verdict {
+export function verifyAppAttestation(input: AppleInput): EvidenceVerdict {
   const parsed = parseAttestation(input.object)
   if (typeof parsed === 'string') return unproven(FORMAT, reason('malformed', parsed))
   const { leaf, intermediate, authData, authDataBytes, nonce } = parsed
@@ -87,7 +89,7 @@ export interface AssertionInput {
   /** The attested key (DER SubjectPublicKeyInfo). */
   spki: Uint8Array
   appId: string
-  /** SHA-256 of what was signed: of the canonical bundle. */
+  /** SHA-256 of the signed data: the canonical bundle. */
   clientDataHash: Uint8Array
   /** The counter must be above this one. */
   counterAbove: number
@@ -99,13 +101,13 @@ export type AssertionVerdict =
   | { isValid: true; counter: number }
   | { isValid: false; code: AssertionCode; counter: number | null }
 
-/** Never rejects for what the bytes are. */
+/** Never rejects, whatever the bytes. */
 export async function verifyAssertion(input: AssertionInput): Promise<AssertionVerdict> {
   const parsed = parseAssertion(input.assertion)
   if (parsed === undefined) return { isValid: false, code: 'malformed', counter: null }
   const { signature, data, dataBytes } = parsed
   const nonce = sha256(Buffer.concat([dataBytes, input.clientDataHash]))
-  // Before the signature is good, the counter is anybody's number.
+  // Until the signature is verified, anyone could have chosen the counter.
   if (!(await verifyEcdsaP256({ spki: input.spki, data: nonce, signature }))) {
     return { isValid: false, code: 'bad_signature', counter: null }
   }
@@ -135,7 +137,7 @@ interface Attestation {
   nonce: Buffer
 }
 
-/** The parts, or why there are none. */
+/** The parts, or why the object is invalid. */
 function parseAttestation(bytes: Uint8Array): Attestation | string {
   const object = decodeMap(bytes, MAX_OBJECT_BYTES)
   const statement = object?.get('attStmt')
@@ -182,7 +184,7 @@ function readNonce({ der }: Certificate): Buffer | undefined {
   }
 }
 
-// The uncompressed point is the end of a P-256 SubjectPublicKeyInfo: 0x04, X, Y.
+// A P-256 SubjectPublicKeyInfo ends with the uncompressed point: 0x04, X, Y.
 function pointOf({ spki }: Certificate): Buffer {
   return spki.subarray(-65)
 }

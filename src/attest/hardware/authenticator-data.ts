@@ -1,6 +1,6 @@
-// Authenticator data as App Attest sends it: WebAuthn 6.1 (Web Authentication Level 2), with Apple's own use of the flags. All of
-// the bytes must be accounted for. Everything here is signed by Apple or by the attested key: a form that is accepted can't be
-// forged, so the forms below are about honest devices.
+// Authenticator data as App Attest sends it: WebAuthn 6.1 (Web Authentication Level 2), with Apple's own use of the
+// flags. No byte may be left over. All of it is signed by Apple or by the attested key, so an accepted form can't be
+// forged; the forms below only serve honest devices.
 
 import { type DecodeOptions, decode, decodeFirst } from 'cborg'
 
@@ -18,7 +18,7 @@ export interface Credential {
   id: Buffer
 }
 
-/** Strict: one encoding for one value, nothing indefinite, no key twice, no bytes left over. Maps stay maps. */
+/** Strict: one encoding per value, no indefinite lengths, no duplicate keys, no bytes left over. Maps stay maps. */
 export const STRICT_CBOR: DecodeOptions = {
   strict: true,
   allowIndefinite: false,
@@ -30,8 +30,8 @@ export const STRICT_CBOR: DecodeOptions = {
 }
 
 /**
- * Of an attestation: a key is attested, and since iOS 27 extensions follow it. Undefined when the bytes can't be such data.
- * Apple's own sample has the extensions and not their flag, so the flag only says that they must be there.
+ * Of an attestation: it holds the attested key, and since iOS 27 extensions after it. Undefined for invalid data.
+ * Apple's own sample has extensions without their flag, so the flag only means that they must be present.
  */
 export function readAttestedData(bytes: Buffer): (AuthenticatorData & { credential: Credential }) | undefined {
   const head = readHead(bytes)
@@ -42,9 +42,9 @@ export function readAttestedData(bytes: Buffer): (AuthenticatorData & { credenti
 }
 
 /**
- * Of an assertion: 37 bytes, and since iOS 27 extensions. Apple sets the flag of a credential (0x40) in every assertion and sends
- * none; what follows the WebAuthn rules instead, a credential and then extensions, is read as well. Undefined when the bytes
- * can't be such data.
+ * Of an assertion: 37 bytes, and since iOS 27 extensions. Apple sets the flag of a credential (0x40) in every assertion
+ * and sends none. Data that follows the WebAuthn rules instead, a credential and then extensions, is accepted as well.
+ * Undefined for invalid data.
  */
 export function readAssertedData(bytes: Buffer): AuthenticatorData | undefined {
   const head = readHead(bytes)
@@ -85,7 +85,8 @@ function readHead(bytes: Buffer): Head | undefined {
   }
 }
 
-// WebAuthn 6.5.1: AAGUID, length of the id, id, COSE key. The key is stepped over: it is the certificate's, which Apple vouches for.
+// WebAuthn 6.5.1: AAGUID, length of the id, id, COSE key. The key is skipped: it is the certificate's, which Apple
+// vouches for.
 function readCredential(bytes: Buffer): { credential: Credential; rest: Buffer } | undefined {
   const idAt = AAGUID_BYTES + 2
   if (bytes.length < idAt) return undefined
@@ -103,7 +104,7 @@ function stepOverMap(bytes: Buffer): Buffer | undefined {
     if (!(value instanceof Map) || bytes.length - rest.length > MAX_KEY_BYTES) return undefined
     return bytes.subarray(bytes.length - rest.length)
   } catch {
-    return undefined // Whatever the decoder throws, also for nesting beyond the stack.
+    return undefined // The decoder throws on invalid bytes, and on nesting beyond the stack.
   }
 }
 

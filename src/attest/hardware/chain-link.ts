@@ -1,15 +1,15 @@
-// Why a certificate is not the work of the one that follows it in a chain: it names another issuer, or the signature is not
-// that one's. The two mean different things to the person who looks for the cause, so they are told apart.
+// Why a certificate was not issued by the next one of a chain: it names another issuer, or the signature is not by that
+// key. The two have different causes, so they have different codes.
 
 import { isSignedBy } from '#src/platform/crypto/chain-path.ts'
 import type { Certificate } from '#src/platform/crypto/x509.ts'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { type Reason, reason } from './verdict.ts'
 
-// Two names stand in one sentence. Real ones have some 80 characters.
+// One sentence holds two names. Real names have about 80 characters.
 const MAX_NAME_CHARACTERS = 120
 
-/** `index`: the certificate's, from 0. Undefined when names and signature fit. */
+/** `index`: the certificate's, from 0. Undefined when names and signature match. */
 export function linkProblem(certificate: Certificate, issuer: Certificate, index: number): Reason | undefined {
   if (!certificate.issuerDer.equals(issuer.subjectDer)) {
     const [named, found] = [shown(certificate.issuer), shown(issuer.subject)]

@@ -1,4 +1,5 @@
-// Evidence as a caller sends it at enrollment, and its way to a verdict. The caller says of which kind it is, never how good.
+// Hardware evidence as a caller sends it at enrollment, and its verdict. The caller states the format of the evidence,
+// never its quality.
 
 import { z } from 'zod'
 import type { Environment } from '#src/platform/ids.ts'
@@ -7,9 +8,9 @@ import { enrollmentHash, MAX_OBJECT_BYTES, verifyAppAttestation } from './apple.
 import type { ReadRevocations } from './lists.ts'
 import type { RevocationSnapshot } from './revocations.ts'
 import { type ExpectedApps, readVendorRoots, type VendorRoots } from './roots.ts'
-import { type HardwareFacts, isProven, type Reason, reason, unproven, type Verdict } from './verdict.ts'
+import { type EvidenceVerdict, type HardwareFacts, isProven, type Reason, reason, unproven } from './verdict.ts'
 
-// A certificate of 16 KiB, the longest that is read; App Attest objects have the same bound.
+// A certificate of 16 KiB, the longest accepted; App Attest objects have the same limit.
 const encoded = z.base64().max(Math.ceil(MAX_OBJECT_BYTES / 3) * 4)
 const challenge = z
   .string()
@@ -36,16 +37,16 @@ export const evidenceRequest = z
   ])
   .meta({ id: 'HardwareEvidence' })
 
-export type EvidenceRequest = z.infer<typeof evidenceRequest>
+export type HardwareEvidence = z.infer<typeof evidenceRequest>
 
-/** Whose word counts in this deployment. */
+/** The vendors and apps that this deployment trusts. */
 export interface Trust {
   roots: VendorRoots
   apps: ExpectedApps
   revocations: ReadRevocations
 }
 
-/** Believes vendors about no app, and knows no list: with it, no evidence verifies. */
+/** Trusts no app and knows no revocation list: no evidence verifies with it. */
 export const NO_TRUST: Trust = {
   roots: readVendorRoots(),
   apps: { android: [], apple: [] },
@@ -59,8 +60,8 @@ export interface EvidenceContext {
   at: Date
 }
 
-/** Whether the evidence is about this key, and what it says of the hardware. Whose challenge it was is another question. */
-export function judgeEvidence(request: EvidenceRequest, spki: Buffer, context: EvidenceContext): Verdict {
+/** Whether the evidence is about this key, and what it says of the hardware. The challenge is checked elsewhere. */
+export function judgeEvidence(request: HardwareEvidence, spki: Buffer, context: EvidenceContext): EvidenceVerdict {
   const { trust, revocations, environment, at } = context
   const challenge = Buffer.from(request.challenge, 'base64url')
   if (request.format === 'android-key') {
@@ -80,38 +81,38 @@ export function judgeEvidence(request: EvidenceRequest, spki: Buffer, context: E
     clientDataHash: enrollmentHash(spki, challenge),
     keyId: request.key_id === undefined ? undefined : Buffer.from(request.key_id, 'base64'),
     apps: trust.apps.apple,
-    // Apps from Xcode are development's, and what they capture is too.
+    // Apps from Xcode are development builds, and so are their captures.
     isDevelopmentAllowed: environment === 'sandbox',
     at,
   })
 }
 
-/** What a device keeps of a verdict. Lists of revoked keys are asked again each time, so nothing of theirs stays. */
+/** What a device keeps of a verdict. Revocation lists are consulted each time, so nothing of theirs is kept. */
 export interface KeptEvidence {
-  format: Verdict['format']
-  /** None: it proved the tier. */
+  format: EvidenceVerdict['format']
+  /** Empty: it proved the tier. */
   reasons: Reason[]
   facts: HardwareFacts | null
   /** ISO 8601. */
   verifiedAt: string
 }
 
-/** Evidence on its way to a device's row. */
+/** Evidence to be stored with a device. */
 export interface NewEvidence {
   challenge: string
-  verdict: Verdict
+  verdict: EvidenceVerdict
 }
 
 export type ChallengeState = 'fresh' | 'unknown' | 'expired' | 'used'
 
-/** The verdict with what was found of its challenge. */
-export function withChallenge(verdict: Verdict, state: ChallengeState): Verdict {
+/** The verdict combined with the state of its challenge. */
+export function withChallenge(verdict: EvidenceVerdict, state: ChallengeState): EvidenceVerdict {
   if (state === 'fresh') return verdict
   const problem = reason(`challenge_${state}`, CHALLENGE_DETAILS[state])
   return unproven(verdict.format, problem, ...verdict.reasons.filter((one) => !isProven([one])))
 }
 
-export function keptOf({ format, reasons, facts }: Verdict, at: Date): KeptEvidence {
+export function keptOf({ format, reasons, facts }: EvidenceVerdict, at: Date): KeptEvidence {
   const lasting = reasons.filter(({ code }) => code !== 'revoked' && code !== 'revocation_unknown')
   return { format, reasons: lasting, facts, verifiedAt: at.toISOString() }
 }

@@ -1,6 +1,6 @@
-// The extension that Android puts into the certificate of an attested key (Android documentation, "Key and ID attestation",
-// KeyDescription). Old and new releases order their tags differently and add to them: unknown ones are passed over, one tag
-// twice is refused, because two readers could then see two keys.
+// The extension in the certificate of an attested Android key (Android documentation, "Key and ID attestation",
+// KeyDescription). Releases order their tags differently and add new ones. Unknown tags are skipped; a duplicate tag is
+// refused, because two readers could then read different values.
 
 import { readTagged, type Tagged } from './tagged.ts'
 
@@ -19,7 +19,7 @@ export interface KeyDescription {
   hardwareEnforced: Authorizations
 }
 
-/** Of a list only what is there. Numbers are those of Android's tags; absent flags are false. */
+/** Only the present members of a list. Numbers are those of Android's tags; absent flags are false. */
 export interface Authorizations {
   purposes?: number[]
   algorithm?: number
@@ -36,7 +36,7 @@ export interface Authorizations {
   isUserPresenceRequired: boolean
   isConfirmationRequired: boolean
   createdAtMs?: number
-  /** 0: generated there. 2: imported, so it was elsewhere before. */
+  /** 0: generated there. 2: imported, so it existed elsewhere before. */
   origin?: number
   rootOfTrust?: RootOfTrust
   osVersion?: number
@@ -72,7 +72,7 @@ export interface ApplicationId {
   signatures: Buffer[]
 }
 
-/** @throws {RangeError} for everything else than one KeyDescription. */
+/** @throws {RangeError} for anything but one KeyDescription. */
 export function parseKeyDescription(extension: Buffer): KeyDescription {
   const parts = only(readTagged(extension), SEQUENCE)
   const [version, level, keyMintVersion, keyMintLevel, challenge, uniqueId, software, hardware] = readTagged(parts)

@@ -1,4 +1,4 @@
-// Vendors' lists belong to the deployment: one row each, which whoever fetches it holds for as long as that takes.
+// Vendors' lists belong to the deployment: one row each, locked by the process that fetches it.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
@@ -9,7 +9,7 @@ export interface ListRow {
   attemptedAt: Date
   failure: string | null
   count: number
-  /** Null when it is the one that the caller knows by its digest. */
+  /** Null when the caller already has it, by its digest. */
   entries: Record<string, string> | null
 }
 
@@ -25,8 +25,8 @@ export async function findList(tx: Tx, name: string, known: Buffer | undefined):
 }
 
 /**
- * Takes the list to fetch it, when that is due; undefined when it is not, or somebody else has it. What was fetched from
- * another address is let go. Answers how many keys it names so far.
+ * Locks the list for a fetch when one is due; undefined when it is not due or locked by another process. Deletes a list
+ * that was fetched from another address. Returns how many keys it names so far.
  */
 export async function takeList(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function takeList(
        digest = CASE WHEN known.url = excluded.url THEN known.digest END,
        changed_at = CASE WHEN known.url = excluded.url THEN known.changed_at END,
        fetched_at = CASE WHEN known.url = excluded.url THEN known.fetched_at END,
-       -- Until the new one is there no evidence counts: what is judged meanwhile is judged again by it.
+       -- Until the new list is fetched no evidence counts; evaluations until then are re-evaluated with it.
        applied_digest = CASE WHEN known.url = excluded.url THEN known.applied_digest END,
        applied_serials = CASE WHEN known.url = excluded.url THEN known.applied_serials END
      WHERE known.url <> excluded.url
@@ -73,4 +73,29 @@ export async function noteListFailure(
   failure: string,
 ): Promise<void> {
   await tx.query('UPDATE revocation_lists SET failure = $3 WHERE name = $1 AND url = $2', [name, url, failure])
+}
+
+/** A list whose changes have not been applied to evaluated attestations yet. */
+export interface UnappliedList {
+  name: string
+  digest: Buffer
+  changedAt: Date
+  serials: string[]
+  /** Null: no list was applied before. */
+  appliedSerials: string[] | null
+}
+
+export async function findUnapplied(tx: Tx): Promise<UnappliedList[]> {
+  return tx.query<UnappliedList>(
+    `SELECT name, digest, changed_at AS "changedAt", ARRAY(SELECT jsonb_object_keys(entries)) AS serials,
+       applied_serials AS "appliedSerials"
+     FROM revocation_lists WHERE digest IS NOT NULL AND applied_digest IS DISTINCT FROM digest`,
+  )
+}
+
+export async function markApplied(tx: Tx, { name, digest, serials }: UnappliedList): Promise<void> {
+  await tx.query(
+    'UPDATE revocation_lists SET applied_digest = $2, applied_serials = $3 WHERE name = $1 AND digest = $2',
+    [name, digest, serials],
+  )
 }

@@ -1,32 +1,32 @@
-// Google's list of revoked attestation keys: fetched by clock, kept in Postgres, read by whoever judges. A list that can't be
-// had leaves the last one standing, and its age says so.
+// Google's list of revoked attestation keys: fetched by the clock process, stored in Postgres, read at each evaluation.
+// When a fetch fails, the last list stays in use, and its age is reported.
 
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { every, type Loop } from '#src/platform/jobs/loops.ts'
 import type { Log } from '#src/platform/log.ts'
 import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
 import { findList, noteListFailure, storeList, takeList } from './list-rows.ts'
 import { parseRevocationList, type RevocationSnapshot } from './revocations.ts'
 
-/** What is asked in production, where nothing else is named. */
+/** The default address in production. */
 export const GOOGLE_LIST_URL = 'https://android.googleapis.com/attestation/status'
 
 const NAME = 'android'
-// How long a process goes on with what it has read: a revocation may take this much longer to count.
+// How long a process reuses a list that it has read: a revocation may take this much longer to count.
 export const READ_EVERY_MS = 15_000
 const EVERY_SECONDS = 3_600
 const RETRY_SECONDS = 60
-const LOOK_EVERY_MS = 10_000
+/** How often `clock` checks whether the list is due. */
+export const LOOK_EVERY_MS = 10_000
 const TIMEOUT_MS = 30_000
-// The list has some 300 KB.
+// The list has about 300 KB.
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Answers the list as it is known now, or why there is none. */
+/** Returns the current list, or why there is none. */
 export type ReadRevocations = () => Promise<RevocationSnapshot>
 
-/** @param url The list's address; undefined when this deployment asks for none. */
+/** @param url the list's address; undefined when this deployment uses none. */
 export function createListReader({
   db,
   url,
@@ -56,7 +56,7 @@ export function createListReader({
 
   return async () => {
     if (url === undefined) return 'off'
-    // "There is none" is not kept: the first list counts at once.
+    // An absent list is not cached: the first list counts at once.
     const isFresh =
       cached !== undefined && cached.snapshot !== 'never_fetched' && performance.now() - cached.at < READ_EVERY_MS
     if (cached !== undefined && isFresh) return cached.snapshot
@@ -75,7 +75,7 @@ export interface ListFetcherDeps {
   fetches?: Counter<'outcome'>
 }
 
-/** Fetches the list when that is due; any number of clocks may, and one does. Answers whether this one had it. */
+/** Fetches the list when it is due; any number of clocks may call it, and one fetches. Returns whether this one did. */
 export function createListFetcher({ db, outbound, url, log, fetches }: ListFetcherDeps): () => Promise<boolean> {
   const list = { name: NAME, url }
 
@@ -83,7 +83,7 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
     const answer = await outbound.send({
       account: OPERATOR,
       url,
-      // The rules of live: https, and public addresses, unless the operator allows a loopback one.
+      // The rules of live apply: https and public addresses, unless the operator allows a loopback one.
       environment: url.startsWith('http:') ? 'sandbox' : 'live',
       method: 'GET',
       headers: { accept: 'application/json', 'user-agent': 'countersign' },
@@ -95,7 +95,7 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
     if (answer.isTruncated) return `has more than ${MAX_BYTES} bytes`
     const parsed = parseRevocationList(parse(answer.body))
     if (!parsed.ok) return parsed.detail
-    // Keys are not pardoned all at once: a source that lost its data must not make every revoked key good again.
+    // Vendors don't pardon all keys at once: a source that lost its data must not make every revoked key valid again.
     if (parsed.entries.size === 0 && known > 0) return `it names nothing, and named ${known} keys before`
     return { entries: parsed.entries, digest: sha256(answer.body) }
   }
@@ -108,7 +108,7 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
     const fetched = await fetchList(taken.count)
     if (typeof fetched === 'string') {
       fetches?.inc({ outcome: 'failed' })
-      log.warn({ url, reason: fetched }, 'the list of revoked attestation keys could not be had')
+      log.warn({ url, reason: fetched }, 'list of revoked attestation keys could not be fetched')
       await db.system('revocation list', (tx) => noteListFailure(tx, list, fetched.slice(0, 500)))
     } else {
       fetches?.inc({ outcome: 'fetched' })
@@ -118,19 +118,7 @@ export function createListFetcher({ db, outbound, url, log, fetches }: ListFetch
   }
 }
 
-interface RunDeps extends Omit<ListFetcherDeps, 'url' | 'fetches'> {
-  url: string | undefined
-  registry: Registry
-}
-
-/** Looks every ten seconds whether the list is due, until closed. Does nothing where none is asked for. */
-export function runListFetcher({ url, registry, ...deps }: RunDeps): Loop {
-  if (url === undefined) return { close: async () => {} }
-  const fetches = collectList(registry, { db: deps.db, url })
-  return every(LOOK_EVERY_MS, createListFetcher({ ...deps, url, fetches }), deps.log)
-}
-
-/** Measures the list when it is scraped; answers the counter of tries to fetch it. */
+/** Measures the list at each scrape; returns the counter of fetch attempts. */
 export function collectList(
   registry: Registry,
   { db, url }: { db: Pick<Database, 'system'>; url: string },

@@ -1,14 +1,14 @@
-// Google's list of attestation keys that are not to be trusted any more (Android documentation, "Certificate status list").
+// Google's list of attestation keys that are no longer trusted (Android documentation, "Certificate status list").
 // Serial numbers in lower-case hex without leading zeros; REVOKED and SUSPENDED both refuse.
 
 export interface RevocationList {
   /** Serial number -> status, such as REVOKED. */
   entries: ReadonlyMap<string, string>
-  /** When it was last had whole from its source. */
+  /** When it was last fetched completely. */
   fetchedAt: Date
 }
 
-/** `off`: this deployment asks no list. `never_fetched`: it does, and has none yet. */
+/** `off`: this deployment uses no list. `never_fetched`: it uses one, and has none yet. */
 export type RevocationSnapshot = RevocationList | 'off' | 'never_fetched'
 
 export type Revocation =
@@ -16,15 +16,20 @@ export type Revocation =
   | { state: 'revoked'; fetchedAt: string; serial: string; status: string }
   | { state: 'never_fetched' | 'off' | 'not_applicable' }
 
-/** The list is asked for every hour. One of two days ago still refuses what it names, and says how old it is. */
+/**
+ * The list is fetched every hour. One of two days ago still refuses the keys that it names, and is reported as stale.
+ */
 export const STALE_AFTER_MS = 48 * 3_600_000
 
-// Ten times what the list has ever had; RFC 5280 4.1.2.2 allows serial numbers of 20 octets.
+// Ten times the longest list so far; RFC 5280 4.1.2.2 allows serial numbers of 20 octets.
 const MAX_ENTRIES = 100_000
 const SERIAL = /^[0-9a-f]{1,40}$/
 const STATUS = /^[A-Z_]{1,32}$/
 
-/** What a list says about certificates. A certificate without a list is not known to be good: that is for the caller to weigh. */
+/**
+ * What a list says about certificates. Without a list, a certificate is not known to be valid; the caller decides what
+ * that means.
+ */
 export function findRevocation(serials: readonly string[], snapshot: RevocationSnapshot, now: Date): Revocation {
   if (serials.length === 0) return { state: 'not_applicable' }
   if (typeof snapshot === 'string') return { state: snapshot }
@@ -37,7 +42,7 @@ export function findRevocation(serials: readonly string[], snapshot: RevocationS
   return { state: isStale ? 'stale' : 'good', fetchedAt }
 }
 
-/** Whether evidence counts with that. Fails closed without a list, and degrades with an old one. */
+/** Whether evidence counts in this state. Without a list it does not; with an old list it still does. */
 export function isStanding({ state }: Revocation): boolean {
   return state !== 'revoked' && state !== 'never_fetched'
 }
@@ -45,8 +50,8 @@ export function isStanding({ state }: Revocation): boolean {
 export type ParsedList = { ok: true; entries: Map<string, string> } | { ok: false; detail: string }
 
 /**
- * Reads the list's JSON: `{"entries": {"<serial>": {"status": "REVOKED", ...}}}`. An entry that can't be read spoils the
- * list: dropping it would trust a key that its vendor names.
+ * Reads the list's JSON: `{"entries": {"<serial>": {"status": "REVOKED", ...}}}`. One unreadable entry invalidates the
+ * list: skipping it would trust a key that its vendor names.
  */
 export function parseRevocationList(json: unknown): ParsedList {
   const listed = memberOf(json, 'entries')

@@ -1,5 +1,5 @@
-// Whose word counts. Vendors' roots are pinned by their public keys: certificates of the same key come and go. Keys that are
-// named in the configuration stand beside them, for fleets that are simulated; production refuses to be told of any.
+// The trusted roots. Vendors' roots are pinned by their public keys: certificates of the same key are renewed. Keys
+// named in the configuration are added, for simulated fleets; production refuses them.
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
@@ -14,9 +14,9 @@ export interface VendorKey {
 }
 
 export interface VendorRoots {
-  /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex: an Android chain brings its root along. */
+  /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex: an Android chain includes its root. */
   android: ReadonlySet<string>
-  /** An App Attest chain ends below its root, so the keys themselves. */
+  /** An App Attest chain ends below its root, so the keys themselves are needed. */
   apple: readonly VendorKey[]
 }
 
@@ -38,7 +38,7 @@ const APPLE_ROOTS = [
 
 /**
  * The pinned roots and those of `testRoots`: `android:` or `apple:` and a SubjectPublicKeyInfo in base64.
- * @throws {Error} naming the entry that can't be read.
+ * @throws {Error} naming the unreadable entry.
  */
 export function readVendorRoots(testRoots: readonly string[] = []): VendorRoots {
   const test = testRoots.map((entry) => {
@@ -48,7 +48,7 @@ export function readVendorRoots(testRoots: readonly string[] = []): VendorRoots 
   })
   const of = (wanted: string) => test.flatMap(({ vendor, spki }) => (vendor === wanted ? [spki] : []))
   return {
-    // Read as keys too: a digest of nonsense would never match, and nobody would be told.
+    // Parsed as keys too: the digest of an invalid key would never match, without any error.
     android: new Set([...GOOGLE_ROOTS, ...of('android').map((spki) => sha256Hex(readKey(spki) && spki))]),
     apple: [...APPLE_ROOTS.map((text) => Buffer.from(text, 'base64')), ...of('apple')].map((spki) => ({
       publicKey: readKey(spki),
@@ -58,9 +58,9 @@ export function readVendorRoots(testRoots: readonly string[] = []): VendorRoots 
 }
 
 /**
- * Apps whose evidence counts: `android:<package>:<SHA-256 of the signing certificate in hex>` or
- * `apple:<team>.<bundle identifier>`.
- * @throws {Error} naming the entry that can't be read.
+ * Apps whose evidence counts: `android:<package>:<SHA-256 of the signing certificate in hex>` or `apple:<team>.<bundle
+ * identifier>`.
+ * @throws {Error} naming the unreadable entry.
  */
 export function readExpectedApps(entries: readonly string[]): ExpectedApps {
   const android: AndroidApp[] = []

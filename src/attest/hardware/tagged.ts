@@ -1,5 +1,5 @@
-// The lists in Android's attestation extension number their tags up to 2^20 and gain new ones with each release. This reads
-// what der.ts refuses: identifiers of several bytes, and elements that nobody here knows. Lengths stay definite.
+// The lists in Android's attestation extension use tag numbers up to 2^20 and gain new ones with each release. This
+// parser accepts what der.ts refuses: multi-byte identifiers, and unknown elements. Lengths stay definite.
 
 export interface Tagged {
   /** X.690 8.1.2.2: 0 universal, 1 application, 2 context-specific, 3 private. */
@@ -10,7 +10,7 @@ export interface Tagged {
 }
 
 /**
- * The elements that stand one after another in `bytes`, which they fill. Linear in the bytes, whatever they are.
+ * The consecutive elements in `bytes`, with no bytes left over. Takes linear time for any input.
  * @throws {RangeError}
  */
 export function readTagged(bytes: Buffer): Tagged[] {

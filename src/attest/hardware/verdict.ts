@@ -1,5 +1,5 @@
-// What a verifier of hardware evidence answers: plain data, a code per reason. A verdict never depends on anything but its
-// arguments, and no bytes make a verifier throw.
+// The verdict on hardware evidence: plain data, one code per reason. A verdict depends only on its arguments, and a
+// verifier throws for no input.
 
 import type { BootState, SecurityLevel } from './key-description.ts'
 import type { Revocation } from './revocations.ts'
@@ -9,7 +9,9 @@ export type HardwareTier = 'none' | 'software' | 'tee' | 'strongbox' | 'secure_e
 
 export type EvidenceFormat = 'android-key' | 'apple-appattest'
 
-/** Reasons for which evidence says nothing about this key: it is not the vendor's word, or not about this key, or not fresh. */
+/**
+ * Reasons for which evidence says nothing about this key: it is not by the vendor, not about this key, or not fresh.
+ */
 export const UNPROVEN = [
   'malformed',
   'chain_too_short',
@@ -32,7 +34,7 @@ export const UNPROVEN = [
   'challenge_used',
 ] as const
 
-/** Reasons for which the vendor's word about this key is not good enough. */
+/** Reasons for which the vendor's statement about this key is not sufficient. */
 export const INSUFFICIENT = [
   'app_unknown',
   'app_environment',
@@ -45,19 +47,19 @@ export const INSUFFICIENT = [
   'boot_not_verified',
 ] as const
 
-/** Reasons that a vendor's list gives, today: they come and go without the evidence. */
+/** Reasons from a vendor's current list: they appear and disappear without new evidence. */
 export const REVOKED = ['revoked', 'revocation_unknown'] as const
 
-export type ReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
+export type EvidenceReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
 
 export interface Reason {
-  code: ReasonCode
+  code: EvidenceReasonCode
   detail: string
 }
 
 /**
- * How the hardware says a key must be unlocked. `either`: by biometric or by passcode, the hardware doesn't say which it
- * was. `none`: not at all, or so long before that it gates no capture.
+ * How the hardware requires a key to be unlocked. `either`: by biometric or by passcode, and the hardware doesn't say
+ * which. `none`: not at all, or so long before that it gates no capture.
  */
 export type UserGate = 'none' | 'credential' | 'biometric' | 'either'
 
@@ -66,7 +68,10 @@ export interface AndroidFacts {
   securityLevel: SecurityLevel
   attestationVersion: number
   keyMintVersion: number
-  /** How the vendor's key came into the device: in the factory, or over the air (its certificates then live for weeks). */
+  /**
+   * How the vendor's key came into the device: in the factory, or over the air (its certificates are then valid for
+   * weeks).
+   */
   provisioning: 'factory' | 'remote'
   bootState: BootState | null
   isDeviceLocked: boolean | null
@@ -89,7 +94,7 @@ export interface AndroidFacts {
 export interface AppleFacts {
   format: 'apple-appattest'
   environment: 'production' | 'development'
-  /** Team and bundle identifier; null when it is none of the expected ones, of which only the digest is known. */
+  /** Team and bundle identifier; null when it is none of the expected apps, of which only the digest is known. */
   appId: string | null
   /** Base64 of SHA-256 of the App Attest key. */
   keyId: string
@@ -98,15 +103,15 @@ export interface AppleFacts {
 
 export type HardwareFacts = AndroidFacts | AppleFacts
 
-export interface Verdict {
+export interface EvidenceVerdict {
   format: EvidenceFormat
-  /** What counts now. */
+  /** The tier that counts now. */
   tier: HardwareTier
-  /** What it would be if no list of revoked keys were asked. */
+  /** The tier without regard to revocation lists. */
   provenTier: HardwareTier
-  /** None: verified. */
+  /** Empty: verified. */
   reasons: Reason[]
-  /** Null where evidence proves nothing: what stands in it is then nobody's word. */
+  /** Null where evidence proves nothing: its content is then unproven. */
   facts: HardwareFacts | null
   /** Serial numbers of the chain, as revocation lists name them. */
   serials: string[]
@@ -115,19 +120,19 @@ export interface Verdict {
   attestKey: { spki: Buffer; counter: number } | null
 }
 
-const PROVES_NOTHING: ReadonlySet<ReasonCode> = new Set(UNPROVEN)
+const PROVES_NOTHING: ReadonlySet<EvidenceReasonCode> = new Set(UNPROVEN)
 
-/** Whether the reasons leave it the vendor's word about this very key. */
-export function isProven(reasons: readonly { code: ReasonCode }[]): boolean {
+/** Whether the reasons still leave a vendor's statement about this very key. */
+export function isProven(reasons: readonly { code: EvidenceReasonCode }[]): boolean {
   return !reasons.some(({ code }) => PROVES_NOTHING.has(code))
 }
 
-export function reason(code: ReasonCode, detail: string): Reason {
+export function reason(code: EvidenceReasonCode, detail: string): Reason {
   return { code, detail }
 }
 
 /** A verdict about evidence that proves nothing. */
-export function unproven(format: EvidenceFormat, ...reasons: Reason[]): Verdict {
+export function unproven(format: EvidenceFormat, ...reasons: Reason[]): EvidenceVerdict {
   return {
     format,
     tier: 'none',

@@ -1,25 +1,25 @@
-// What a C2PA manifest store says, made small: the reader's JSON is built from a stranger's bytes, so what is kept of it is
-// counted, quoted and sorted. The reader keeps manifests in no order, and the same bytes must give the same facts.
+// Reduces a C2PA manifest store to facts. The reader's JSON comes from untrusted bytes, so what is kept is counted,
+// sanitized and sorted: the reader returns manifests in no order, and the same bytes must give the same facts.
 
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 
 export type C2paFacts =
-  /** No manifest in the file. `manifestReference`: what XMP says of where one is, or was. It is never fetched. */
+  /** The file has no manifest. `manifestReference`: the place of one according to XMP. It is never fetched. */
   | { state: 'absent'; manifestReference: string | null }
   | { state: 'read'; manifest: C2paManifest }
-  /** There is one, but it can't be read as one. `code`: the reader's own. */
+  /** There is a manifest, but it can't be parsed. `code`: the reader's own. */
   | { state: 'malformed'; code: string }
-  /** There is one, or may be, and nobody looked. */
+  /** There is or may be a manifest that was not read. */
   | { state: 'unread'; why: 'too_large' | 'too_many_parts' | 'timeout' | 'crashed'; detail: string }
-  /** The media are in a format that is not known to carry one. */
+  /** The format of the media is not known to carry manifests. */
   | { state: 'not_applicable' }
 
 export interface C2paManifest {
-  /** `Valid`: all holds, but nobody whom we trust has signed. */
+  /** `Valid`: everything verifies, but the signer is not trusted. */
   validationState: 'Trusted' | 'Valid' | 'Invalid'
-  /** Failures of the manifest that speaks for the file, as C2PA codes: sorted, each once. */
+  /** Failures of the file's active manifest as C2PA codes: sorted, without repeats. */
   failures: readonly string[]
-  /** The same of what it was made from. */
+  /** The same for its ingredients. */
   ingredientFailures: readonly string[]
   signer: {
     issuer: string | null
@@ -33,14 +33,14 @@ export interface C2paManifest {
   claimGenerator: string | null
   manifestCount: number
   ingredientCount: number
-  /** Ingredients that came without a manifest: nothing is known of how they were made. */
+  /** Ingredients without a manifest: how they were made is unknown. */
   bareIngredientCount: number
-  /** Every manifest says that its actions are all there are, and each is one that C2PA names. */
+  /** Every manifest declares its list of actions complete, and C2PA defines each action. */
   hasWholeHistory: boolean
   /** Digital source types of all manifests. `action` is null where metadata name the type. */
   sources: readonly C2paSource[]
   sourceCount: number
-  /** Of the lists that the signer was looked for in: certificates, and SHA-256 over their sorted fingerprints. */
+  /** The trust list used: the number of certificates, and SHA-256 over their sorted fingerprints. */
   trustList: { certificates: number; sha256: string }
 }
 
@@ -52,10 +52,10 @@ export interface C2paSource {
 
 const MAX_CODES = 32
 const MAX_SOURCES = 32
-// Of one store; the reader's own limits end before.
+// Per store; the reader's own limits are lower.
 const MAX_LOOKED_AT = 10_000
 
-/** @param store The JSON of c2pa-rs's manifest store; whatever is not as expected in it counts as not there. */
+/** @param store the JSON of c2pa-rs's manifest store; a member of an unexpected type counts as absent. */
 export function readStore(store: unknown, trustList: C2paManifest['trustList']): C2paManifest | undefined {
   const validationState = textIn(store, 'validation_state')
   if (validationState !== 'Trusted' && validationState !== 'Valid' && validationState !== 'Invalid') return undefined
@@ -125,7 +125,7 @@ function sourcesOf(manifest: unknown, place: C2paSource['manifest']): C2paSource
   })
 }
 
-// As the rubrics do: without the writer's word that nothing else happened, something may have.
+// As the rubrics say: unless the writer declares that nothing else happened, something may have.
 function isWhole(manifest: unknown): boolean {
   const histories = listIn(manifest, 'assertions').filter((one) => ACTIONS.test(textIn(one, 'label') ?? ''))
   return histories.length > 0 && histories.every((one) => isWholeHistory(recordIn(one, 'data')))

@@ -1,20 +1,20 @@
-// Whether a file holds a C2PA manifest at all, so that the reader is only started for those that do. It looks at the headers of
-// the file's parts and at nothing else: a bounded number of small reads, whatever the file declares.
+// Finds out whether a file holds a C2PA manifest, so that the reader starts only for those that do. Reads only the
+// headers of the file's parts: a bounded number of small reads, whatever the file declares.
 
-import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
+import { type ByteSource, type Peek, text, u16, u32, windowed } from './byte-source.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
 export interface C2paScan {
   /**
-   * `too_many_parts`: more than a sound file has, and none of those that were looked at is one. `unknown_format`: none that
-   * is accepted as media.
+   * `too_many_parts`: more parts than a valid file has, and none of those examined is a manifest. `unknown_format`: no
+   * accepted media type.
    */
   state: 'present' | 'absent' | 'too_many_parts' | 'unknown_format'
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number
 }
 
-// Photos have tens of parts. A photo of 20 MB as PNG has thousands of IDAT chunks, but the manifest stands before them.
+// Photos have tens of parts. A PNG photo of 20 MB has thousands of IDAT chunks, but the manifest stands before them.
 export const MAX_PARTS = 1_000
 const MAX_DIRECTORIES = 16
 const MAX_ENTRIES = 1_000
@@ -41,7 +41,7 @@ function scan(at: Peek, size: number): Found {
     case 'video/mp4':
     case 'video/quicktime':
       return scanBoxes(at, size)
-    // C2PA 2.2 A.3 names no place in Matroska.
+    // C2PA 2.2 A.3 defines no place in Matroska.
     case 'video/webm':
       return 'absent'
     default:
@@ -60,7 +60,7 @@ function scanJpeg(at: Peek, size: number): Found {
       offset += 1
       continue
     }
-    // The picture's data begin: nothing that belongs before them is left.
+    // The image data begins; a manifest can't follow it.
     if (marker === 0xda || marker === 0xd9) return 'absent'
     if (marker === 0xeb && isManifestPacket(head)) return 'present'
     const isBare = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
@@ -78,7 +78,7 @@ function isManifestPacket(head: Uint8Array): boolean {
   return isBox && (text(head, 28, 32) === 'c2pa' || text(head, 36, 40) === 'c2pa')
 }
 
-// C2PA 2.2 A.3.2: one caBX chunk, before the picture's data.
+// C2PA 2.2 A.3.2: one caBX chunk, before the image data.
 function scanPng(at: Peek, size: number): Found {
   let offset = 8
   for (let part = 0; part < MAX_PARTS; part += 1) {
@@ -92,7 +92,7 @@ function scanPng(at: Peek, size: number): Found {
   return 'too_many_parts'
 }
 
-// Readers take a chunk that stands in the wrong place all the same. Those behind more data than that are not looked for.
+// Readers accept a chunk in the wrong place too. A chunk beyond this many others is not searched for.
 function afterData(at: Peek, from: number, size: number): Found {
   let offset = from
   for (let part = 0; part < MAX_PARTS && offset < size; part += 1) {

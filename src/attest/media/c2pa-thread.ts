@@ -1,46 +1,47 @@
-// The inside of the C2PA reader: a worker thread that reads one manifest store at a time. Only src/attest/media/c2pa-*.ts know
-// which library reads it.
+// The worker thread of the C2PA reader; it reads one manifest store at a time. Only src/attest/media/c2pa-*.ts depend
+// on the library.
 
 import { readFileSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
 import { type C2paFacts, type C2paManifest, readStore } from './c2pa-facts.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface C2paRequest {
   path: string
   maxBytes: number
-  /** Of the file, in bytes. */
+  /** Size of the file in bytes. */
   size: number
   owner: string
-  /** What the signer is looked for in, as PEM; empty when there is none. */
+  /** The trusted certificates as PEM; empty when there are none. */
   anchors: string
   trustList: C2paManifest['trustList']
-  /** Milliseconds since 1970: the time for which certificates are judged. */
+  /** Milliseconds since 1970: the time at which certificates must be valid. */
   at: number
 }
 
-export type C2paAnswer = Answer<C2paFacts>
+export type C2paAnswer = ThreadAnswer<C2paFacts>
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface C2paThreadData {
   /** A compiled WebAssembly.Module. */
   module: object
-  /** For what is slow: it gives way to all else on the machine. */
+  /** For slow files: runs at low CPU priority. */
   isAside: boolean
 }
 
-// What a large file took is not given back to the system by WebAssembly: the next file gets a new thread.
+// WebAssembly never returns memory to the system, so after a large file the next one gets a new thread.
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 const MAX_REQUESTS = 500
-// A third of what others get of a processor that is asked for by both. Less, and an honest file of 60 MB would run out of time.
+// A third of the CPU share of normal threads under contention. With less, a valid file of 60 MB would time out.
 const ASIDE_PRIORITY = 5
 
-// The settings forbid it already. This holds also if a later version should forget them: the library has no other way out.
+// The settings already forbid network access. This also holds if a later version ignores them: the library has no other
+// way to reach the network.
 globalThis.fetch = () => Promise.reject(new Error('there is no network here'))
 
-// The library asks the clock whether certificates have lapsed: the same file must be judged the same next year.
+// The library checks certificate expiry against the clock, but the same file must give the same result next year.
 const RealDate = Date
 let now = 0
 globalThis.Date = class extends RealDate {
@@ -76,7 +77,7 @@ async function read(request: C2paRequest): Promise<{ inspection: Inspection<C2pa
   try {
     return { inspection: { ok: true, value: await readManifest(bytes, request) }, isBroken: false }
   } catch (error) {
-    // A trap: what it leaves in its memory can't be trusted with another file.
+    // A WebAssembly trap: the memory after it can't be trusted with another file.
     const detail = error instanceof RangeError ? 'The reader ran out of memory.' : 'The reader crashed.'
     return { inspection: { ok: false, code: 'crashed', detail }, isBroken: true }
   }
@@ -84,7 +85,7 @@ async function read(request: C2paRequest): Promise<{ inspection: Inspection<C2pa
 
 function readBytes({ path, maxBytes }: C2paRequest): Uint8Array | undefined {
   try {
-    // Whoever asks has looked; a file that grew since would be a defect of the store.
+    // The caller has checked the size; a file that has grown since would be a defect of the store.
     return statSync(path).size > maxBytes ? undefined : readFileSync(path)
   } catch {
     return undefined
@@ -94,7 +95,7 @@ function readBytes({ path, maxBytes }: C2paRequest): Uint8Array | undefined {
 async function readManifest(bytes: Uint8Array, { anchors, trustList }: C2paRequest): Promise<C2paFacts> {
   let json: string
   try {
-    // The type is not looked at: the library goes by the bytes.
+    // The library ignores the type and detects the format from the bytes.
     const reader = await WasmReader.fromBytes('application/octet-stream', bytes, settingsOf(anchors))
     json = reader.json()
     reader.free()
@@ -107,7 +108,7 @@ async function readManifest(bytes: Uint8Array, { anchors, trustList }: C2paReque
   return manifest === undefined ? { state: 'malformed', code: 'NoState' } : { state: 'read', manifest }
 }
 
-// Unknown names are ignored without a word: these are checked by tests, each by what it does.
+// The library ignores unknown names silently, so tests check the effect of each setting.
 function settingsOf(anchors: string): string {
   return JSON.stringify({
     trust: anchors === '' ? {} : { trust_anchors: anchors },
@@ -116,7 +117,7 @@ function settingsOf(anchors: string): string {
   })
 }
 
-// On Linux a priority is one thread's, elsewhere the whole process's.
+// On Linux the priority applies to one thread, elsewhere to the whole process.
 function giveWay(): void {
   if (process.platform === 'linux') setPriority(ASIDE_PRIORITY)
 }

@@ -1,4 +1,4 @@
-// Whose signatures under C2PA manifests are trusted: what the deployment names in a file, and what an account adds.
+// The trusted signers of C2PA manifests: the certificates in the deployment's file, and those that an account adds.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,9 +8,11 @@ import { rsaProblem } from '#src/platform/crypto/public-key.ts'
 
 export interface TrustList {
   pem: string
-  /** How many, each once. */
+  /** The number of distinct certificates. */
   certificates: number
-  /** Of the sorted SHA-256 fingerprints one after the other: the same list has the same, however it was put together. */
+  /**
+   * Over the concatenated, sorted SHA-256 fingerprints: the same certificates give the same digest, in whatever order.
+   */
   sha256: string
 }
 
@@ -20,8 +22,9 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024
 const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g
 
 /**
- * The certificates (DER) of a PEM file, as C2PA trust lists are published.
- * @throws {Error} with a sentence for the operator: no such file, no certificate in it, one that is none or no CA.
+ * The certificates (DER) of a PEM file, the format in which C2PA trust lists are published.
+ * @throws {Error} with a sentence for the operator: no such file, no certificate in it, an unreadable one, or one that
+ * is no CA.
  */
 export function readTrustAnchors(path: string): Buffer[] {
   const text = readText(path)
@@ -38,8 +41,8 @@ export function readTrustAnchors(path: string): Buffer[] {
 }
 
 /**
- * Why this can't be an anchor; undefined when it can. Any kind of key that Node knows will do: cameras sign with more than
- * P-256.
+ * Why this can't be an anchor; undefined when it can. Every key type that Node supports is accepted: cameras don't sign
+ * with P-256 only.
  */
 export function problemOf(der: Buffer): string | undefined {
   try {

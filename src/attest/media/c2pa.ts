@@ -1,5 +1,5 @@
-// Reads C2PA manifests, behind an interface that another library could stand behind as well. Files without one cost nothing
-// here: the scan has been made, and neither thread nor WebAssembly is loaded for them.
+// Reads C2PA manifests behind an interface that does not depend on the library. Files without a manifest cost nothing
+// here: after the scan, neither thread nor WebAssembly is loaded for them.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -12,52 +12,58 @@ import { limitMemory } from './wasm-memory.ts'
 
 export interface C2paReader {
   /**
-   * What the manifest of a file says. A refusal is about the file (`timeout`, `crashed`) or about now (`busy`, `closed`,
-   * `missing`). Reads no byte of a file that the scan found none in.
+   * What the manifest of a file says. A refusal concerns the file (`timeout`, `crashed`) or the moment (`busy`,
+   * `closed`, `missing`). Reads nothing of a file in which the scan found no manifest.
    */
-  read(path: string, options: ReadOptions): Promise<Inspection<C2paFacts>>
+  read(path: string, options: C2paReadOptions): Promise<Inspection<C2paFacts>>
   close(): Promise<void>
 }
 
-export interface ReadOptions {
+export interface C2paReadOptions {
   scan: C2paScan
-  /** Where XMP says that a manifest is, if it does. */
+  /** The place of a manifest according to XMP, if any. */
   manifestReference: string | null
-  /** Certificates (DER) that are trusted beside those of the deployment. Asked only when there is a manifest. */
+  /** Certificates (DER) that are trusted in addition to the deployment's. Called only when there is a manifest. */
   anchors(): Promise<readonly Uint8Array[]>
-  /** For this time certificates are judged; the same time gives the same facts. */
+  /** The time at which certificates must be valid; the same time gives the same facts. */
   at: Date
-  /** Whose file it is: what is slow of one owner leaves room for that of others. */
+  /** The owner of the file: slow files of one owner leave seats for those of others. */
   owner?: string
 }
 
 export interface C2paOptions {
-  /** Certificates (DER) that this deployment trusts. */
-  anchors?: readonly Uint8Array[]
+  /** Certificates (DER) that this deployment trusts; a function is called once, before the first file. */
+  anchors?: readonly Uint8Array[] | (() => readonly Uint8Array[])
   threads?: number
-  /** For one file. Honest ones take 10 to 300 ms, and 60 MB took 7 s aside while a machine had ten times the work it can do. */
+  /**
+   * Per file. Valid files take 10 to 300 ms; 60 MB took 7 s at low priority on a machine with ten times its CPU load.
+   */
   limitMs?: number
   /** As in `ThreadsOptions`. */
   quickMs?: number
   maxWaiting?: number
-  /** The thread's file. Another one only where a test wants a thread that misbehaves. */
+  /** The thread's file. Tests pass one that misbehaves. */
   thread?: URL
 }
 
-/** What is read of: a larger file is held twice in memory while it is. Long videos are told by their chunk chain instead. */
+/**
+ * The largest file that is read: it is held twice in memory meanwhile. Long videos are verified by their chunk chain
+ * instead.
+ */
 export const MAX_C2PA_BYTES = 64 * 1024 * 1024
 
-// Reading takes 10 ms, and 4 more for each MB that is hashed.
+// Reading takes 10 ms, and 4 ms more per MB hashed.
 const QUICK_MS = 1_000
 const MAX_QUICK_BYTES = 16 * 1024 * 1024
-// A worker runs 16 jobs at once, each of which waits for its file: most of them must be left to others.
+// A worker runs 16 jobs at once, each of which waits for its file; most of them must stay free for other owners.
 const SEATS = { all: 4, each: 2 }
 
-// Of one thread's WebAssembly, in pages of 64 KiB: the largest file twice, and as much again for what is made of it.
+// Memory of one thread's WebAssembly, in pages of 64 KiB: the largest file twice, and the same again for its parsed
+// form.
 const MAX_PAGES = (4 * MAX_C2PA_BYTES) / 65_536
 
 export function createC2paReader({
-  anchors: ours = [],
+  anchors: given = [],
   threads = 1,
   limitMs = 16_000,
   quickMs = QUICK_MS,
@@ -66,6 +72,11 @@ export function createC2paReader({
 }: C2paOptions = {}): C2paReader {
   let pool: Promise<Threads<C2paRequest>> | undefined
   let isClosed = false
+  let read: readonly Uint8Array[] | undefined
+  const ours = () => {
+    read ??= typeof given === 'function' ? given() : given
+    return read
+  }
 
   async function start(): Promise<Threads<C2paRequest>> {
     const module = await loadModule()
@@ -89,7 +100,7 @@ export function createC2paReader({
       if (state === 'too_many_parts') {
         return {
           ok: true,
-          value: { state: 'unread', why: state, detail: 'The file has more parts than are looked at.' },
+          value: { state: 'unread', why: state, detail: 'The file has more parts than are examined.' },
         }
       }
       if (size > MAX_C2PA_BYTES) {
@@ -97,7 +108,7 @@ export function createC2paReader({
         return { ok: true, value: { state: 'unread', why: 'too_large', detail } }
       }
       if (isClosed) return { ok: false, code: 'closed', detail: 'The reader is shutting down.' }
-      const { pem, ...trustList } = trustListOf([...ours, ...(await anchors())])
+      const { pem, ...trustList } = trustListOf([...ours(), ...(await anchors())])
       pool ??= start()
       const limits = { maxBytes: MAX_C2PA_BYTES, size, owner }
       return (await pool).submit({ path, ...limits, anchors: pem, trustList, at: at.getTime() })
@@ -110,10 +121,10 @@ export function createC2paReader({
   }
 }
 
-// Of the types of the web's platform only this is there in Node's, and TypeScript knows it only together with all of them.
+// Node's types declare only this one of the web platform's types, and TypeScript has it only together with all others.
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> }
 
-/** Compiled off this thread; a thread that is started later shares it. */
+/** Compiled off this thread; threads started later share it. */
 async function loadModule(): Promise<object> {
   const path = createRequire(import.meta.url).resolve('@contentauth/c2pa-wasm/c2pa.wasm')
   return WebAssembly.compile(limitMemory(await readFile(path), MAX_PAGES))

@@ -1,8 +1,8 @@
-// Finds what an image declares about its making, in texts that strangers wrote: XMP, PNG texts, EXIF. Looks for known words in
-// a bounded part of each and parses nothing: no XML, no JSON.
+// Finds what an image declares about its making in untrusted texts: XMP, PNG texts, EXIF. Searches for known words in a
+// bounded part of each, and parses neither XML nor JSON.
 
 import type { Metadata } from 'sharp'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import type { DeclaredFacts, GeneratorTrace } from './declared.ts'
 import type { ExifFacts } from './exif.ts'
 
@@ -11,10 +11,10 @@ const MAX_XMP_BYTES = 256 * 1024
 const MAX_TEXT_CHARACTERS = 64 * 1024
 const MAX_TEXTS = 64
 const MAX_FOUND = 16
-// An address in XMP; longer ones are no source type.
+// The length of a URL in XMP; a longer one is no source type.
 const MAX_VALUE = 1_024
 
-/** @param userComment EXIF UserComment as it stands: eight bytes of character code, then the text. */
+/** @param userComment EXIF UserComment as stored: eight bytes of character code, then the text. */
 export function readDeclared(
   { comments = [], xmp }: Pick<Metadata, 'comments' | 'xmp'>,
   exif: ExifFacts,
@@ -52,7 +52,7 @@ const OWN_KEYWORDS: ReadonlyMap<string, string> = new Map([
 /** PNG keywords that hold a name and no prompt. */
 const NAMING: ReadonlySet<string> = new Set(['Title', 'Software', 'Source', 'Creator'])
 
-/** Names that stand in fields about the software; lower case. */
+/** Names in fields about the software; lower case. */
 const NAMES: readonly (readonly [string, string])[] = [
   ['novelai', 'NovelAI'],
   ['stable diffusion', 'Stable Diffusion'],
@@ -105,7 +105,7 @@ function generatorOfText(keyword: string, text: string, keywords: ReadonlySet<st
   }
 }
 
-// What AUTOMATIC1111 and those that followed it write below the prompt.
+// What AUTOMATIC1111 and its successors write below the prompt.
 const isParameters = (text: string): boolean => /\bSteps: \d+, /.test(text) && /\b(Sampler|CFG scale|Seed): /.test(text)
 
 const isNodeGraph = (text: string): boolean => text.includes('"class_type"') && text.includes('"inputs"')
@@ -123,7 +123,7 @@ function tracesInExif(exif: ExifFacts, userComment: Buffer | null): GeneratorTra
   const { software, make, model } = exif
   const named = software === null ? undefined : nameIn(software)
   if (software !== null && named !== undefined) traces.push(inExif('Software', software, named))
-  // ComfyUI keeps its graph of a WebP in the tags of the camera.
+  // ComfyUI stores its graph in the camera tags of a WebP.
   if (make?.startsWith('workflow:{')) traces.push(inExif('Make', null, 'ComfyUI'))
   if (model?.startsWith('prompt:{')) traces.push(inExif('Model', null, 'ComfyUI'))
   return traces
@@ -136,7 +136,7 @@ const inExif = (field: string, text: string | null, generator: string): Generato
   generator,
 })
 
-// EXIF 3.0 4.6.5: UNICODE is UTF-16. Its byte order is nowhere said: writers use that of the block, or big-endian.
+// EXIF 3.0 4.6.5: UNICODE is UTF-16. The byte order is not specified: writers use that of the block, or big-endian.
 function decodeComment(bytes: Buffer): string {
   const body = bytes.subarray(8, 8 + MAX_TEXT_CHARACTERS)
   if (!bytes.subarray(0, 8).toString('latin1').startsWith('UNICODE')) return body.toString('utf8')
@@ -154,7 +154,7 @@ function tracesInXmp(packet: string): GeneratorTrace[] {
   )
 }
 
-/** Values of a property whatever its prefix, as attribute, as element or as resource of one. */
+/** Values of a property with any prefix: as attribute, as element or as resource of one. */
 function valuesIn(packet: string, name: string): string[] {
   const values: string[] = []
   const wanted = `:${name}`

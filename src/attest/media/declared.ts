@@ -1,18 +1,33 @@
-// What media declare about how they were made, as observations: who says what, and where it stands. Never a score: whoever
-// makes a picture writes these words, and whoever passes it on can take them out.
+// Turns what media declare about their making into observations: who says what, and where it stands. Never a score: the
+// maker of a picture writes these words, and anyone who passes it on can remove them.
 
-import { quote } from '../factors/quote.ts'
-import { kindOfSource, nameOfType, type SourceKind } from '../factors/source-type.ts'
-import type { Evidence } from '../factors/table.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import type { C2paFacts } from './c2pa-facts.ts'
+import { kindOfSource, nameOfType, type SourceKind } from './source-type.ts'
 
-/** What an image says outside of C2PA. Found in the inspector's thread; all texts are quoted there. */
+/**
+ * What was compared, what an honest capture would show and what was found, with whatever else an adjuster needs to
+ * check it. Times are ISO 8601, units stand in the names. Never a coordinate: evidence is signed and remains after the
+ * erasure of its claim.
+ */
+export interface Evidence {
+  compared: string
+  expected: Json
+  found: Json
+  [detail: string]: Json
+}
+
+/** What an image declares outside of C2PA. Found in the inspector's thread, which sanitizes all texts. */
 export interface DeclaredFacts {
-  /** Digital source types (IPTC) that stand in XMP. */
+  /** Digital source types (IPTC) in XMP. */
   sourceTypes: readonly { where: 'xmp'; field: string; value: string }[]
   /** Traces that a known generator writes. */
   generators: readonly GeneratorTrace[]
-  /** Where XMP says that a C2PA manifest is: elsewhere, or in a part of the file that may be gone. It is never fetched. */
+  /**
+   * The place of a C2PA manifest according to XMP: elsewhere, or in a part of the file that may be gone. It is never
+   * fetched.
+   */
   manifestReference: string | null
 }
 
@@ -20,7 +35,7 @@ export interface GeneratorTrace {
   where: 'xmp' | 'png_text' | 'exif'
   /** Keyword, property or tag. */
   field: string
-  /** The name in a field about software. Null for prompts: results outlive the media that hold those. */
+  /** The name in a field about software. Null for prompts: results are kept longer than the media that hold those. */
   value: string | null
   generator: string
 }
@@ -32,13 +47,13 @@ export type DeclaredCode =
   | 'declared_capture'
   | 'c2pa_not_read'
 
-/** Same shape as a judgement's observations. */
+/** Same shape as an evaluation's observations. */
 export interface DeclaredObservation {
   code: DeclaredCode
   evidence: Evidence
 }
 
-// More say nothing new.
+// More would add no information.
 const MAX_SHOWN = 16
 
 const CODES: Record<SourceKind, DeclaredCode | null> = {
@@ -70,9 +85,9 @@ interface Said {
 
 /**
  * Observations about declared provenance, in a fixed order, each code at most once: `declared_ai_generated`,
- * `declared_ai_partly_generated`, `declared_not_captured` (film, screen, drawing), `declared_capture`, and `c2pa_not_read`
- * where a manifest is there that could not be looked at. The same facts give the same observations. Facts that are left out
- * were not looked for.
+ * `declared_ai_partly_generated`, `declared_not_captured` (film, screen, drawing), `declared_capture`, and
+ * `c2pa_not_read` for a manifest that could not be read. The same facts give the same observations. Facts that are left
+ * out were not searched for.
  */
 export function declaredProvenance({
   declared,
@@ -93,7 +108,7 @@ function saidByC2pa(c2pa: C2paFacts | undefined): Said[] {
   if (c2pa?.state !== 'read') return []
   return c2pa.manifest.sources.flatMap(({ manifest, action, type }): Said[] => {
     const code = CODES[kindOfSource(type, action)]
-    // An edit by a person or a camera says nothing of how the picture began.
+    // An edit by a person or a camera says nothing about how the picture was made.
     const isOnlyEdit = action !== null && action !== 'c2pa.created' && code !== 'declared_ai_partly_generated'
     if (code === null || isOnlyEdit) return []
     return [{ code, where: `c2pa_${manifest}_manifest`, field: action ?? 'metadata', value: nameOfType(type) }]

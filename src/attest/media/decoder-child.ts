@@ -1,26 +1,26 @@
-// The inside of the decoder: a process that decodes one picture at a time and holds no state between two of them. It knows
-// nothing of the service: it has no environment, no connection, and reads the one file that it is told to.
+// The decoder's child process: it decodes one picture at a time and keeps no state between two of them. It knows
+// nothing of the service: it has no environment and no connection, and reads only the file named in the request.
 
 import { constants, writeFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export type DecodeRequest =
   | { op: 'thumbnail'; path: string; maxSide: number }
-  /** As small squares of greys, for hashes of what a picture shows. */
+  /** As a small square of greys, for perceptual hashes. */
   | { op: 'greys'; path: string; side: number }
 
 export interface DecodedPicture {
-  /** A thumbnail is WebP; greys are one byte per pixel, row after row. */
+  /** A thumbnail is WebP; greys are one byte per pixel, row by row. */
   data: Uint8Array
   width: number
   height: number
 }
 
-// A claims list shows dozens of thumbnails; 320 pixels at 72 take about 10 KB.
+// A claims list shows dozens of thumbnails; at 320 pixels and quality 72 each takes about 10 KB.
 const QUALITY = 72
-// Decoders take hundreds of megabytes within a tenth of a second.
+// Decoders allocate hundreds of megabytes within a tenth of a second.
 const MEMORY_CHECK_MS = 20
 
 const [, , maxMegabytes = 'Infinity'] = process.argv
@@ -29,11 +29,11 @@ const maxBytes = Number(maxMegabytes) * 1024 * 1024
 process.on('message', (request: DecodeRequest) => {
   void decode(request).then((inspection) => answer({ op: 'done', inspection }))
 })
-// A terminal sends these to the whole group of processes: whoever started this one ends it when its work is done.
+// A terminal sends these signals to the whole process group; the parent ends this process when its work is done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Nobody is left to answer. A plain exit would wait for the native work.
+// The parent is gone. A plain exit would wait for native work.
 process.on('disconnect', endNow)
-// Native decoding runs in libuv's threads: this one is free to watch.
+// Native decoding runs in libuv's threads, so this thread is free to check memory.
 setInterval(() => {
   if (process.memoryUsage.rss() <= maxBytes) return
   const detail = `Decoding it takes more than ${maxMegabytes} MB of memory.`
@@ -51,7 +51,7 @@ async function decode(request: DecodeRequest): Promise<Inspection<DecodedPicture
       () => false,
     )
     if (!isThere) return { ok: false, code: 'missing', detail: 'The file is not there, or can not be opened.' }
-    // The library's words can hold the path, which is no caller's business.
+    // The library's message can hold the path, which callers must not see.
     const reason = error instanceof Error ? error.message.replaceAll(request.path, 'the file') : 'unknown'
     return { ok: false, code: 'unreadable', detail: reason.slice(0, 200) }
   }
@@ -66,8 +66,8 @@ async function makeThumbnail({ path, maxSide }: { path: string; maxSide: number 
   return { data, width: info.width, height: info.height }
 }
 
-// A JPEG is decoded at an eighth of its sides where that is enough (shrink on load). Upright, so that a copy whose rotation
-// was written into its pixels is the same picture; on white, so that transparency is a colour.
+// A JPEG is decoded at an eighth of its sides where that is enough (shrink on load). Upright, so that a copy with the
+// rotation applied to its pixels has the same hash; on white, so that transparency has a defined colour.
 async function readGreys({ path, side }: { path: string; side: number }): Promise<DecodedPicture> {
   const { data, info } = await openImage(path, { maxPixels: MAX_DECODED_PIXELS })
     .autoOrient()
@@ -80,7 +80,7 @@ async function readGreys({ path, side }: { path: string; side: number }): Promis
   return { data, width: info.width, height: info.height }
 }
 
-function answer(message: Answer<DecodedPicture>, then: () => void = () => {}): void {
+function answer(message: ThreadAnswer<DecodedPicture>, then: () => void = () => {}): void {
   process.send?.(message, then)
 }
 
@@ -88,11 +88,12 @@ function endNow(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-// When memory runs out, the kernel ends this process before the one that it works for. Linux; elsewhere there is no such file.
+// When memory runs out, the kernel should end this process before its parent. Linux only; elsewhere the file doesn't
+// exist.
 function volunteer(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // It is a preference: the ceiling above holds without it.
+    // This is only a preference: the memory limit above holds without it.
   }
 }

@@ -1,21 +1,20 @@
-// Pictures of strangers become pixels in processes of their own. Native decoding heeds no time-out, and ending a thread stops no
+// Decodes untrusted pictures in child processes. Native decoding ignores time-outs, and ending a thread does not stop
 // native work: a flat AVIF of 8,000 x 8,000 pixels has 1 KB and takes seconds and a gigabyte. A process can be killed.
-//
-// One process decodes what is quick. What is not done after `quickMs` is begun again in a process aside, where only its like
-// waits, and the first process is killed and replaced. Callers give one picture per account at a time (see fair-turns.ts):
-// then no account waits longer than that for another's picture.
+// One process decodes quick pictures. A picture that takes longer than `quickMs` starts again in a second process for
+// slow ones, and the first process is killed and replaced. Callers submit one picture per account at a time (see
+// fair-turns.ts), so no account waits longer than that for another's picture.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DecodedPicture, DecodeRequest } from './decoder-child.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface Decoder {
   /** A small upright picture without metadata (WebP), `maxSide` pixels at its longest side. */
   thumbnail(path: string, maxSide: number): Promise<Inspection<DecodedPicture>>
   /** The picture squeezed into a square of greys: `side` rows of `side` bytes. */
   greys(path: string, side: number): Promise<Inspection<DecodedPicture>>
-  /** Answers `closed` for what is under way, and resolves when no process is left. */
+  /** Answers pending requests with `closed`, and resolves when all processes have ended. */
   close(): Promise<void>
 }
 
@@ -27,17 +26,20 @@ export interface EndedDecoder {
 
 export interface DecoderOptions {
   onEnded?: (ended: EndedDecoder) => void
-  /** After which a picture is taken aside: the longest that one picture delays all others. Photos take 10 to 100 ms. */
+  /**
+   * After this time a picture moves to the slow process: the longest that one picture delays the others. Photos take 10
+   * to 100 ms.
+   */
   quickMs?: number
-  /** For one picture aside. Of the formats that are decoded here, 64 megapixels take one to five seconds. */
+  /** Per picture in the slow process. In the supported formats, 64 megapixels take one to five seconds. */
   limitMs?: number
   /** Resident memory of one process. 64 megapixels of PNG, JPEG, WebP or TIFF take up to 290 MB, 24 of AVIF 500 MB. */
   maxMegabytes?: number
-  /** A process that had nothing to do for so long is ended. */
+  /** An idle process is ended after this time. */
   idleMs?: number
-  /** Waiting pictures, beyond which the answer is `busy`. */
+  /** The most waiting pictures; beyond that the answer is `busy`. */
   maxWaiting?: number
-  /** The process's file. Another one only where a test wants a process that misbehaves. */
+  /** The process's file. Tests pass one that misbehaves. */
   file?: URL
 }
 
@@ -54,9 +56,9 @@ interface Lane {
   timer: NodeJS.Timeout | undefined
 }
 
-// Loading the image library takes 0.1 to 0.3 s on an idle machine; it is not the picture's fault when it takes longer.
+// Loading the image library takes 0.1 to 0.3 s on an idle machine; a longer start is not the picture's fault.
 const START_LIMIT_MS = 30_000
-// Of JavaScript memory, which sees no pixels.
+// Limits JavaScript memory, which holds no pixels.
 const MAX_HEAP_MEGABYTES = 96
 
 const CLOSED = { ok: false, code: 'closed', detail: 'The decoder is shutting down.' } as const
@@ -101,7 +103,7 @@ export function createDecoder({
   }
 
   function start(lane: Lane): void {
-    // No environment and no flags of this process: it needs no secret, and the file decides what it loads.
+    // No environment and no flags of this process: the child needs no secret, and its file decides what it loads.
     const child = fork(fileURLToPath(file), [String(maxMegabytes)], {
       env: {},
       execArgv: [`--max-old-space-size=${MAX_HEAP_MEGABYTES}`],
@@ -113,7 +115,7 @@ export function createDecoder({
     child.channel?.unref()
     lane.child = child
     lane.isReady = false
-    child.on('message', (answer) => receive(lane, child, answer as Answer<DecodedPicture>))
+    child.on('message', (answer) => receive(lane, child, answer as ThreadAnswer<DecodedPicture>))
     child.on('error', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
     child.on('exit', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
     watch(lane, START_LIMIT_MS, () => stop(lane, child, START_LIMIT_MS))
@@ -124,7 +126,7 @@ export function createDecoder({
     if (child === undefined) return
     if (lane.isAside) watch(lane, limitMs, () => stop(lane, child, limitMs))
     else watch(lane, quickMs, () => takeAside(lane, child, task))
-    // One that has just ended says so by its exit.
+    // If the child has just ended, its exit event reports it.
     child.send(task.request, () => {})
   }
 
@@ -142,11 +144,11 @@ export function createDecoder({
     lane.task = undefined
     slow.push(task)
     advanceAll()
-    // Its replacement starts now, and not when the next picture comes.
+    // The replacement starts now, and not when the next picture arrives.
     if (lane.child === undefined) start(lane)
   }
 
-  function receive(lane: Lane, child: ChildProcess, answer: Answer<DecodedPicture>): void {
+  function receive(lane: Lane, child: ChildProcess, answer: ThreadAnswer<DecodedPicture>): void {
     if (lane.child !== child) return
     if (answer.op === 'ready') {
       lane.isReady = true
@@ -158,12 +160,12 @@ export function createDecoder({
     finish(lane, answer.inspection)
   }
 
-  /** Ends a process that can't be trusted any more; what was in it is answered, what waits gets a new one. */
+  /** Ends a process that can't be trusted any more. Its request is answered; waiting requests get a new process. */
   function drop(lane: Lane, child: ChildProcess, code: 'timeout' | 'crashed', detail: string): void {
     if (lane.child !== child) return
     const { isReady } = lane
     kill(lane, child, code)
-    // Before it was ready, its end says nothing about the picture.
+    // A process that ends before it was ready says nothing about the picture.
     finish(lane, isReady ? { ok: false, code, detail } : NOT_STARTED)
   }
 
@@ -177,7 +179,7 @@ export function createDecoder({
       ending.delete(ended)
     })
     ending.add(ended)
-    // Whoever waits for its end needs an event loop that waits too.
+    // Waiting for its end needs a running event loop.
     child.ref()
     child.kill('SIGKILL')
   }

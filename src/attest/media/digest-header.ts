@@ -1,4 +1,4 @@
-// RFC 9530: a client may say what the bytes hash to. It can only refuse an upload, never skip one.
+// RFC 9530: a client may send the digest of the bytes. It can only cause a refusal, never skip an upload.
 
 import { invalidField } from '#src/failure.ts'
 
@@ -8,8 +8,8 @@ const MAX_LENGTH = 1_000
 
 /**
  * The SHA-256 in a Content-Digest header, as 64 hexadecimal digits.
- * @throws {Failure} `invalid_request` when it is malformed or has no sha-256: a digest that nobody compares is worse than
- * none.
+ * @throws {Failure} `invalid_request` when it is malformed or has no sha-256: a digest that is not compared is worse
+ * than none.
  */
 export function parseContentDigest(header: string): string {
   const members = header.length > MAX_LENGTH ? [] : header.split(',').map((member) => MEMBER.exec(member.trim()))

@@ -1,24 +1,24 @@
-// The rows of media on their way out. Whoever decides has them locked, looks for attestations in a statement after that,
-// and changes the state in the same transaction: an attestation that refers to them was committed before the look, or waits
+// The rows of media in erasure. An eraser locks the rows, reads the attestations in a later statement, and changes the
+// state in the same transaction. So an attestation that refers to the media was committed before that read, or waits
 // for the commit and then finds no such media.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 
-/** A row in the state `erasing`, whose lease is ours. */
+/** A row in the state `erasing` whose lease this process holds. */
 export interface Doomed {
   id: string
   /** 64 lower-case hexadecimal digits. */
   sha256: string
 }
 
-// Deleting a blob takes seconds at worst: whoever holds rows for longer is dead.
+// Deleting a blob takes seconds at worst: a process that holds rows for longer is dead.
 const LEASE = `interval '5 minutes'`
 const DOOMED = `id, encode(sha256, 'hex') AS sha256`
 
 /**
- * Takes media out of use that nobody refers to and that did not come again since `before`. Those that are referred to are
- * noted, and not looked at again. `idsBefore` narrows the look.
+ * Marks media for erasure that no row refers to and that were not uploaded again since `before`. Media with references
+ * are marked as needed, and skipped from then on. `idsBefore` limits the scan.
  */
 export async function takeUnreferenced(
   tx: Tx,
@@ -35,7 +35,10 @@ export async function takeUnreferenced(
   return { taken: await takeMedia(tx, without(ids, referenced)), looked: ids.length }
 }
 
-/** Takes stored media out of use, for good. Their rows are locked by the caller, who knows that nothing may need them. */
+/**
+ * Marks stored media for erasure, permanently. The caller holds the locks on their rows and knows that nothing may need
+ * them.
+ */
 export async function takeMedia(tx: Tx, ids: readonly string[]): Promise<Doomed[]> {
   if (ids.length === 0) return []
   return tx.query<Doomed>(
@@ -44,7 +47,7 @@ export async function takeMedia(tx: Tx, ids: readonly string[]): Promise<Doomed[
   )
 }
 
-/** Takes over what somebody began to erase and did not finish; of `among`, or of all. */
+/** Takes over erasures that another process began and did not finish; of `among`, or of all. */
 export async function takeUnfinished(tx: Tx, limit: number, among?: readonly string[]): Promise<Doomed[]> {
   const found = await tx.query<{ id: string }>(
     `SELECT id FROM media WHERE state = 'erasing' AND erasing_since < now() - ${LEASE}
@@ -63,7 +66,7 @@ export async function isErasing(tx: Tx, ids: readonly string[]): Promise<boolean
   return rows.length > 0
 }
 
-/** The bytes are gone: rows that attestations name stay for their hash, the others go too. */
+/** Records that the bytes are gone: rows that attestations name stay for their hash, the others are deleted. */
 export async function finishErasing(tx: Tx, ids: readonly string[]): Promise<void> {
   const referenced = await findReferenced(tx, ids)
   await tx.query(
@@ -73,7 +76,7 @@ export async function finishErasing(tx: Tx, ids: readonly string[]): Promise<voi
   await tx.query(`DELETE FROM media WHERE id = ANY($1) AND state = 'erasing'`, [without(ids, referenced)])
 }
 
-/** Of these hashes, those that no row names. */
+/** Those of these hashes that no row names. */
 export async function findStrays(tx: Tx, hashes: readonly string[]): Promise<string[]> {
   const known = await tx.query<{ sha256: string }>(
     `SELECT encode(sha256, 'hex') AS sha256 FROM media WHERE sha256 = ANY($1::bytea[]) AND state <> 'erased'`,
@@ -82,7 +85,9 @@ export async function findStrays(tx: Tx, hashes: readonly string[]): Promise<str
   return without(hashes, new Set(known.map(({ sha256 }) => sha256)))
 }
 
-/** Makes a row for bytes that have none, so that nobody gets one for them while they are erased. undefined: somebody has. */
+/**
+ * Inserts a row for bytes that have none, so that no upload gets them while they are erased. undefined: there is a row.
+ */
 export async function takeStray(tx: Tx, scope: Scope, sha256: string): Promise<Doomed | undefined> {
   const [row] = await tx.query<Doomed>(
     `INSERT INTO media (account_id, environment, id, sha256, size, content_type, state, erasing_since)
@@ -93,11 +98,8 @@ export async function takeStray(tx: Tx, scope: Scope, sha256: string): Promise<D
   return row
 }
 
-/** Rows of erased media that nothing names any more. Answers how many went. */
-export async function forgetErased(
-  tx: Tx,
-  { idsBefore, limit }: { idsBefore: string; limit: number },
-): Promise<number> {
+/** Deletes rows of erased media that nothing names any more. Returns how many. */
+export async function purgeErased(tx: Tx, { idsBefore, limit }: { idsBefore: string; limit: number }): Promise<number> {
   const found = await tx.query<{ id: string }>(
     `SELECT id FROM media WHERE id < $1 AND state = 'erased' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`,
     [idsBefore, limit],
@@ -119,4 +121,32 @@ async function findReferenced(tx: Tx, ids: readonly string[]): Promise<Set<strin
 
 function without(ids: readonly string[], others: ReadonlySet<string>): string[] {
   return ids.filter((id) => !others.has(id))
+}
+
+export async function lockStored(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM media WHERE id = ANY($1) AND state = 'stored' ORDER BY id FOR UPDATE`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Inserts rows with only the hash and the format of these media. Returns the copy's id by the original's. */
+export async function insertErasedCopies(tx: Tx, scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
+  const copies = new Map(ids.map((id) => [id, newId('med', scope.environment)]))
+  for (const [id, copyId] of copies) {
+    await tx.query(
+      `INSERT INTO media (account_id, environment, id, sha256, size, content_type, width, height, created_at, uploaded_at,
+         state, erased_at)
+       SELECT account_id, environment, $2, sha256, size, content_type, width, height, created_at, uploaded_at, 'erased', now()
+       FROM media WHERE id = $1`,
+      [id, copyId],
+    )
+  }
+  return copies
+}
+
+/** Clears retention's mark that these media are needed, so that it checks them again. */
+export async function noteUnreferenced(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.query('UPDATE media SET is_referenced = false WHERE id = ANY($1) AND is_referenced', [ids])
 }

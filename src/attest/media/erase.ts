@@ -1,5 +1,6 @@
-// Erasing bytes, in three steps that may each be the last of a process that dies: a row says that they go, they go, the row
-// says that they are gone. From the first step on nobody gets the row; until the last nobody gets another for these bytes.
+// Erases bytes in three steps, and a process may die after any of them: the row is marked as erasing, the bytes are
+// deleted, the row is marked as erased. After the first step the row is given to no request; until the last, no new row
+// is made for these bytes.
 
 import type { Database } from '#src/platform/db/database.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
@@ -8,15 +9,15 @@ import {
   type Doomed,
   findStrays,
   finishErasing,
-  forgetErased,
+  purgeErased,
   takeStray,
   takeUnfinished,
   takeUnreferenced,
 } from './erase-rows.ts'
 
-// A transaction locks and looks at this many rows.
+// Rows that one transaction locks and checks.
 const STEP = 500
-// Deletes at once: what an S3-speaking server answers in the time of one.
+// Concurrent deletes: an S3-compatible server handles this many in the time of one.
 const AT_ONCE = 8
 
 export interface EraserDeps {
@@ -28,8 +29,8 @@ export type Eraser = ReturnType<typeof createEraser>
 
 export function createEraser({ db, store }: EraserDeps) {
   /**
-   * Erases the bytes of rows that were taken, and what is left of the rows.
-   * @throws what the store throws, after all that could be erased is; the rest is taken up again when its lease is over.
+   * Erases the bytes of the taken rows, and then the rows.
+   * @throws what the store throws, after erasing all that it can; the others are taken again when their lease ends.
    */
   async function eraseTaken(scope: Scope, taken: readonly Doomed[]): Promise<void> {
     if (taken.length === 0) return
@@ -54,7 +55,9 @@ export function createEraser({ db, store }: EraserDeps) {
   return {
     eraseTaken,
 
-    /** Media that no attestation refers to, and that were last uploaded before then. Answers how many went. */
+    /**
+     * Erases media that no attestation refers to and that were last uploaded before the given time. Returns how many.
+     */
     async eraseUnreferenced(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
       let erased = 0
       for (;;) {
@@ -67,7 +70,7 @@ export function createEraser({ db, store }: EraserDeps) {
       }
     },
 
-    /** What processes that died had begun to erase. */
+    /** Finishes the erasures of processes that died. */
     async finishUnfinished(scope: Scope, signal: AbortSignal): Promise<number> {
       let finished = 0
       for (;;) {
@@ -78,17 +81,20 @@ export function createEraser({ db, store }: EraserDeps) {
       }
     },
 
-    /** Rows of erased media that nothing names any more. */
-    async forgetErased(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
-      for (let forgotten = 0; ; ) {
+    /** Deletes rows of erased media that nothing names any more. */
+    async purgeErased(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
+      for (let purged = 0; ; ) {
         const step = { idsBefore: idsBefore('med', scope.environment, before), limit: STEP }
-        const count = await db.tenant(scope, (tx) => forgetErased(tx, step))
-        forgotten += count
-        if (count < STEP || signal.aborted) return forgotten
+        const count = await db.tenant(scope, (tx) => purgeErased(tx, step))
+        purged += count
+        if (count < STEP || signal.aborted) return purged
       }
     },
 
-    /** Bytes without a row, stored before then: of uploads whose process or client went away before the row. */
+    /**
+     * Erases bytes without a row that were stored before the given time: of uploads that were interrupted before the
+     * row.
+     */
     async eraseStrays(scope: Scope, before: Date, signal: AbortSignal): Promise<number> {
       let erased = 0
       for await (const page of store.list(scope)) {
@@ -108,7 +114,7 @@ export function createEraser({ db, store }: EraserDeps) {
     if (!(await isOlder(scope, sha256, before))) return false
     const taken = await db.tenant(scope, (tx) => takeStray(tx, scope, sha256))
     if (taken === undefined) return false
-    // An upload that stored them between our look and our row has no row yet, and is told to try again.
+    // An upload that stored these bytes between our SELECT and our INSERT has no row yet, and is told to retry.
     if (!(await isOlder(scope, sha256, before))) {
       await db.tenant(scope, (tx) => finishErasing(tx, [taken.id]))
       return false

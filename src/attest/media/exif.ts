@@ -2,18 +2,18 @@ import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
 import exifr from 'exifr'
 import type { Metadata } from 'sharp'
-import { quote } from '../factors/quote.ts'
+import { quote } from '#src/platform/sanitize.ts'
+import { windowed, withSource } from './byte-source.ts'
 import type { C2paScan } from './c2pa-scan.ts'
 import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
 import { UNKNOWN_HEADER } from './header.ts'
 import { readHeifCodec } from './heif-header.ts'
-import { windowed, withSource } from './peek.ts'
 import { readPngExif } from './png-exif.ts'
 import { HEADER_REFUSED, MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
-/** What EXIF says, as it says it: the judges make times of it. Texts are at most 256 characters without controls. */
+/** EXIF values as written; the factors parse the times. Texts have at most 256 characters and no control characters. */
 export type ExifFacts =
   | {
       state: 'read'
@@ -34,22 +34,22 @@ export type ExifFacts =
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic' | 'avif' | 'tiff'
 
-/** `format`, `width` and `height` (pixels, before any EXIF orientation) are null when it is no image that we open. */
+/** `format`, `width` and `height` (pixels, before any EXIF orientation) are null when it is no supported image. */
 export interface ImageFacts {
   format: ImageFormat | null
   width: number | null
   height: number | null
   exif: ExifFacts
-  /** Nothing where the header can't be read. */
+  /** Empty where the header can't be read. */
   declared: DeclaredFacts
 }
 
-/** What the inspector tells of any file. */
+/** What the inspector reads from any file. */
 export interface FileFacts extends ImageFacts {
   c2pa: C2paScan
 }
 
-// exifr caches by the identity of this object: a literal at the call would be a leak.
+// exifr caches by the identity of this object: a literal at each call would leak memory.
 const EXIFR_OPTIONS = {
   pick: ['Make', 'Model', 'Software', 'DateTimeOriginal', 'SubSecTimeOriginal', 'OffsetTimeOriginal'],
   reviveValues: false,
@@ -58,14 +58,14 @@ const EXIFR_OPTIONS = {
 }
 
 /**
- * The EXIF of an image file (a local path or its bytes). Whatever the bytes are, the answer is a state, never an error.
- * @throws when a path can't be read: that is our store's fault and no finding about the image.
+ * The EXIF of an image file (a local path or its bytes). Whatever the bytes are, the result is a state, never an error.
+ * @throws when a path can't be read: that is a fault of the store and no finding about the image.
  */
 export async function readExif(input: string | Buffer): Promise<ExifFacts> {
   return (await readImageFacts(input)).exif
 }
 
-/** Format, size, EXIF and what is declared, from one look at the header. @throws as `readExif`. */
+/** Format, size, EXIF and declarations, from one read of the header. @throws as `readExif`. */
 export async function readImageFacts(input: string | Buffer): Promise<ImageFacts> {
   if (typeof input === 'string') await access(input, constants.R_OK)
   const header = await readHeader(input)
@@ -88,7 +88,7 @@ async function readHeader(input: string | Buffer): Promise<Metadata | { fault: s
     return await openImage(input, { maxPixels: MAX_METADATA_PIXELS }).metadata()
   } catch (error) {
     if (error instanceof Error && error.cause === HEADER_REFUSED) return { fault: error.message }
-    // libvips's own words can hold a path and change with its version.
+    // libvips's own message can hold a path and changes with its version.
     const isTooLarge = error instanceof Error && error.message.includes('pixel limit')
     return { fault: isTooLarge ? 'the image has too many pixels' : UNKNOWN_HEADER }
   }
@@ -117,9 +117,9 @@ async function exifOf(
   format: ImageFormat | null,
   block: Buffer | undefined,
 ): Promise<DecodedExif> {
-  // Sharp hands out no block for TIFF: there the file itself is the structure.
+  // Sharp returns no EXIF block for TIFF: there the file itself is the structure.
   if (format === 'tiff') return decode(await copyFromTiff(input))
-  // Of a PNG it reads the one chunk, and that before the picture only.
+  // For a PNG sharp reads only the eXIf chunk, and only before the image data.
   const found = block === undefined && format === 'png' ? withSource(input, readPngExif) : block && { block }
   if (found === undefined) return { exif: { state: 'missing' }, userComment: null }
   if ('fault' in found) return { exif: unreadable(found.fault), userComment: null }
@@ -150,7 +150,7 @@ function sourceOf(bytes: Buffer): TiffSource {
   return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
 }
 
-// JPEG, WebP and HEIF carry the block with the prefix of a JPEG segment, PNG without (EXIF 3.0 4.7.2.1).
+// JPEG, WebP and HEIF store the block with the prefix of a JPEG segment, PNG without (EXIF 3.0 4.7.2.1).
 function withoutPrefix(block: Buffer): Buffer {
   return block.toString('latin1', 0, 6) === 'Exif\0\0' ? block.subarray(6) : block
 }

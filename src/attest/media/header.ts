@@ -1,31 +1,34 @@
-// What the header of a file may ask of the image library. Its parsers read every directory, text and profile that is declared
-// before they hand out a single side, and nothing stops them: the end of a thread does not end its native work. Without these
-// bounds 10 MB of PNG take gigabytes, and 12 MB of TIFF more than 20 s. What is refused depends on the bytes alone, never on the
-// machine.
+// Checks what the header of a file would cost the image library. Its parsers read every declared directory, text and
+// profile before they return the sides, and nothing can stop them: the end of a thread does not end its native work.
+// Without these limits 10 MB of PNG take gigabytes, and 12 MB of TIFF more than 20 s. A refusal depends on the bytes
+// alone, never on the machine.
 
 import { inflateSync } from 'node:zlib'
+import { type ByteSource, type Peek, text, u16, u32, windowed } from './byte-source.ts'
 import { judgeHeif } from './heif-header.ts'
-import { type ByteSource, type Peek, text, u16, u32, windowed } from './peek.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
-/** Segments of a JPEG before its picture (each up to 64 KiB), chunks of a PNG before it or of a WebP. Photos have tens. */
+/**
+ * Segments of a JPEG before its picture (each up to 64 KiB), chunks of a PNG before it or of a WebP. Photos have tens.
+ */
 export const MAX_PARTS = 1_000
 /** Pages of a TIFF: each is read to count them. */
 export const MAX_DIRECTORIES = 256
-/** Texts and profiles of a PNG, once they are inflated. The prompts of generators take kilobytes, a profile up to two megabytes. */
+/**
+ * Texts and profiles of a PNG after inflation. The prompts of generators take kilobytes, a profile up to two megabytes.
+ */
 export const MAX_INFLATED_BYTES = 16 * 1024 * 1024
-/** Texts and profiles as they stand in a PNG or WebP. */
+/** Texts and profiles as stored in a PNG or WebP. */
 export const MAX_METADATA_BYTES = 32 * 1024 * 1024
-// What stands between two segments of a JPEG and belongs to none: readers skip it.
+// Bytes between two segments of a JPEG that belong to neither: readers skip them.
 const MAX_STRAY_BYTES = 64 * 1024
 // Cameras write fewer than 100 entries in a directory.
 const MAX_ENTRIES = 1_000
-// Entries may share a value, as two resolutions do.
+// Entries may share a value, for example two equal resolutions.
 const SHARED_BYTES = 64 * 1024
 
 /**
- * Why nobody should be asked to read this header, or to decode the picture as well; undefined when it asks for no more than it
- * may.
+ * Why the library must not read this header, or must not decode the picture; undefined when it stays within the limits.
  */
 export function judgeHeader(source: ByteSource, { isDecoded = false } = {}): string | undefined {
   const at = windowed(source)
@@ -38,7 +41,8 @@ export function judgeHeader(source: ByteSource, { isDecoded = false } = {}): str
       return judgeWebp(at, source.size)
     case 'image/tiff':
       return judgeTiff(at, source.size)
-    // The library goes by fewer bytes than we do: what only it takes for an image was not looked at here.
+    // The library detects formats from fewer bytes than we do; a file that only the library takes for an image was not
+    // checked here.
     case undefined:
       return UNKNOWN_HEADER
     case 'image/heic':
@@ -58,7 +62,7 @@ function judgeJpeg(at: Peek, source: ByteSource, isDecoded: boolean): string | u
   let offset = 2
   let stray = 0
   for (let part = 0; part < MAX_PARTS; part += 1) {
-    // T.81 B.1.1.2: any number of 0xff may stand before a marker's own, and 0xff 0x00 is none.
+    // T.81 B.1.1.2: any number of 0xff may precede a marker's own, and 0xff 0x00 is no marker.
     let marker = 0
     while (marker === 0 || marker === 0xff) {
       const [first, second] = at(offset, 2)
@@ -69,7 +73,7 @@ function judgeJpeg(at: Peek, source: ByteSource, isDecoded: boolean): string | u
       if (marker === 0 || marker === 0xff) stray += 1
       if (stray > MAX_STRAY_BYTES) return 'the header has too much between its parts'
     }
-    // The picture's data, or the end.
+    // The image data, or the end.
     if (marker === 0xda) return isDecoded ? judgeScans(source, offset, part) : undefined
     if (marker === 0xd9) return undefined
     const isBare = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
@@ -81,7 +85,7 @@ function judgeJpeg(at: Peek, source: ByteSource, isDecoded: boolean): string | u
 
 const BLOCK_BYTES = 256 * 1024
 
-// A decoder keeps the segments between two scans as well. In the data of a scan 0xff stands before 0x00 or a restart alone.
+// A decoder also keeps the segments between two scans. In the data of a scan 0xff precedes only 0x00 or a restart.
 function judgeScans({ size, read }: ByteSource, from: number, before: number): string | undefined {
   let parts = before
   let offset = from
@@ -100,7 +104,7 @@ function judgeScans({ size, read }: ByteSource, from: number, before: number): s
       }
       at = at < bytes.length ? bytes.indexOf(0xff, at) : at
     }
-    // What begins at the end of a block is looked at with the next.
+    // A marker that begins at the end of a block is read with the next block.
     offset += at === -1 ? bytes.length : Math.max(1, at)
   }
   return undefined
@@ -129,7 +133,7 @@ function judgePng(at: Peek, { size, read }: ByteSource): string | undefined {
 
 const PNG_METADATA: ReadonlySet<string> = new Set(['tEXt', 'zTXt', 'iTXt', 'iCCP', 'eXIf'])
 
-// PNG 3rd edition 11.3.2.3, 11.3.3: what is compressed stands behind a keyword and, in iTXt, behind a flag and two more texts.
+// PNG 3rd edition 11.3.2.3, 11.3.3: the compressed data follows a keyword and, in iTXt, also a flag and two more texts.
 function packedOf(type: string, body: Uint8Array): Uint8Array | undefined {
   const keyword = body.indexOf(0)
   if (keyword === -1) return undefined
@@ -140,10 +144,10 @@ function packedOf(type: string, body: Uint8Array): Uint8Array | undefined {
   return translated === -1 ? undefined : body.subarray(translated + 1)
 }
 
-// Deflate makes at most this much of a byte: the longest match of 258 bytes takes two bits.
+// Deflate expands a byte to at most this many: the longest match of 258 bytes takes two bits.
 const MAX_RATIO = 1_032
 
-/** At most one more than `most`; for a damaged stream what it may have taken until then. */
+/** At most one more than `most`; for a damaged stream the bytes inflated until the damage. */
 function inflatedBytes(packed: Uint8Array, most: number): number {
   try {
     return inflateSync(packed, { maxOutputLength: Math.max(1, most) }).length
@@ -169,7 +173,7 @@ function judgeWebp(at: Peek, size: number): string | undefined {
 
 const WEBP_METADATA: ReadonlySet<string> = new Set(['ICCP', 'EXIF', 'XMP '])
 
-// TIFF 6.0 section 2. Honest values lie beside each other, so that all of them together are no more than the file.
+// TIFF 6.0 section 2. In valid files values don't overlap, so all of them together are no larger than the file.
 function judgeTiff(at: Peek, size: number): string | undefined {
   const isLittle = at(0, 1)[0] === 0x49
   let offset = u32(at(4, 4), 0, isLittle)
@@ -188,5 +192,8 @@ function judgeTiff(at: Peek, size: number): string | undefined {
   return `the file has more than ${MAX_DIRECTORIES} directories`
 }
 
-/** By the number of the type: BYTE, ASCII, SHORT, LONG, RATIONAL, their signed ones, FLOAT, DOUBLE, IFD; the last are BigTIFF's. */
+/**
+ * By the number of the type: BYTE, ASCII, SHORT, LONG, RATIONAL, their signed ones, FLOAT, DOUBLE, IFD; the last are
+ * BigTIFF's.
+ */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]

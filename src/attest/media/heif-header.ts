@@ -1,20 +1,20 @@
-// HEIF and AVIF name the bytes of each of their items (ISO/IEC 14496-12 8.11.3), and their library reads what is named, however
-// often: ten items that name the same ten megabytes thirty times take three gigabytes.
+// HEIF and AVIF list the bytes of each of their items (ISO/IEC 14496-12 8.11.3), and the library reads every listed
+// range, even repeated ones: ten items that list the same ten megabytes thirty times take three gigabytes.
 
-import { type Peek, text, u16, u32 } from './peek.ts'
+import { type Peek, text, u16, u32 } from './byte-source.ts'
 import { SNIFF_BYTES } from './sniff.ts'
 
 /** A picture of 200 megapixels has 800 tiles. */
 const MAX_ITEMS = 4_096
 const MAX_BOXES = 1_000
-// Items may share a little, as a colour profile.
+// Items may share a little, for example a colour profile.
 const SHARED_BYTES = 64 * 1024
 
 const TOO_MANY = 'the header has too many boxes or items'
 
 const ANIMATED = 'it is animated (AVIF brand avis), and only still pictures are accepted'
 
-/** Why nobody should be asked to read this header; undefined when it asks for no more than it may. */
+/** Why the library must not read this header; undefined when it stays within the limits. */
 export function judgeHeif(at: Peek, size: number): string | undefined {
   if (brandsOf(at).includes('avis')) return ANIMATED
   let named = 0
@@ -26,14 +26,14 @@ export function judgeHeif(at: Peek, size: number): string | undefined {
     return named > size + SHARED_BYTES ? 'the items hold more than the file has' : undefined
   }
   return eachBox(at, { from: 0, end: size }, ({ type, from, end }) =>
-    // Version and flags stand before its children.
+    // Version and flags precede its children.
     type === 'meta' ? eachBox(at, { from: from + 4, end }, inMeta) : undefined,
   )
 }
 
 /**
- * The codec of the pictures, by the types of the items (AV1 Image File Format 2.1, ISO/IEC 23008-12 B.4.1). The image library goes
- * by the major brand, which may say no more than "pictures in boxes". Undefined when there are none, or of both.
+ * The codec of the pictures, by the types of the items (AV1 Image File Format 2.1, ISO/IEC 23008-12 B.4.1). The image
+ * library uses the major brand, which may be a generic one. Undefined when there are no items, or items of both codecs.
  */
 export function readHeifCodec(at: Peek, size: number): 'avif' | 'heic' | undefined {
   const types = new Set<string>()
@@ -75,7 +75,7 @@ interface Box extends Span {
   type: string
 }
 
-/** The first answer that is none but `undefined`. `from` of a box is where its content begins. */
+/** The first result of `judge` that is not `undefined`. `from` of a box is where its content begins. */
 function eachBox(at: Peek, { from, end }: Span, judge: (box: Box) => string | undefined): string | undefined {
   let offset = from
   for (let count = 0; count < MAX_BOXES; count += 1) {
@@ -93,7 +93,7 @@ function eachBox(at: Peek, { from, end }: Span, judge: (box: Box) => string | un
   return TOO_MANY
 }
 
-/** All extents together; undefined when there are too many to tell. */
+/** The sum of all extents; undefined when there are too many to count. */
 function namedBytes(at: Peek, { from, end }: Span, size: number): number | undefined {
   const head = at(from, 10)
   const version = head[0] ?? 0
@@ -114,7 +114,7 @@ function namedBytes(at: Peek, { from, end }: Span, size: number): number | undef
     if (extents > MAX_ITEMS) return undefined
     for (let extent = 0; extent < count && offset < end; extent += 1) {
       const length = numberAt(at(offset + indexBytes + offsetBytes, lengthBytes))
-      // 0: all that there is.
+      // 0: the whole file.
       bytes += length === 0 ? size : Math.min(length, size)
       offset += indexBytes + offsetBytes + lengthBytes
     }

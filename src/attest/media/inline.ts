@@ -3,7 +3,7 @@ import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Media } from './rows.ts'
 
-/** Stores inline media as an upload would. */
+/** Stores inline media as an upload does. */
 export type StoreInline = (scope: Scope, media: { contentType: string; data: InlineBytes }) => Promise<Media>
 
 export type MediaMember = { media_id: string } | { content_type: string; data: string }
@@ -11,7 +11,9 @@ export type MediaMember = { media_id: string } | { content_type: string; data: s
 /** The bytes of `data`: see `Request`. */
 export type BytesOf = (data: string) => InlineBytes
 
-/** The member `media` of a request, by its id. @throws {Failure} as an upload, with pointers into the request. */
+/**
+ * Replaces the member `media` of a request by its id. @throws {Failure} as an upload, with pointers into the request.
+ */
 export async function storeIfInline(
   storeInline: StoreInline,
   scope: Scope,
@@ -24,7 +26,7 @@ export async function storeIfInline(
     return { media_id: stored.id }
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) throw error
-    // The upload's own errors speak of a body and its headers: here both are members of the request.
+    // The upload's own errors refer to a body and its headers; here both are members of the request.
     const pointer = error.code === 'unsupported_media_type' ? '/media/content_type' : '/media/data'
     throw new Failure(error.code, {
       detail: error.message,

@@ -1,18 +1,16 @@
-// The inside of the inspector: a worker thread that does one request at a time and holds no state between two of them.
+// The inspector's worker thread; it handles one request at a time and keeps no state between two of them.
 
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
+import { withSource } from './byte-source.ts'
 import { scanForC2pa } from './c2pa-scan.ts'
 import { type FileFacts, readImageFacts } from './exif.ts'
-import { withSource } from './peek.ts'
-import type { Answer, Inspection } from './threads.ts'
+import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface ThreadRequest {
   path: string
 }
-
-export type ThreadAnswer = Answer<FileFacts>
 
 parentPort?.on('message', async (request: ThreadRequest) => {
   answer({ op: 'done', inspection: await inspect(request) })
@@ -26,7 +24,7 @@ async function inspect({ path }: ThreadRequest): Promise<Inspection<FileFacts>> 
     if (!(await isReadable(path))) {
       return { ok: false, code: 'missing', detail: 'The file is not there, or can not be opened.' }
     }
-    // The library's words can hold the path, which is no caller's business.
+    // The library's message can hold the path, which callers must not see.
     const reason = error instanceof Error ? error.message.replaceAll(path, 'the file') : 'unknown'
     return { ok: false, code: 'unreadable', detail: reason.slice(0, 200) }
   }
@@ -39,6 +37,6 @@ function isReadable(path: string): Promise<boolean> {
   )
 }
 
-function answer(message: ThreadAnswer): void {
+function answer(message: ThreadAnswer<FileFacts>): void {
   parentPort?.postMessage(message)
 }

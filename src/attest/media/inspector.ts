@@ -1,11 +1,11 @@
-// What can be told of a media file by parsers that run in a thread of their own: see threads.ts.
+// Reads media files with parsers that run in a separate thread: see threads.ts.
 
 import type { FileFacts } from './exif.ts'
 import type { ThreadRequest } from './inspector-thread.ts'
 import { createThreads, type Inspection } from './threads.ts'
 
 export interface Inspector {
-  /** Format, sides, EXIF and what an image declares about itself; and whether any file holds a C2PA manifest. */
+  /** Format, sides, EXIF and declarations of an image; and for any file, whether it holds a C2PA manifest. */
   inspect(path: string): Promise<Inspection<FileFacts>>
   close(): Promise<void>
 }
@@ -13,13 +13,13 @@ export interface Inspector {
 export interface InspectorOptions {
   /** Threads, started when first needed. One inspects about a thousand photos per second. */
   threads?: number
-  /** For one request, from its start in the thread. Honest files take milliseconds. */
+  /** Per request, from its start in the thread. Valid files take milliseconds. */
   limitMs?: number
   /** As in `ThreadsOptions`. */
   quickMs?: number
-  /** Waiting requests, beyond which the answer is `busy`. */
+  /** The most waiting requests; beyond that the answer is `busy`. */
   maxWaiting?: number
-  /** The thread's file. Another one only where a test wants a thread that misbehaves. */
+  /** The thread's file. Tests pass one that misbehaves. */
   thread?: URL
 }
 

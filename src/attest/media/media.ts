@@ -1,5 +1,5 @@
-// Photos and videos as evidence: what is kept is exactly what was sent, named by its hash, and a media id is given only to
-// bytes that are safely in the store. Order: bytes on disk, then the row. A crash between the two leaves bytes without a row.
+// Photos and videos as evidence: stored exactly as sent, named by their hash. A media id is given only to bytes that
+// are safely in the store. Order: bytes on disk, then the row. A crash between the two leaves bytes without a row.
 
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -10,9 +10,9 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import type { Decoder } from './decoder.ts'
 import { parseContentDigest } from './digest-header.ts'
+import { type Dimensions, judgeDimensions, readDimensions } from './dimensions.ts'
 import type { Inspector } from './inspector.ts'
 import { findMedia, insertMedia, type Media } from './rows.ts'
-import { judgeSides, readSides, type Sides } from './sides.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
 import type { InspectionCode } from './threads.ts'
 import { createThumbnails } from './thumbnails.ts'
@@ -25,14 +25,14 @@ const PIECE_BYTES = 512 * 1024
 export interface Upload {
   scope: Scope
   stream: BlobSource
-  /** The stream gives its chunks away: see `PutOptions`. */
+  /** The stream transfers ownership of its chunks: see `PutOptions`. */
   ownsChunks?: boolean
   /** As declared; parameters are ignored. */
   contentType: string
   contentLength?: number | undefined
   /** The Content-Digest header (RFC 9530). */
   contentDigest?: string | undefined
-  /** Aborted when the client goes away: no row is made for somebody who will never learn its id. */
+  /** Aborted when the client disconnects: no row is inserted, because the client would never learn its id. */
   signal?: AbortSignal
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -50,8 +50,8 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
   /**
    * Streams an upload into the store. The same bytes again are the same media.
-   * @throws {Failure} `unsupported_media_type`, `payload_too_large`, `invalid_request` (empty, wrong type, wrong digest,
-   * unreadable, too many pixels), `service_unavailable`; and whatever the stream fails with.
+   * @throws {Failure} `unsupported_media_type`, `payload_too_large`, `invalid_request` (empty, wrong type, wrong
+   * digest, unreadable, too many pixels), `service_unavailable`, and any failure of the stream.
    */
   async function upload({
     scope,
@@ -69,7 +69,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       throw new Failure('payload_too_large', `${type} may have ${maxBytes} bytes.`)
     }
     const expected = contentDigest === undefined ? undefined : parseContentDigest(contentDigest)
-    let sides: Sides | undefined
+    let sides: Dimensions | undefined
     const { sha256, size } = await store.put(scope, stream, {
       maxBytes,
       ownsChunks,
@@ -101,15 +101,15 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       return row
     }
     const row = await db.tenant(scope, (tx) => once(tx, idempotencyKey, insert, ({ id }) => id))
-    // Who erases looks at rows, and we put the bytes before the row. That these bytes were here before, and left between
-    // our two steps, is seldom; the row keeps them from now on, so that they are here now is for good.
+    // An eraser checks rows, and we store the bytes before the row. In rare cases these bytes existed before and were
+    // erased between our two steps. From now on the row protects them, so one check is enough.
     if (!(await store.exists(scope, sha256))) throw beingErased()
     return row
   }
 
-  // For what the head doesn't decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and what looks damaged. An image
-  // whose sides can't be told is refused.
-  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Sides> {
+  // For files that the head does not decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and damaged headers.
+  // An image without readable sides is refused.
+  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
     const inspection = await inspector.inspect(path)
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
@@ -122,7 +122,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
         `The image can't be read: ${'detail' in exif ? exif.detail : 'its format is unknown'}.`,
       )
     }
-    // The codec inside of HEIF is known for sure only to the library that reads it.
+    // Only the library that reads a HEIF file knows its codec for certain.
     if (type !== `image/${format}`) throw wrongType(type, `image/${format}`)
     return acceptSides({ width, height })
   }
@@ -139,7 +139,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     upload,
     get,
 
-    /** Media that came inside of a JSON body, under the same rules as an upload. */
+    /** Stores media from a JSON body, under the same rules as an upload. */
     storeInline: (
       scope: Scope,
       { contentType, data }: { contentType: string; data: InlineBytes | Uint8Array },
@@ -154,7 +154,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
     findThumbnail,
 
-    /** As `findThumbnail`. @throws {Failure} `not_found` with the reason, where there is none. */
+    /** As `findThumbnail`. @throws {Failure} `not_found` with the reason when there is none. */
     async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
       const found = await findThumbnail(scope, media)
       if ('stream' in found) return found
@@ -173,12 +173,14 @@ function parseType(contentType: string): MediaType {
   throw new Failure('unsupported_media_type', `Content-Type must be one of ${Object.keys(MEDIA_TYPES).join(', ')}.`)
 }
 
-// Their sides stand in one plain place. The others have them in a structure that only the image library reads to its end.
+// In these formats the sides stand at a fixed place. The others store them in a structure that only the image library
+// parses.
 const HEAD_DECIDES: ReadonlySet<MediaType> = new Set(['image/jpeg', 'image/png', 'image/webp'])
 
-// These two run here and not in the thread: they take a bounded look at fixed places, and most uploads need no more.
+// These two checks run here and not in the thread: they read a bounded number of fixed places, and most uploads need no
+// more.
 
-/** False when it takes more bytes to tell. */
+/** False when the type needs more bytes to detect. */
 function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   if (head.byteLength === 0) throw badBody('empty_body', 'The body is empty: send the bytes of one image or video.')
   const found = sniffType(head)
@@ -187,13 +189,13 @@ function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   return true
 }
 
-function sidesOfHead(type: MediaType, head: Uint8Array): Sides | undefined {
-  const sides = readSides(type, head)
+function sidesOfHead(type: MediaType, head: Uint8Array): Dimensions | undefined {
+  const sides = readDimensions(type, head)
   return sides === undefined ? undefined : acceptSides(sides)
 }
 
-function acceptSides(sides: Sides): Sides {
-  const refusal = judgeSides(sides)
+function acceptSides(sides: Dimensions): Dimensions {
+  const refusal = judgeDimensions(sides)
   if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
   return sides
 }
@@ -214,14 +216,14 @@ const wrongType = (declared: MediaType, found: string): Failure =>
 const wrongDigest = (sha256: string): Failure =>
   invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
 
-// In pieces: hashing 15 MB in one go would hold up the event loop for 40 ms.
+// In pieces: hashing 15 MB at once would block the event loop for 40 ms.
 async function* pieces(data: InlineBytes | Uint8Array): AsyncGenerator<Uint8Array> {
   const given = data instanceof Uint8Array ? [data] : data.pieces
   let since = 0
   for (const piece of given) {
     for (let at = 0; at < piece.byteLength; at += PIECE_BYTES) {
       const part = piece.subarray(at, at + PIECE_BYTES)
-      // Those that wait for the disk let others in; those that don't must as well.
+      // Pieces that wait for the disk yield to other work; those that don't must yield explicitly.
       since += part.byteLength
       if (since >= PIECE_BYTES) await new Promise(setImmediate)
       if (since >= PIECE_BYTES) since = 0

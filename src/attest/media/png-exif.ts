@@ -1,24 +1,24 @@
-// EXIF of a PNG where the image library does not look for it: in an eXIf chunk behind the picture's data, and in the text chunk
-// "Raw profile type exif" that ImageMagick, exiv2 and exiftool wrote before there was an eXIf chunk. Walks the chunks of the
-// whole file and reads the few bytes that it must; what is compressed is inflated up to a bound and no further.
+// Reads EXIF of a PNG where the image library does not: in an eXIf chunk after the image data, and in the text chunk
+// "Raw profile type exif" that ImageMagick, exiv2 and exiftool wrote before the eXIf chunk existed. Walks the chunks of
+// the whole file and reads only the bytes that it needs; compressed data is inflated up to a limit.
 
 import { inflateSync } from 'node:zlib'
-import { type ByteSource, text, u32, windowed } from './peek.ts'
+import { type ByteSource, text, u32, windowed } from './byte-source.ts'
 
-/** The block, or why one that is there can't be read; undefined when there is none. */
+/** The block, or why an existing one can't be read; undefined when there is none. */
 export type PngExif = { block: Buffer } | { fault: string } | undefined
 
-// The data of a photo of 100 MB stand in 13,000 chunks of 8 KiB, as most encoders write them.
+// The data of a photo of 100 MB stands in 13,000 chunks of 8 KiB, as most encoders write them.
 const MAX_CHUNKS = 65_536
-/** A block in a JPEG has 64 KiB at most. */
+/** A block in a JPEG has at most 64 KiB. */
 export const MAX_BLOCK_BYTES = 512 * 1024
-// Two digits for each byte, and line ends.
+// Two digits per byte, and line breaks.
 const MAX_PROFILE_BYTES = 3 * MAX_BLOCK_BYTES
 const PROFILES: ReadonlySet<string> = new Set(['Raw profile type exif', 'Raw profile type APP1'])
 // PNG (third edition) 11.3.3.1: a keyword has 1 to 79 bytes.
 const MAX_KEYWORD_BYTES = 79
 
-/** The eXIf chunk where there is one, wherever it stands; else the first raw profile that holds EXIF. */
+/** The eXIf chunk, wherever it stands; without one, the first raw profile that holds EXIF. */
 export function readPngExif(source: ByteSource): PngExif {
   const at = windowed(source)
   let profile: PngExif
@@ -29,7 +29,7 @@ export function readPngExif(source: ByteSource): PngExif {
     if (head.length < 8 || type === 'IEND') return profile
     const length = u32(head, 0, false)
     const body = offset + 8
-    // What the file doesn't have whole is damaged: nothing sound stands behind it.
+    // A chunk that exceeds the file is damaged, and nothing valid follows it.
     if (body + length > source.size) return profile
     if (type === 'eXIf') {
       if (length > MAX_BLOCK_BYTES) return { fault: TOO_LONG }
@@ -61,7 +61,7 @@ function keywordOf(bytes: Uint8Array): string {
 function readProfile(type: string, body: Buffer): PngExif {
   const digits = textOf(type, body)
   if (typeof digits !== 'string') return { fault: digits.fault }
-  // A line end, the name of the profile, its length in decimal, then the digits in lines.
+  // A line break, the name of the profile, its length in decimal, then the digits in lines.
   const header = /^\s*(\w{1,20})\s+(\d{1,7})\s/.exec(digits.slice(0, 64))
   const length = Number(header?.[2] ?? 0)
   if (header === null || length > MAX_BLOCK_BYTES) return { fault: header === null ? DAMAGED : TOO_LONG }
@@ -76,7 +76,8 @@ function isTiff(block: Buffer): boolean {
   return ['II*\0', 'MM\0*'].includes(block.toString('latin1', 0, 4))
 }
 
-// PNG (third edition) 11.3.3.2 to 11.3.3.4: text; compressed text behind a method; either, behind a flag, a method and two texts.
+// PNG (third edition) 11.3.3.2 to 11.3.3.4: text; compressed text after a method; either, after a flag, a method and
+// two texts.
 function textOf(type: string, body: Buffer): string | { fault: string } {
   const keyword = body.indexOf(0)
   if (type === 'tEXt') return body.toString('latin1', keyword + 1)

@@ -1,10 +1,11 @@
-// RFC 9110 section 14: one range of bytes. Several at once, other units and nonsense are ignored, as the RFC allows.
+// RFC 9110 section 14: one range of bytes. Multiple ranges, other units and invalid values are ignored, as the RFC
+// allows.
 
 export type RangeAnswer = { kind: 'whole' } | { kind: 'part'; first: number; last: number } | { kind: 'unsatisfiable' }
 
 const RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i
 
-/** @param size Of the whole representation in bytes. */
+/** @param size of the whole representation in bytes. */
 export function parseRange(header: string | undefined, size: number): RangeAnswer {
   const [, from, to] = RANGE.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return { kind: 'whole' }
@@ -14,7 +15,7 @@ export function parseRange(header: string | undefined, size: number): RangeAnswe
   }
   const first = Number(from)
   const last = to === '' ? size - 1 : Math.min(Number(to), size - 1)
-  // A last before the first makes the header invalid, not unsatisfiable.
+  // A last position before the first makes the header invalid, not unsatisfiable.
   if (to !== '' && Number(to) < first) return { kind: 'whole' }
   return first >= size ? { kind: 'unsatisfiable' } : { kind: 'part', first, last }
 }

@@ -66,7 +66,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
       async ({ caller, params, header }) => {
         const found = await media.get(caller, params.id)
         const headers = originalHeaders(found)
-        // RFC 9110 13.1.5: with another representation in mind, the client wants the whole.
+        // RFC 9110 13.1.5: a client that has another representation gets the whole one.
         const condition = header('if-range')
         const range = condition === undefined || condition === headers.ETag ? header('range') : undefined
         return download(media, caller, found, parseRange(range, found.size), headers)
@@ -116,7 +116,7 @@ async function download(
   return { status: 206, stream, headers: { ...headers, ...part } }
 }
 
-// An attachment: what strangers uploaded is never rendered in the service's own origin.
+// An attachment: uploaded content is never rendered in the service's own origin.
 const originalHeaders = ({ id, sha256, contentType }: Media) => ({
   'Content-Type': contentType,
   'Content-Disposition': `attachment; filename="${id}.${MEDIA_TYPES[contentType].extension}"`,

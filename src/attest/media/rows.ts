@@ -27,8 +27,8 @@ interface Row {
 const COLUMNS = 'id, sha256, size, content_type, width, height, created_at'
 
 /**
- * Inserts the row, or finds the one that these bytes have already and says that they came again: one content is one media
- * id. undefined while the bytes that were here before are being erased.
+ * Inserts the row, or finds the existing row of these bytes and records that they were uploaded again: one content is
+ * one media id. undefined while earlier bytes with this hash are being erased.
  */
 export async function insertMedia(tx: Tx, scope: Scope, media: Media): Promise<Media | undefined> {
   const [row] = await tx.query<Row>(
@@ -51,15 +51,15 @@ export async function insertMedia(tx: Tx, scope: Scope, media: Media): Promise<M
   return row === undefined ? undefined : toMedia(row)
 }
 
-/** undefined also for what was erased. */
+/** undefined for erased media too. */
 export async function findMedia(tx: Tx, id: string): Promise<Media | undefined> {
   const [row] = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = $1 AND state = 'stored'`, [id])
   return row === undefined ? undefined : toMedia(row)
 }
 
 /**
- * Those whose bytes are here, in no order, and stay here until the transaction ends: what it refers to then can't have
- * been erased in between. The foreign key takes the same lock, but later.
+ * The media whose bytes are stored, in no order, locked until the transaction ends: a row that refers to one in this
+ * transaction can't lose it to an erasure. The foreign key takes the same lock, but later.
  */
 export async function holdMedia(tx: Tx, ids: readonly string[]): Promise<Media[]> {
   const rows = await tx.query<Row>(

@@ -1,11 +1,12 @@
-// The only place of the service that loads sharp. libvips can open dozens of formats through as many parsers; a
-// stranger's file gets to five of them. The settings are the whole process's, worker threads included.
+// The only file that loads sharp. libvips can open dozens of formats through as many parsers; untrusted files reach
+// five of them. The settings apply to the whole process, worker threads included.
 
 import sharp, { type Sharp } from 'sharp'
+import { withSource } from './byte-source.ts'
 import { judgeHeader } from './header.ts'
-import { withSource } from './peek.ts'
 
-// A cache of operations on media that is seen once costs memory and can mix up a path whose content was replaced.
+// Media is processed once, so a cache of operations only costs memory, and it can return results of a path whose
+// content was replaced.
 sharp.cache(false)
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({
@@ -18,9 +19,9 @@ sharp.unblock({
   ],
 })
 
-/** The longest side of an image that is accepted. Sharp has no such limit: whoever opens an image compares. */
+/** The longest side of an accepted image. Sharp has no such limit: callers that open an image compare. */
 export const MAX_SIDE_PIXELS = 30_000
-/** For reading headers: larger than any camera of today, and decoding is not attempted. */
+/** For reading headers: larger than any current camera, and nothing is decoded. */
 export const MAX_METADATA_PIXELS = 256e6
 /** For decoding: one such image in RGBA takes 256 MB. */
 export const MAX_DECODED_PIXELS = 64e6
@@ -28,10 +29,10 @@ export const MAX_DECODED_PIXELS = 64e6
 export const HEADER_REFUSED = Symbol('header refused')
 
 /**
- * Opens an image of a stranger. Of its pixels nothing is read before an output (`metadata`, `toBuffer`) is asked for, and then
- * it rejects for other formats than JPEG, PNG, WebP, HEIF, AVIF and TIFF, for more than `maxPixels` and for damaged data.
- * @throws {Error} caused by `HEADER_REFUSED`, with a sentence that may be shown, when the header asks for too much; and when
- * a file can't be opened.
+ * Opens an untrusted image. It reads no pixels before an output (`metadata`, `toBuffer`) is requested, and then rejects
+ * formats other than JPEG, PNG, WebP, HEIF, AVIF and TIFF, more than `maxPixels`, and damaged data.
+ * @throws {Error} caused by `HEADER_REFUSED`, with a message that callers may see, when the header exceeds the limits;
+ * and when a file can't be opened.
  */
 export function openImage(input: string | Buffer, { maxPixels }: { maxPixels: number }): Sharp {
   const refusal = withSource(input, (source) => judgeHeader(source, { isDecoded: maxPixels <= MAX_DECODED_PIXELS }))

@@ -1,9 +1,9 @@
-// What a file is, told by its first bytes alone: the declared type and the name are the sender's word. Pure and bounded: it
-// looks at a few fixed places and walks no structure it was not given whole.
+// Detects the type of a file from its first bytes alone: the declared type and the name come from the sender. Pure and
+// bounded: it reads a few fixed places and walks only structures that the head contains whole.
 
 export type MediaKind = 'image' | 'video'
 
-/** Everything that is accepted, with the extension that a download gets. */
+/** All accepted types, with the extension of a download. */
 export const MEDIA_TYPES = {
   'image/jpeg': { kind: 'image', extension: 'jpg' },
   'image/png': { kind: 'image', extension: 'png' },
@@ -22,10 +22,10 @@ export function isMediaType(text: string): text is MediaType {
   return Object.hasOwn(MEDIA_TYPES, text)
 }
 
-/** Enough of a file for `sniffType` to be sure; with fewer bytes `undefined` may mean "not yet". */
+/** Enough of a file for `sniffType` to be certain; with fewer bytes `undefined` may mean "not yet". */
 export const SNIFF_BYTES = 1024
 
-/** The type that the magic bytes say; `undefined` when it is none that is accepted. */
+/** The type that the magic bytes indicate; `undefined` when it is not accepted. */
 export function sniffType(head: Uint8Array): MediaType | undefined {
   if (startsWith(head, [0xff, 0xd8, 0xff])) return 'image/jpeg'
   if (startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'image/png'
@@ -38,11 +38,11 @@ export function sniffType(head: Uint8Array): MediaType | undefined {
 
 const HEIC_BRANDS = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'])
 const AVIF_BRANDS = new Set(['avif', 'avis'])
-// ISO/IEC 23008-12: these say "an image in boxes" and leave the codec to the compatible brands.
+// ISO/IEC 23008-12: these brands mean "an image in boxes"; the compatible brands name the codec.
 const STRUCTURAL_BRANDS = new Set(['mif1', 'mif2', 'msf1', 'miaf'])
 const MP4_BRANDS =
   /^(?:iso[m2-9a-c]|mp4[12]|avc1|hvc1|hev1|av01|M4V |M4VH|M4VP|MSNV|dash|cmf[2cfs]|f4v |NDS[CHMPSX]|XAVC|3gp[4-9]|3g2[a-c])$/
-// QuickTime files from before ftyp begin with one of their atoms.
+// QuickTime files older than ftyp begin with one of these atoms.
 const QUICKTIME_ATOMS = new Set(['moov', 'mdat', 'wide', 'pnot'])
 
 // ISO/IEC 14496-12 4.3: size, 'ftyp', major brand, minor version, compatible brands.
@@ -87,7 +87,8 @@ function sniffEbml(head: Uint8Array): MediaType | undefined {
 
 const idLength = (first: number): number => Math.max(1, Math.clz32(first) - 23)
 
-// RFC 8794 section 4: the leading zero bits say how many bytes follow. Headers are short: four bytes of value at most.
+// RFC 8794 section 4: the number of leading zero bits is the number of bytes that follow. Headers are short: four bytes
+// of value at most.
 function readVint(bytes: Uint8Array, at: number): { value: number; next: number } | undefined {
   const first = bytes[at] ?? 0
   const extra = Math.clz32(first) - 24

@@ -1,34 +1,37 @@
-// Parsers run on bytes that strangers send, so they run in threads: what loops, crashes or eats memory there ends with its
-// thread and is the answer to that one request. One request is in a thread at a time; all others wait out here, so that ending
-// the thread costs none of them anything. What is slow, or turns out to be, goes on in a thread aside, where only its like wait.
+// Runs parsers of untrusted bytes in worker threads: code that loops, crashes or exhausts memory ends with its thread,
+// and only its request fails. A thread has one request at a time and all others wait here, so ending the thread affects
+// none of them. Slow requests, known or detected, run in a separate thread for slow ones.
 
 import { Worker } from 'node:worker_threads'
 
-/** What could be found out. A refusal is a value: a stuck or unreadable file is an answer about that file. */
+/** The result of an inspection. A refusal is a value: a stuck or unreadable file is an answer about that file. */
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
 
-/** `missing` (not there, or can't be opened), `busy` and `closed` say nothing about what is in the file: ask again later. */
+/** `missing` (not there, or can't be opened), `busy` and `closed` say nothing about the file's content: retry later. */
 export type InspectionCode = 'unreadable' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
-/** What a thread says: `ready` once, then `done` once for each request. `isSpent` asks for another thread for the next one. */
-export type Answer<V> = { op: 'ready' } | { op: 'done'; inspection: Inspection<V>; isSpent?: boolean }
+/**
+ * Messages of a thread: `ready` once, then `done` once per request. `isSpent` asks for a new thread for the next
+ * request.
+ */
+export type ThreadAnswer<V> = { op: 'ready' } | { op: 'done'; inspection: Inspection<V>; isSpent?: boolean }
 
 export interface ThreadsOptions<Request> {
   /** The thread's file. */
   thread: URL
-  /** Started when first needed; the one aside comes on top. */
+  /** Started when first needed; the slow thread is additional. */
   threads: number
-  /** For one request, from its start in the thread that answers it. */
+  /** Per request, from its start in the thread that answers it. */
   limitMs: number
-  /** After which a request is taken out and begun again aside: the longest that one file holds up the others. */
+  /** After this time a request restarts in the slow thread: the longest that one file delays the others. */
   quickMs: number
-  /** Waiting requests, beyond which the answer is `busy`. */
+  /** The most waiting requests; beyond that the answer is `busy`. */
   maxWaiting: number
-  /** Asked when a thread is started. */
+  /** Called when a thread is started. */
   workerData?: (isAside: boolean) => unknown
-  /** What goes aside at once. */
+  /** Which requests start in the slow thread. */
   isSlow?: (request: Request) => boolean
-  /** Requests that were taken out and have no answer yet: those of all owners, and of one. Beyond, the answer is `busy`. */
+  /** Limits of unanswered slow requests: of all owners, and of one. Beyond them the answer is `busy`. */
   seats?: { all: number; each: number; ownerOf(request: Request): string }
 }
 
@@ -50,12 +53,12 @@ interface Lane<Request> {
   timer: NodeJS.Timeout | undefined
 }
 
-// Loading the image library takes 0.1 to 0.3 s on an idle machine; it is not the file's fault when it takes longer.
+// Loading the image library takes 0.1 to 0.3 s on an idle machine; a longer start is not the file's fault.
 const START_LIMIT_MS = 30_000
-// Of JavaScript memory. Pixels and WebAssembly are outside of it: the libraries' own limits bound those.
+// Limits JavaScript memory only; the libraries' own limits bound pixels and WebAssembly.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
 
-// A thread aside is seldom needed, and what it holds is given back.
+// A slow thread is seldom needed, so it is ended when idle to free its memory.
 const IDLE_MS = 30_000
 
 const CLOSED = { ok: false, code: 'closed', detail: 'The inspector is shutting down.' } as const
@@ -82,7 +85,7 @@ export function createThreads<Request>({
     if (quick.length + slow.length >= maxWaiting) return Promise.resolve(BUSY)
     return new Promise((settle) => {
       const queue = isSlow(request) ? slow : quick
-      // The thread answers a request with its own kind of value; its file ties the two together on its side.
+      // The thread answers a request with its own kind of value; the thread's file ties the two types together.
       queue.push({ request, settle: (inspection) => settle(inspection as Inspection<V>) })
       for (const lane of lanes) advance(lane)
     })
@@ -98,7 +101,7 @@ export function createThreads<Request>({
   }
 
   function start(lane: Lane<Request>): void {
-    // No environment and no flags: the thread needs no secret, and flags of the process may not fit a thread.
+    // No environment and no flags: the thread needs no secret, and flags of the process may not be valid for a thread.
     const worker = new Worker(thread, {
       env: {},
       execArgv: [],
@@ -109,7 +112,7 @@ export function createThreads<Request>({
     worker.unref()
     lane.worker = worker
     lane.isReady = false
-    worker.on('message', (answer: Answer<unknown>) => receive(lane, worker, answer))
+    worker.on('message', (answer: ThreadAnswer<unknown>) => receive(lane, worker, answer))
     worker.on('messageerror', () => drop(lane, worker, 'crashed', 'The inspection gave no readable answer.'))
     worker.on('error', (error) => drop(lane, worker, 'crashed', crashDetail(error)))
     worker.on('exit', () => drop(lane, worker, 'crashed', 'The inspection ended without an answer.'))
@@ -134,7 +137,7 @@ export function createThreads<Request>({
   }
 
   function takeOut(lane: Lane<Request>, worker: Worker, task: Task<Request>): void {
-    forget(lane, worker)
+    endThread(lane, worker)
     lane.task = undefined
     if (isSeatLeft(task)) {
       seated.add(task)
@@ -152,7 +155,7 @@ export function createThreads<Request>({
     return seated.size < all && own.length < each
   }
 
-  function receive(lane: Lane<Request>, worker: Worker, answer: Answer<unknown>): void {
+  function receive(lane: Lane<Request>, worker: Worker, answer: ThreadAnswer<unknown>): void {
     if (lane.worker !== worker) return
     if (answer.op === 'ready') {
       lane.isReady = true
@@ -160,22 +163,22 @@ export function createThreads<Request>({
       else send(lane, lane.task)
       return
     }
-    if (answer.isSpent === true) forget(lane, worker)
+    if (answer.isSpent === true) endThread(lane, worker)
     finish(lane, answer.inspection)
   }
 
-  /** Ends a thread that can't be trusted any more; what was in it is answered, what waits gets a new one. */
+  /** Ends a thread that can't be trusted any more. Its request is answered; waiting requests get a new thread. */
   function drop(lane: Lane<Request>, worker: Worker, code: InspectionCode, detail: string): void {
     if (lane.worker !== worker) return
-    forget(lane, worker)
+    endThread(lane, worker)
     finish(lane, { ok: false, code, detail })
   }
 
-  function forget(lane: Lane<Request>, worker: Worker): void {
+  function endThread(lane: Lane<Request>, worker: Worker): void {
     clearTimeout(lane.timer)
     lane.worker = undefined
     lane.isReady = false
-    // Not awaited: a native call that never returns holds up the end of its thread, but nobody else.
+    // Not awaited: a native call that never returns delays the end of its thread, but no other request.
     void worker.terminate()
   }
 
@@ -187,7 +190,7 @@ export function createThreads<Request>({
     task?.settle(inspection)
     advance(lane)
     if (lane.isAside && lane.task === undefined && worker !== undefined) {
-      watch(lane, IDLE_MS, () => forget(lane, worker))
+      watch(lane, IDLE_MS, () => endThread(lane, worker))
       lane.timer?.unref()
     }
   }

@@ -1,6 +1,6 @@
-// Small pictures of photos: made when first asked for and kept beside the original. Decoding is the dearest thing that a reader can
-// ask for, and the costs are chosen by who uploaded the picture. So each account has one picture under way at a time, and
-// what can't be decoded is remembered.
+// Thumbnails of photos: made on the first request and stored next to the original. Decoding is the most expensive
+// operation that a reader can trigger, and the uploader of the picture determines its cost. So each account decodes one
+// picture at a time, and failures are remembered.
 
 import { Failure } from '#src/failure.ts'
 import { createLru } from '#src/platform/crypto/lru.ts'
@@ -16,7 +16,7 @@ export interface ThumbnailsDeps {
   decoder: Pick<Decoder, 'thumbnail'>
 }
 
-/** Why there is no thumbnail: it can't be decoded here, or not within the limits of time and memory. */
+/** Why there is no thumbnail: the picture can't be decoded here, or not within the limits of time and memory. */
 export interface NoThumbnail {
   why: 'unreadable' | 'too_costly'
   /** A sentence for the caller. */
@@ -25,14 +25,14 @@ export interface NoThumbnail {
 
 const SIDE = 320
 const VARIANT = `thumbnail-${SIDE}`
-// A store of objects lends eight files at a time. Each account takes one of the places.
+// An object store lends eight files at a time. Each account takes one of these slots.
 const PICTURES_AT_ONCE = 8
 // A page of a claims list shows some dozens.
 const MAX_WAITING_EACH = 64
 const MAX_WAITING = 1_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_REMEMBERED = 10_000
-// A machine that was overloaded once must not hide a picture for as long as the process lives.
+// A machine that was overloaded once must not hide a picture as long as the process runs.
 const TOO_COSTLY_MS = 10 * 60_000
 
 export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
@@ -84,7 +84,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
       return none
     }
     await store.putVariant(scope, media.sha256, VARIANT, decoded.value.data)
-    // The original may have been erased meanwhile, and its picture must not outlive it.
+    // The original may have been erased meanwhile, and its thumbnail must be deleted with it.
     if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256, { variant: VARIANT })
     return undefined
   }
@@ -94,6 +94,6 @@ const UNREADABLE = 'Its pixels can’t be read here.'
 const NO_PIXELS: NoThumbnail = { why: 'unreadable', detail: UNREADABLE }
 const GONE: NoThumbnail = { why: 'unreadable', detail: 'Its bytes are gone.' }
 
-// The HEVC decoder is not part of the image library's build, so a HEIC file can be described but not decoded.
+// The image library is built without an HEVC decoder, so a HEIC file can be described but not decoded.
 const hasPixels = ({ contentType }: Media): boolean =>
   MEDIA_TYPES[contentType].kind === 'image' && contentType !== 'image/heic'

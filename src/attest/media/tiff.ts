@@ -1,23 +1,25 @@
-// Copies the few text tags that we judge by out of a hostile TIFF structure into a small one of our own, for exifr to
-// decode. Given the original, exifr 7.1 follows every count and offset that the file declares: it reads text beyond the
-// block out of whatever shares its ArrayBuffer (other requests' memory), allocates gigabytes for a hundred bytes, and
-// detects other formats (whose parsers can loop for ever) in what was meant to be an EXIF block.
+// Copies the few text tags that the factors need from an untrusted TIFF structure into a small one of our own, for
+// exifr to decode. Given the original, exifr 7.1 follows every declared count and offset: it reads text beyond the
+// block from whatever shares its ArrayBuffer (other requests' memory), allocates gigabytes for a hundred bytes, and
+// detects other formats (whose parsers can loop forever) in an EXIF block.
 
-/** Random access to a TIFF structure: an EXIF block, or a TIFF file that need not be in memory. */
+/** Random access to a TIFF structure: an EXIF block, or a TIFF file that is not in memory. */
 export interface TiffSource {
   size: number
-  /** Exactly `length` bytes; only asked for what lies within `size`. */
+  /** Exactly `length` bytes; called only for ranges within `size`. */
   read(offset: number, length: number): Promise<Buffer>
 }
 
-/** `userComment`: the tag's bytes, cut at 64 KiB, for `exifr` does not decode them; null where there is none that can be read. */
+/**
+ * `userComment`: the tag's bytes, cut at 64 KiB, because `exifr` does not decode them; null when absent or unreadable.
+ */
 export type CopiedTags =
   | { state: 'copied'; block: Uint8Array<ArrayBuffer>; userComment: Buffer | null }
-  /** The structure is sound and has none of the text tags. */
+  /** The structure is valid and has none of the text tags. */
   | { state: 'none'; userComment: Buffer | null }
   | { state: 'malformed'; detail: string }
 
-// EXIF 3.0 4.6: Make, Model and Software stand in IFD0, the rest in the EXIF IFD that it points to.
+// EXIF 3.0 4.6: Make, Model and Software stand in IFD0, the others in the EXIF IFD that it points to.
 const IFD0_TAGS: ReadonlySet<number> = new Set([0x010f, 0x0110, 0x0131])
 const EXIF_TAGS: ReadonlySet<number> = new Set([0x9003, 0x9011, 0x9291])
 const EXIF_POINTER = 0x8769
@@ -28,7 +30,7 @@ const ASCII = 2
 const LONG = 4
 const UNDEFINED = 7
 const IFD = 13
-// EXIF 3.0 4.6.2. exifr does not know it.
+// EXIF 3.0 4.6.2. exifr does not support it.
 const UTF8 = 129
 // Some writers declare text as bytes.
 const TEXT_TYPES: ReadonlySet<number> = new Set([BYTE, ASCII, UNDEFINED, UTF8])
@@ -38,9 +40,9 @@ const HEADER_BYTES = 8
 const ENTRY_BYTES = 12
 // Cameras write fewer than 100 entries in a directory.
 const MAX_ENTRIES = 1_000
-// Text is shown up to 256 characters; this leaves room for the multi-byte ones and for padding.
+// Text is shown up to 256 characters; this leaves room for multi-byte characters and padding.
 const MAX_TEXT_BYTES = 1_024
-// Generators keep whole prompts in it.
+// Generators store whole prompts in it.
 const MAX_COMMENT_BYTES = 64 * 1024
 
 type Fault = { fault: string }
@@ -116,14 +118,14 @@ async function readText(source: TiffSource, number: NumberReader, entry: Buffer)
   return untilNul(await source.read(offset, Math.min(length, MAX_TEXT_BYTES)))
 }
 
-// TIFF 6.0 section 2, EXIF 3.0 4.6.2: NUL ends a text. Cameras write into fields of a fixed size: what follows the NUL
-// is left of an earlier, longer text.
+// TIFF 6.0 section 2, EXIF 3.0 4.6.2: NUL ends a text. Cameras write into fields of a fixed size: the bytes after the
+// NUL are remains of an earlier, longer text.
 function untilNul(bytes: Buffer): Buffer {
   const end = bytes.indexOf(0)
   return end === -1 ? bytes : bytes.subarray(0, end)
 }
 
-/** Null instead of a fault: it takes no part in what EXIF is judged by. */
+/** Null instead of a fault: the factors don't use the comment. */
 async function readComment(source: TiffSource, number: NumberReader, entry: Buffer): Promise<Buffer | null> {
   const length = number.u32(entry, 4)
   const offset = number.u32(entry, 8)

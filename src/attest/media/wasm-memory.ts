@@ -1,12 +1,12 @@
-// Gives the memory of a WebAssembly module an upper bound. A module that is built without one may take 4 GB, and a thread's
-// resource limits do not count what WebAssembly takes.
+// Sets an upper limit for the memory of a WebAssembly module. A module built without one may take 4 GB, and a thread's
+// resource limits do not count WebAssembly memory.
 
 const HEADER_BYTES = 8
 const MEMORY_SECTION = 5
 
 /**
- * The module with at most `maxPages` (64 KiB each) of memory; what asks for more gets none.
- * @throws {Error} when the module does not define one memory of its own, or has a bound that is lower.
+ * The module with at most `maxPages` (64 KiB each) of memory; further allocations fail.
+ * @throws {Error} when the module does not define exactly one memory, or has a lower limit.
  */
 export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array<ArrayBuffer> {
   let at = HEADER_BYTES

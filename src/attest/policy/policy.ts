@@ -1,14 +1,15 @@
-// What an insurer asks of captures, and how it weighs them. Pure: shapes, defaults and their way into a judgement.
+// The insurer's requirements for captures and the weights of findings. Pure: schemas, defaults and the form that the
+// factors read.
 
 import { z } from 'zod'
 import type { Policy } from '../factors/facts.ts'
 
-/** Half of the way around the earth: a fence of this size lets everything pass. */
+/** Half of the earth's circumference: a fence of this size excludes nothing. */
 export const MAX_GEOFENCE_METRES = 20_037_508
 
 const threshold = z.number().int().min(0).max(1_000)
 
-/** What is sent and stored. */
+/** The policy as sent and stored. */
 export const policyBody = z
   .strictObject({
     require_attestation: z.boolean().describe('A photo without a signed bundle is noted.'),
@@ -35,7 +36,7 @@ export const policyBody = z
 
 export type PolicyBody = z.output<typeof policyBody>
 
-/** Until an account sets its own: 25 asks for a look, 50 is what any single sign of tampering reaches. */
+/** Until an account sets its own: a score of 25 requires a review, and any single sign of tampering reaches 50. */
 export const DEFAULT_POLICY: PolicyBody = {
   require_attestation: false,
   require_biometric: false,
@@ -45,7 +46,7 @@ export const DEFAULT_POLICY: PolicyBody = {
   geofence_m: 1_000,
 }
 
-/** The policy as judges read it. `version` 0: the defaults. */
+/** The policy as the factors read it. `version` 0: the defaults. */
 export function toPolicy(body: PolicyBody, version: number): Required<Policy> {
   return {
     version,

@@ -1,17 +1,17 @@
-// The risk policy of an account and environment: versions that only grow, who made each, and what another one would change.
+// The risk policy of an account and environment: increasing versions, their authors, and what another policy would
+// change.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { requestReevaluation } from '../reevaluate/request.ts'
-import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
 import { DEFAULT_POLICY, type PolicyBody } from './policy.ts'
 import { findPolicies, findPolicy, findPolicyVersion, insertPolicy, lockPolicy, type PolicyRow } from './rows.ts'
 
-/** `version` 0: the defaults, which nobody set. */
+/** `version` 0: the defaults, which no account has set. */
 export interface CurrentPolicy {
   version: number
   policy: PolicyBody
@@ -21,7 +21,7 @@ export interface CurrentPolicy {
 
 export interface PolicyChange {
   policy: PolicyBody
-  /** The versions that the caller would replace, of `If-Match`; undefined when it does not care. */
+  /** The versions that the caller expects to replace, from `If-Match`; undefined for any. */
   expected: readonly number[] | undefined
   keyId: string
   requestId: string
@@ -58,9 +58,9 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
     },
 
     /**
-     * Makes a new version, unless the policy is the one that counts already, and has everything judged again that it judges
-     * otherwise.
-     * @throws {Failure} `precondition_failed` when the version that counts is not one of those expected.
+     * Creates a new version, unless the policy equals the current one, and requests a re-evaluation of the attestations
+     * whose results it changes.
+     * @throws {Failure} `precondition_failed` when the current version is not among the expected ones.
      */
     async put(scope: Scope, change: PolicyChange, key?: IdempotencyKey): Promise<CurrentPolicy> {
       const { policy, expected, keyId, requestId } = change
@@ -72,7 +72,7 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
           async () => {
             const current = currentOf(await findPolicy(tx))
             if (expected !== undefined && !expected.includes(current.version)) throw otherVersion(current)
-            // Set for the first time it is one's own, also where it says what the defaults say today.
+            // The first policy of an account is stored even when it equals the current defaults.
             if (current.version > 0 && isSamePolicy(current.policy, policy)) return { current, isNew: false }
             const row = await insertPolicy(tx, scope, { version: current.version + 1, policy, keyId })
             await requestReevaluation(tx, scope, { cause: 'policy_changed', version: row.version })
@@ -84,13 +84,10 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
       if (isNew) {
         const { version } = current
         const subject = { account: scope.accountId, environment: scope.environment, version, key: keyId, requestId }
-        log.info(subject, 'the risk policy was changed')
+        log.info(subject, 'risk policy changed')
       }
       return current
     },
-
-    /** @throws {Failure} `invalid_request` at `/cursor`. */
-    dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
   }
 }
 

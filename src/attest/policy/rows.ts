@@ -1,5 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Policy } from '../factors/facts.ts'
 import { DEFAULT_POLICY, type PolicyBody, toPolicy } from './policy.ts'
 
@@ -12,7 +13,7 @@ export interface PolicyRow {
 
 const POLICY = `version, policy, key_id AS "keyId", created_at AS "createdAt"`
 
-/** The newest version; undefined while the defaults count. */
+/** The newest version; undefined while the defaults apply. */
 export async function findPolicy(tx: Tx): Promise<PolicyRow | undefined> {
   const [row] = await tx.query<PolicyRow>(`SELECT ${POLICY} FROM risk_policies ORDER BY version DESC LIMIT 1`)
   return row
@@ -23,7 +24,7 @@ export async function findPolicyVersion(tx: Tx, version: number): Promise<Policy
   return row
 }
 
-/** What counts now, as judges read it. */
+/** The current policy as the factors read it. */
 export async function currentPolicy(tx: Tx): Promise<Required<Policy>> {
   const row = await findPolicy(tx)
   return toPolicy(row?.policy ?? DEFAULT_POLICY, row?.version ?? 0)
@@ -40,7 +41,7 @@ export async function findPolicies(
   )
 }
 
-/** Of two that change the policy at once the second waits, and sees what the first has done. */
+/** Of two concurrent changes the second waits, and sees the effect of the first. */
 export async function lockPolicy(tx: Tx, scope: Scope): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
     `risk_policy ${scope.accountId} ${scope.environment}`,
@@ -55,4 +56,13 @@ export async function insertPolicy(tx: Tx, scope: Scope, row: Omit<PolicyRow, 'c
   )
   if (inserted === undefined) throw new Error('a policy that was just inserted is not there')
   return inserted
+}
+
+export const purgePolicies: PurgeStep = async (tx, _scope, { before, limit }) => {
+  const gone = await tx.query(
+    `DELETE FROM risk_policies WHERE version = ANY(ARRAY(
+       SELECT version FROM risk_policies WHERE created_at < $1 ORDER BY version LIMIT $2)) RETURNING 1`,
+    [before, limit],
+  )
+  return gone.length
 }

@@ -1,9 +1,10 @@
-// A new list of revoked attestation keys: whoever has devices whose evidence it names otherwise than the one before gets their
-// captures judged again.
+// Applies a new list of revoked attestation keys: captures of devices whose evidence it lists differently from the
+// previous list are re-evaluated.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { requestReevaluation } from './request.ts'
+import { findUnapplied, markApplied, type UnappliedList } from '../hardware/list-rows.ts'
 
 export interface ListDeps {
   db: Database
@@ -11,21 +12,12 @@ export interface ListDeps {
 }
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
-// With more than these in one change, each account's devices are all looked at instead.
+// When more serials change at once, all devices of each account are checked instead.
 const MAX_SERIALS = 1_000
 
-interface Unapplied {
-  name: string
-  digest: Buffer
-  changedAt: Date
-  serials: string[]
-  /** Null: no list was applied before. */
-  appliedSerials: string[] | null
-}
-
 /**
- * Requests what a list asks for that nobody has applied yet. Broken off, it starts over, and asks nobody twice. Answers how
- * many re-evaluations were requested.
+ * Requests the re-evaluations of a list that is not applied yet. If interrupted, it starts over and requests none
+ * twice. Returns how many re-evaluations it requested.
  */
 export function createListApplier({ db, accounts }: ListDeps): () => Promise<number> {
   return async () => {
@@ -51,27 +43,12 @@ export function createListApplier({ db, accounts }: ListDeps): () => Promise<num
   }
 }
 
-// A key that was suspended and is good again counts as well. Null: all of them.
-function changedSerials({ serials, appliedSerials }: Unapplied): string[] | null {
+// Includes keys that were suspended and are valid again. Null: all keys.
+function changedSerials({ serials, appliedSerials }: UnappliedList): string[] | null {
   if (appliedSerials === null) return null
   const [before, after] = [new Set(appliedSerials), new Set(serials)]
   const changed = [...after.symmetricDifference(before)].toSorted()
   return changed.length > MAX_SERIALS ? null : changed
-}
-
-async function findUnapplied(tx: Tx): Promise<Unapplied[]> {
-  return tx.query<Unapplied>(
-    `SELECT name, digest, changed_at AS "changedAt", ARRAY(SELECT jsonb_object_keys(entries)) AS serials,
-       applied_serials AS "appliedSerials"
-     FROM revocation_lists WHERE digest IS NOT NULL AND applied_digest IS DISTINCT FROM digest`,
-  )
-}
-
-async function markApplied(tx: Tx, { name, digest, serials }: Unapplied): Promise<void> {
-  await tx.query(
-    'UPDATE revocation_lists SET applied_digest = $2, applied_serials = $3 WHERE name = $1 AND digest = $2',
-    [name, digest, serials],
-  )
 }
 
 async function hasDevices(tx: Tx, serials: string[] | null): Promise<boolean> {

@@ -1,17 +1,18 @@
-// What callers see of re-evaluations: what caused them, how far they are, and the results that they replaced.
+// Re-evaluations as the API sees them: their cause, their progress and the results that they replaced.
 
+import { type Counts, countMarks } from '#src/attest/causes/mark-rows.ts'
+import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
+import { findPastResults, type PastResult } from '#src/attest/claims/result-rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findAttestation } from '../claims/rows.ts'
-import { type Counts, countMarks } from './mark-rows.ts'
-import { findPastResults, type PastResult } from './result-rows.ts'
-import { findReevaluation, findReevaluations, type ReevaluationRow } from './rows.ts'
+import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
 
 export type Reevaluation = Omit<ReevaluationRow, 'counts'> & { counts: Counts }
 
-export interface ListQuery {
+export interface ReevaluationListQuery {
   limit: number
   cursor?: string | undefined
   created_gte?: string | undefined
@@ -35,7 +36,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: ListQuery): Promise<Page<Reevaluation>> {
+    async list(scope: Scope, query: ReevaluationListQuery): Promise<Page<Reevaluation>> {
       const binding = { route: 'GET /v1/account/reevaluations', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
       const filter = {
@@ -52,8 +53,11 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
       })
     },
 
+    /** @throws {Failure} `invalid_request` at `/cursor`. */
+    dryRun: (scope: Scope, request: DryRunRequest): Promise<DryRun> => dryRun({ db, pager }, scope, request),
+
     /**
-     * The results of an attestation that its own has replaced, newest first.
+     * The replaced results of an attestation, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`.
      */
     async results(
@@ -75,7 +79,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
   }
 }
 
-// Counting the marks of one that has ended would tell the same each time, as long as they are there.
+// The counts of an ended re-evaluation don't change while its marks exist, so they are stored with it.
 async function counted(tx: Tx, row: ReevaluationRow): Promise<Reevaluation> {
   return { ...row, counts: row.finishedAt === null || row.counts === null ? await countMarks(tx, row.id) : row.counts }
 }

@@ -1,5 +1,5 @@
-// What can become known of a capture after it was judged, put into the facts that it was judged on. Everything else stays as
-// it was: the chain, the session, the counter, what the photo says and what the device proved when the capture came.
+// Updates the stored facts of a capture with what can become known after its evaluation. Everything else stays: the
+// chain, the session, the counter, what the photo says, and what the device proved when the capture arrived.
 
 import type { Facts } from '../factors/facts.ts'
 import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
@@ -19,7 +19,7 @@ export function refresh(facts: Facts, { device, revocations, now, policy, screen
   return { ...facts, policy, screening, device: refreshDevice(facts.device, device, { revocations, now }) }
 }
 
-// Of the registry only a revocation counts. A device that was enrolled, renewed or attested anew since was not so at the time.
+// Of the registry only a revocation counts. A device enrolled, renewed or attested since then was not so at the time.
 function refreshDevice(
   judged: Facts['device'],
   known: Facts['device'],

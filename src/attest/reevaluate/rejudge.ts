@@ -1,14 +1,18 @@
-// Judges an attestation again that has a result: from the facts that were stored with it, and what became known since. A
-// verdict that stays the same changes nothing. Another one replaces the result, which is kept, and moves its claim on.
+// Re-evaluates an attestation that has a result, from the facts stored with it and what became known since. An equal
+// result changes nothing. A different one replaces the old result, which is kept, and updates the claim.
 
+import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { noteChange } from '#src/attest/cases/change-note.ts'
+import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
+import { loadSubmissions } from '#src/attest/claims/load.ts'
+import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { emitMany, type NewEvent } from '#src/platform/events.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
-import { lookAt } from '../claims/look.ts'
 import { recordOf } from '../claims/record.ts'
 import type { SubmittedRow } from '../claims/rows.ts'
 import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
@@ -18,11 +22,7 @@ import { withScreening } from '../factors/screening.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { screeningCodesOfClaim } from '../screen/rows.ts'
-import { noteChange } from './case-note.ts'
-import { findPending, settleMarks } from './mark-rows.ts'
 import { type Known, refresh } from './refresh.ts'
-import { findResult, findStandings, replaceResult, type StandingResult } from './result-rows.ts'
-import { decodeFacts, encodeFacts } from './stored-facts.ts'
 
 export interface RejudgeDeps {
   db: Database
@@ -32,17 +32,20 @@ export interface RejudgeDeps {
   openCase: OpenCase | undefined
 }
 
-/** `gatherFacts` reads everything anew, the media too: for results whose facts were not kept, or are those of other rules. */
-export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<Outcome>
+/**
+ * `gatherFacts` loads all facts again, including the media: for results whose facts were not kept, or were gathered
+ * under other rules.
+ */
+export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<JobOutcome>
 
-// Two jobs of one attestation may overtake each other: the one that comes late looks again.
+// Two jobs of one attestation may overlap: the one that settles second starts over.
 const MAX_TRIES = 3
 
 export function createRejudge({ db, signRecord, now, revocations, openCase }: RejudgeDeps): Rejudge {
   return async (job, attestationId, gatherFacts) => {
     const { scope } = job
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const found = await db.tenant(scope, (tx) => look(tx, attestationId))
+      const found = await db.tenant(scope, (tx) => loadResult(tx, attestationId))
       if (found === undefined) return { kind: 'done' }
       const { causes, result, submitted } = found
       const end = (outcome: 'unchanged' | 'skipped') =>
@@ -60,7 +63,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
         await end('unchanged')
         return { kind: 'settled' }
       }
-      // Two results of one millisecond would be one and the same to whoever comes late.
+      // A concurrent job recognizes the result by its time, so two results must not share a millisecond.
       const evaluatedAt = new Date(Math.max(now().getTime(), result.evaluatedAt.getTime() + 1))
       const policyVersion = facts.policy.version ?? 0
       const record = recordOf(scope, submitted, { judgement, policyVersion, evaluatedAt })
@@ -81,7 +84,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
       })
       if (isReplaced) return { kind: 'settled' }
     }
-    return { kind: 'retry', error: 'the result was replaced meanwhile, again and again' }
+    return { kind: 'retry', error: 'the result was replaced concurrently in every attempt' }
   }
 }
 
@@ -92,32 +95,32 @@ interface Found {
   known: Pick<Known, 'device' | 'policy' | 'screening'>
 }
 
-async function look(tx: Tx, attestationId: string): Promise<Found | undefined> {
-  // First: what is read after it is at least as new as the causes, which were committed before their marks.
+async function loadResult(tx: Tx, attestationId: string): Promise<Found | undefined> {
+  // Read first: what is read after it is at least as new as the causes, which were committed before their marks.
   const causes = await findPending(tx, attestationId)
   if (causes.length === 0) return undefined
-  const [result, looks] = await Promise.all([findResult(tx, attestationId), lookAt(tx, [attestationId])])
-  const found = looks.get(attestationId)
+  const [result, submissions] = await Promise.all([findResult(tx, attestationId), loadSubmissions(tx, [attestationId])])
+  const found = submissions.get(attestationId)
   if (result === undefined || found === undefined) return undefined
-  const { submitted, gathered, policy, screening } = found
-  return { causes, result, submitted, known: { device: gathered.device, policy, screening } }
+  const { submitted, captureContext, policy, screening } = found
+  return { causes, result, submitted, known: { device: captureContext.device, policy, screening } }
 }
 
-/** Undefined: there is nothing left to judge by. */
+/** Undefined: nothing is left to evaluate. */
 async function factsOf(
   { facts, rulesVersion, isErased, isMediaStored }: StandingResult,
   known: Known,
   gatherFacts: () => Promise<Facts>,
 ): Promise<Facts | undefined> {
   if (isErased) return undefined
-  // Other rules may have asked for other facts.
+  // Other rules may need other facts.
   if (facts !== null && rulesVersion === RULES_VERSION) return refresh(decodeFacts(facts), known)
   if (!isMediaStored) return undefined
-  const gathered = { ...(await gatherFacts()), policy: known.policy }
-  return facts === null ? gathered : refresh({ ...gathered, device: decodeFacts(facts).device }, known)
+  const captureContext = { ...(await gatherFacts()), policy: known.policy }
+  return facts === null ? captureContext : refresh({ ...captureContext, device: decodeFacts(facts).device }, known)
 }
 
-/** What of two judgements a caller could tell apart; the rules' version alone makes no other verdict. */
+/** Whether a caller could tell two results apart; the version of the rules alone makes no difference. */
 export function isSame(a: Judgement, b: Judgement): boolean {
   return canonicalOf(a) === canonicalOf(b)
 }
@@ -128,12 +131,12 @@ function canonicalOf(judgement: Judgement): string {
   return canonicalize(JSON.parse(JSON.stringify(told)))
 }
 
-// Unlike a first judgement, another one can take something away from the claim: all of its attestations count anew.
+// Unlike a first result, a re-evaluation can remove codes from the claim, so all its attestations are counted again.
 async function moveClaim(tx: Tx, scope: Scope, claimId: string, openCase: OpenCase | undefined): Promise<void> {
   const [before] = await lockClaims(tx, [claimId])
-  // A statement after the lock: it sees what others of the claim have committed before they let go of it.
+  // A statement after the lock, so that it sees what earlier holders of the lock have committed.
   const judged = aggregate(await findStandings(tx, claimId))
-  if (before === undefined || judged === null) throw new Error('an attestation that was judged again has no claim')
+  if (before === undefined || judged === null) throw new Error('a re-evaluated attestation has no claim')
   const after = withScreening(judged, await screeningCodesOfClaim(tx, claimId))
   const isChanged = differs(before, after)
   if (!isChanged && sameCodes(before, after)) return

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import type { PastResult } from '#src/attest/claims/result-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
-import type { PastResult } from './result-rows.ts'
 
 const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
 
@@ -17,14 +17,16 @@ const reevaluationView = z
     device_id: z.string().optional(),
     policy_version: z.number().int().optional(),
     media_sha256: z.string().optional(),
-    status: z.enum(['looking', 'judging', 'done']).describe('looking: what it touches is still being found.'),
-    looked: count.describe('Attestations that were looked at so far.'),
-    touched: count.describe('Those of them that are judged again: the sum of the five below.'),
+    status: z
+      .enum(['looking', 'judging', 'done'])
+      .describe('looking: the affected attestations are still being searched.'),
+    looked: count.describe('Attestations examined so far.'),
+    touched: count.describe('Those of them that are re-evaluated: the sum of the five below.'),
     pending: count,
     changed: count,
     unchanged: count,
-    skipped: count.describe('Neither the facts nor the media were there any more.'),
-    failed: count.describe('Nobody will try again by itself: an operator can.'),
+    skipped: count.describe('Neither the facts nor the media are stored any more.'),
+    failed: count.describe('Not tried again automatically: an operator can redrive them.'),
     created_at: iso,
     finished_at: iso.nullable(),
   })
@@ -54,7 +56,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         path: '/v1/account/reevaluations',
         operationId: 'listReevaluations',
         tag: 'Account',
-        summary: 'What was judged again, and why, newest first',
+        summary: 'Re-evaluations and their causes, newest first',
         scope: 'admin',
         needsAccountKey: true,
         query: z.object({
@@ -79,7 +81,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         operationId: 'getReevaluation',
         params: idParams('ree'),
         tag: 'Account',
-        summary: 'One re-evaluation, and how far it is',
+        summary: 'One re-evaluation, with its progress',
         scope: 'admin',
         needsAccountKey: true,
         view: reevaluationView,

@@ -1,18 +1,18 @@
-// Which attestations a cause touches, a chunk at a time. Only what has a result and is not erased: what waits for its first
-// result will know the cause, and of what is erased nothing is left to judge.
+// Finds the attestations that a cause affects, in chunks. Only those with a result that is not erased: a pending first
+// evaluation will see the cause anyway, and erased data can't be re-evaluated.
 
+import type { ReevaluationRow } from '#src/attest/causes/rows.ts'
+import { decodeFacts } from '#src/attest/factors/stored-facts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { type Judgement, judge } from '../factors/judge.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import { DEFAULT_POLICY, toPolicy } from '../policy/policy.ts'
 import { findPolicy } from '../policy/rows.ts'
 import { isSame } from './rejudge.ts'
-import type { ReevaluationRow } from './rows.ts'
-import { decodeFacts } from './stored-facts.ts'
 
 export interface Chunk {
   ids: string[]
-  /** How many were looked at. */
+  /** How many attestations were examined. */
   looked: number
   cursor: string | null
   isAtEnd: boolean
@@ -42,7 +42,7 @@ function chunkOf(found: readonly Found[], limit: number): Chunk {
   return { ids, looked: ids.length, cursor: ids.at(-1) ?? null, isAtEnd: ids.length < limit }
 }
 
-// A revocation is never later than the request that made it (see wasRevoked).
+// A revocation is never later than the request that created it (see wasRevoked).
 function sinceOf({ subject: { effectiveAt }, createdAt }: ReevaluationRow): Date {
   const effective = new Date(String(effectiveAt))
   return effective < createdAt ? effective : createdAt
@@ -75,8 +75,8 @@ async function named(tx: Tx, ids: readonly string[] | null, after: string, limit
   )
 }
 
-// Devices in the order of their ids, and of some at once their attestations. The cursor is the last device before these, and
-// the last of their attestations.
+// Devices in the order of their ids, a few at a time, with their attestations. The cursor is the last device before
+// these, and the last of their attestations.
 async function signedByListed(tx: Tx, serials: string[] | null, cursor: string, limit: number): Promise<Chunk> {
   const [deviceCursor = '', after = ''] = cursor.split(' ')
   const devices = await tx.query<Found>(
@@ -100,7 +100,7 @@ async function signedByListed(tx: Tx, serials: string[] | null, cursor: string, 
   return { ids, looked, cursor: next, isAtEnd: areDone && devices.length < DEVICES }
 }
 
-/** A result with what it was judged on, as far as it can be judged by another policy. */
+/** A result with its facts, if it can be evaluated under another policy. */
 export interface StoredResult extends Judgement {
   id: string
   /** Parsed; null where they were not kept. */
@@ -111,11 +111,11 @@ export const STORED_RESULT = `risk_status AS "riskStatus", risk_score AS "riskSc
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, facts`
 
-// Judging a chunk takes some milliseconds between two statements: less than to judge all of the account's again through the
-// queue, of which a change of policy touches few.
+// Evaluating a chunk between two statements takes some milliseconds. That is cheaper than sending all attestations of
+// the account through the queue, of which a policy change affects few.
 async function judgedOtherwise(tx: Tx, version: number, after: string, limit: number): Promise<Chunk> {
   const newest = await findPolicy(tx)
-  // Its own re-evaluation walks for the newer one.
+  // The re-evaluation of the newer policy covers it.
   if (newest !== undefined && newest.version > version) return { ids: [], looked: 0, cursor: after, isAtEnd: true }
   const policy = toPolicy(newest?.policy ?? DEFAULT_POLICY, newest?.version ?? 0)
   const found = await tx.query<StoredResult>(
@@ -129,7 +129,7 @@ async function judgedOtherwise(tx: Tx, version: number, after: string, limit: nu
   return { ...chunkOf(found, limit), ids: touched.map(({ id }) => id) }
 }
 
-/** The judgement under another policy; undefined where only the media themselves can tell. */
+/** The result under another policy; undefined where only the media can tell. */
 export function judgeBy(
   { facts, rulesVersion }: StoredResult,
   policy: ReturnType<typeof toPolicy>,

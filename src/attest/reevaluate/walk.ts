@@ -1,37 +1,42 @@
-// Clock's part: from a cause to jobs of the attest queue, in small transactions that any clock may go on with.
+// Runs in the clock process: turns a cause into jobs of the attest queue, in small transactions that any clock can
+// continue.
 
+import { countMarks, hasPending, insertMarks } from '#src/attest/causes/mark-rows.ts'
+import {
+  findOpen,
+  isSettled,
+  lockOpen,
+  markFinished,
+  markSeen,
+  moveOn,
+  type ReevaluationRow,
+} from '#src/attest/causes/rows.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { every, type Loop } from '#src/platform/jobs/loops.ts'
-import type { Log } from '#src/platform/log.ts'
 import { READ_EVERY_MS } from '../hardware/lists.ts'
-import { createListApplier, type ListDeps } from './list.ts'
-import { countMarks, hasPending, insertMarks } from './mark-rows.ts'
-import { findOpen, isSettled, lockOpen, markFinished, markSeen, moveOn, type ReevaluationRow } from './rows.ts'
 import { findTouched } from './touched.ts'
 
 export interface WalkDeps {
   db: Database
-  log: Log
-  /** How long a process may go on with a list that it has read. */
+  /** How long a process may use a list that it has read. */
   listSeconds?: number
 }
 
-// Of one transaction: it holds no locks that others wait for, but its rows stay in memory and in the log of changes.
+// Attestations per transaction: it holds no locks that others wait for, but its rows stay in memory and in the WAL.
 const STEP = 200
 const OPEN_AT_ONCE = 100
-// A reading that began before the list was stored may end after it.
+// A fetch that began before the list was stored may end after it.
 const READ_SLACK_SECONDS = 5
-const LOOK_EVERY_MS = 1_000
-// The list itself is fetched every hour.
-const LIST_EVERY_MS = 10_000
 
-/** What is done with one re-evaluation: whether it went on, and may go on at once. */
+/** Whether a re-evaluation advanced and may continue at once, or waits. */
 type Progress = 'moved' | 'waits'
 
-/** Moves everything on that is open. Any number of clocks may: each step belongs to one. Answers how many steps it took. */
-export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 + READ_SLACK_SECONDS }: Omit<WalkDeps, 'log'>) {
+/**
+ * Advances all open re-evaluations. Any number of clocks may run it: each step belongs to one. Returns the number of
+ * steps.
+ */
+export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 + READ_SLACK_SECONDS }: WalkDeps) {
   async function step(scope: Scope, id: string): Promise<Progress> {
     return db.tenant(scope, async (tx) => {
       const row = await lockOpen(tx, id)
@@ -72,19 +77,5 @@ export function createWalk({ db, listSeconds = READ_EVERY_MS / 1_000 + READ_SLAC
       while (signal?.aborted !== true && (await step(scope, id)) === 'moved') steps += 1
     }
     return steps
-  }
-}
-
-/** Looks every second for what is open, and for a new list, until closed. */
-export function runReevaluation({ db, accounts, log }: WalkDeps & ListDeps): Loop {
-  const controller = new AbortController()
-  const walk = createWalk({ db })
-  const applyList = createListApplier({ db, accounts })
-  const loops = [every(LOOK_EVERY_MS, () => walk(controller.signal), log), every(LIST_EVERY_MS, applyList, log)]
-  return {
-    async close() {
-      controller.abort()
-      await Promise.all(loops.map((loop) => loop.close()))
-    },
   }
 }

@@ -1,4 +1,4 @@
-// From requests to rows: screenings and their jobs in one transaction, the same for one and for a batch.
+// Turns requests into rows: screenings and their jobs in one transaction. One screening and a batch take the same path.
 
 import { randomUUID } from 'node:crypto'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -15,10 +15,10 @@ export interface Source {
   now: Date
 }
 
-/** In the order of the lines: the screening, or the reasons why there is none. */
-export type Verdict = { screening: NewScreening } | { errors: FieldError[] }
+/** In the order of the lines: the screening, or the reasons for the refusal. */
+export type ScreeningAcceptance = { screening: NewScreening } | { errors: FieldError[] }
 
-/** What can be said of a line without looking anything up. */
+/** The checks of a line that need no rows. */
 export function checkLine(line: Partial<ScreenLine>, { environment }: Scope, pointers = POINTERS): FieldError[] {
   const errors: FieldError[] = []
   const check = (pointer: string, id: string | undefined, type: 'med' | 'clm') => {
@@ -36,18 +36,21 @@ export function checkLine(line: Partial<ScreenLine>, { environment }: Scope, poi
 
 export const POINTERS = { media: '/media_id', claim: '/claim_id' }
 
-/** Writes what can be kept. Claims and media are held until the transaction ends, so that an erasure sees what came. */
+/**
+ * Writes the valid lines. Claims and media stay locked until the transaction ends, so that an erasure sees the new
+ * rows.
+ */
 export async function acceptScreenings(
   tx: Tx,
   scope: Scope,
   lines: readonly ScreenLine[],
   { batch, priority, now }: Source,
   pointers = POINTERS,
-): Promise<Verdict[]> {
+): Promise<ScreeningAcceptance[]> {
   const claims = await holdClaims(tx, [...new Set(lines.flatMap((line) => line.claim_id ?? []))])
   const held = await holdMedia(tx, [...new Set(lines.map((line) => line.media_id))])
   const media = new Map(held.map((one) => [one.id, one]))
-  const verdicts = lines.map((line, index): Verdict => {
+  const verdicts = lines.map((line, index): ScreeningAcceptance => {
     const errors: FieldError[] = []
     const found = media.get(line.media_id)
     if (found === undefined) {
@@ -89,8 +92,8 @@ export async function acceptScreenings(
   return verdicts
 }
 
-// FOR KEY SHARE conflicts with closing a claim, and with nothing else that is done to one: who comes later finds it closed,
-// and who came first is found by the erasure.
+// FOR KEY SHARE conflicts with closing a claim and with nothing else: if the claim closes first, the screening finds it
+// closed; if the screening is first, the erasure finds the screening.
 async function holdClaims(tx: Tx, ids: readonly string[]): Promise<Map<string, { isClosed: boolean }>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<{ id: string; isClosed: boolean }>(

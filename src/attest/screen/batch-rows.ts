@@ -1,9 +1,9 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Rejection } from '../batches/lines.ts'
 import type { ScreeningStatus } from './rows.ts'
 
-export interface BatchRow {
+export interface ScreeningBatchRow {
   id: string
   accepted: number
   rejected: Rejection[]
@@ -11,7 +11,7 @@ export interface BatchRow {
   counts: Record<ScreeningStatus, number>
 }
 
-/** Before its screenings, which refer to it; `setRejected` says the rest. */
+/** Inserted before its screenings, which refer to it; `setRejected` adds the rejected lines. */
 export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
   await tx.query(
     `INSERT INTO screening_batches (account_id, environment, id, accepted, rejected, created_at)
@@ -32,8 +32,8 @@ export async function setRejected(
   ])
 }
 
-export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
-  const [row] = await tx.query<Omit<BatchRow, 'counts'>>(
+export async function findBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
+  const [row] = await tx.query<Omit<ScreeningBatchRow, 'counts'>>(
     'SELECT id, accepted, rejected, created_at AS "createdAt" FROM screening_batches WHERE id = $1',
     [id],
   )

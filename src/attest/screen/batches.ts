@@ -1,21 +1,20 @@
-// Screenings in bulk. A line is two ids, so a whole body is held in memory; its good lines become rows in one transaction.
+// Screenings in bulk. A line is two ids, so the whole body fits in memory; its valid lines become rows in one
+// transaction.
 
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
-import { parseJsonBody } from '#src/platform/http/body.ts'
+import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
-import { parseWith } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createTurns } from '#src/platform/turns.ts'
-import { readElements } from '../batches/elements.ts'
-import { createReport, type Report } from '../batches/lines.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { type BatchRow, findBatch, insertBatch, setRejected } from './batch-rows.ts'
+import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -23,12 +22,12 @@ export const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_LINE_BYTES = 1_024
 const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
 const MAX_LINES = 10_000
-/** Of callers whose key is published. */
+/** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 const CHUNK_LINES = 1_000
-// How long lines are judged before others get their turn on the event loop.
+// How long lines are checked before the event loop serves others.
 const BUSY_MS = 10
-// A transaction takes a second and one of the process's few connections: single calls need the others.
+// A transaction takes a second and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 1
 
 interface Line {
@@ -38,7 +37,7 @@ interface Line {
 
 export interface ScreeningUpload {
   stream: Readable
-  /** One JSON array instead of a value per line. */
+  /** A JSON array instead of NDJSON. */
   isArray: boolean
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -46,7 +45,12 @@ export interface ScreeningUpload {
 export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
   const takeTurn = createTurns(ACCEPTING_AT_ONCE)
 
-  async function accept(tx: Tx, scope: Scope, lines: readonly Line[], intake: Report): Promise<BatchRow> {
+  async function accept(
+    tx: Tx,
+    scope: Scope,
+    lines: readonly Line[],
+    intake: RejectionReport,
+  ): Promise<ScreeningBatchRow> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -69,11 +73,11 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 
   return {
     /**
-     * Reads a body to its end and accepts its good lines in one transaction.
-     * @throws {Failure} `payload_too_large`, `invalid_json` (an array that is none), `invalid_request` when no line can be
-     * accepted (member `rejected` says why); and whatever the stream fails with. Nothing is stored then.
+     * Reads a body to its end and accepts its valid lines in one transaction.
+     * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
+     * accepted (member `rejected` says why), and any failure of the stream. Then nothing is stored.
      */
-    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<BatchRow> {
+    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<ScreeningBatchRow> {
       const intake = createReport()
       const lines: Line[] = []
       const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
@@ -104,7 +108,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    async get(scope: Scope, id: string): Promise<BatchRow> {
+    async get(scope: Scope, id: string): Promise<ScreeningBatchRow> {
       checkId(id, 'bat', scope.environment)
       return db.tenant(scope, (tx) => getBatch(tx, id))
     },
@@ -113,32 +117,21 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 
 export type ScreeningBatches = ReturnType<typeof createScreeningBatches>
 
-async function getBatch(tx: Tx, id: string): Promise<BatchRow> {
+async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
   const row = await findBatch(tx, id)
   if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
   return row
 }
 
 function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine } | { errors: FieldError[] } {
-  if (bytes === undefined) {
-    return { errors: [{ pointer: '', code: 'too_long', detail: `is longer than ${MAX_LINE_BYTES} bytes` }] }
-  }
-  let value: unknown
-  try {
-    value = parseJsonBody(bytes, LIMITS)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
-  }
-  const parsed = parseWith(screenLine, value, 'body')
-  if (!parsed.ok) return { errors: parsed.errors }
-  const body = parsed.value as ScreenLine
-  const errors = checkLine(body, scope)
-  return errors.length === 0 ? { body } : { errors }
+  const parsed = parseLine(bytes, screenLine, LIMITS)
+  if ('errors' in parsed) return parsed
+  const errors = checkLine(parsed.value, scope)
+  return errors.length === 0 ? { body: parsed.value } : { errors }
 }
 
-// A batch without a line would be nothing to ask for, and 202 a promise about nothing.
-function nothingAccepted(report: Report): Failure {
+// A batch without a line would have no results, and a 202 would promise nothing.
+function nothingAccepted(report: RejectionReport): Failure {
   const rejected = report.rejections()
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })

@@ -1,4 +1,4 @@
-// Calls to a detector: a row before each and its end after it, and what spares a call.
+// Calls to a detector: a row before each call, its end afterwards, and the lookups that avoid a call.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -17,10 +17,10 @@ export interface KnownScores {
   models: ModelScore[]
 }
 
-// A call has ended by then, or its process has.
+// By then a call has ended, or its process has.
 const CALL_LASTS = `interval '60 seconds'`
 
-/** From here to the end of the transaction nobody else decides about a call for these bytes. */
+/** Until the transaction ends, no other one decides about a call for these bytes. */
 export async function lockBytes(tx: Tx, { accountId, environment }: Scope, { mediaSha256 }: Asked): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `screen ${accountId} ${environment} ${mediaSha256.toString('hex')}`,
@@ -37,7 +37,7 @@ export async function findKnownScores(tx: Tx, asked: Asked): Promise<KnownScores
   return row
 }
 
-/** Whether another screening asks about the same bytes at this moment. */
+/** Whether another screening is asking about the same bytes now. */
 export async function isBeingAsked(tx: Tx, asked: Asked): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM screening_calls WHERE media_sha256 = $1 AND finished_at IS NULL AND detector = $2
@@ -47,7 +47,7 @@ export async function isBeingAsked(tx: Tx, asked: Asked): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Writes the row of a call that is about to be made; answers its number. */
+/** Writes the row of a call that is about to be made; returns its number. */
 export async function beginCall(tx: Tx, scope: Scope, asked: Asked): Promise<number> {
   const [row] = await tx.query<{ seq: number }>(
     `INSERT INTO screening_calls (account_id, environment, screening_id, seq, media_sha256, detector, detector_version)

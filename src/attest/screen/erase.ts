@@ -1,13 +1,13 @@
-// What the erasure of a claim takes of its screenings: what waits for a score gets none, what the file declared goes, and so
-// do bytes that nobody else needs. The scores and the hash stay.
+// Erases the screenings of a claim: queued ones get no score, declared observations are deleted, and so are bytes that
+// nothing else needs. Scores and hashes stay.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import { type Doomed, takeMedia } from '../media/erase-rows.ts'
 
 /**
- * Erases some screenings of a closed claim, in the order jobs, screenings, media. Attestations of the claim went before.
- * Answers how many, and the media whose bytes must go.
+ * Erases some screenings of a closed claim; lock order: jobs, screenings, media. The claim's attestations were erased
+ * before. Returns how many, and the media whose bytes must be deleted.
  */
 export async function eraseScreenings(
   tx: Tx,
@@ -20,7 +20,7 @@ export async function eraseScreenings(
     [claimId, limit],
   )
   if (found.length === 0) return { count: 0, taken: [] }
-  // What is running finds its screening ended when it wants to settle, and leaves it as it is.
+  // A running job finds its screening ended when it settles, and leaves it as it is.
   await dropJobs(
     tx,
     found.filter(({ status }) => status === 'queued' || status === 'unavailable').map(({ jobId }) => jobId),
@@ -45,7 +45,7 @@ async function takeLooseMedia(tx: Tx, claimId: string, mediaIds: readonly string
     [mediaIds],
   )
   const ids = stored.map(({ id }) => id)
-  // A statement after the locks: whoever refers to one of them has committed, or finds none to refer to.
+  // A statement after the locks: a transaction that refers to these media has committed, or finds no media.
   const needed = await tx.query<{ id: string }>(
     `SELECT media_id AS id FROM attestations WHERE media_id = ANY($1)
      UNION SELECT media_id FROM screenings WHERE media_id = ANY($1) AND claim_id <> $2 AND erased_at IS NULL`,

@@ -1,8 +1,8 @@
-// A score that comes after a capture of the same bytes was judged: the attestation is judged again.
+// When a score arrives after a capture of the same bytes was evaluated, the attestation is re-evaluated.
 
+import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { requestReevaluation } from '../reevaluate/request.ts'
 import type { ScreeningRow } from './rows.ts'
 
 export async function rejudgeAttested(
@@ -10,7 +10,7 @@ export async function rejudgeAttested(
   scope: Scope,
   { id, mediaId, mediaSha256 }: Pick<ScreeningRow, 'id' | 'mediaId' | 'mediaSha256'>,
 ): Promise<void> {
-  // Of a bulk of legacy photos none was attested: nothing to walk through then.
+  // Photos screened in bulk may have no attestation at all; then there is nothing to re-evaluate.
   const attested = await tx.query('SELECT FROM attestations WHERE media_id = $1 LIMIT 1', [mediaId])
   if (attested.length === 0) return
   await requestReevaluation(tx, scope, { cause: 'screening', mediaSha256: mediaSha256.toString('hex'), key: id })

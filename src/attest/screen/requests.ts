@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Inline media travels in base64 within a 20 MB body; larger files go through POST /v1/media. */
+/** Inline media is sent as base64 within a 20 MB body; larger files go through POST /v1/media. */
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
 
 const id = z.string().min(1).max(64)
@@ -10,7 +10,7 @@ const inline = z
   .strictObject({ content_type: z.string().min(1).max(128), data: z.base64().max(MAX_BODY_BYTES) })
   .meta({ id: 'InlineMedia' })
 
-// It is declared to be refused in words: whoever sends an address learns what to send instead.
+// Declared only to be refused with a message: a caller that sends a URL learns what to send instead.
 const address = z
   .strictObject({ url: z.string().max(2_048) })
   .refine(() => false, {
@@ -25,7 +25,7 @@ export const screenRequest = z.strictObject({
   media: z.union([mediaId, inline, address]),
 })
 
-/** Lines of a batch name media that are already here. */
+/** Lines of a batch name media that are already stored. */
 export const screenLine = z.strictObject({ claim_id: claimId, media_id: id }).meta({ id: 'ScreeningLine' })
 
 const share = z.number().min(0).max(1)

@@ -5,7 +5,7 @@ import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import type { BatchRow } from './batch-rows.ts'
+import type { ScreeningBatchRow } from './batch-rows.ts'
 import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsRequest } from './requests.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
@@ -32,7 +32,7 @@ export function screenRoutes(
   batches: ScreeningBatches,
   settings: ScreeningSettingsStore,
 ): Route[] {
-  /** @param applied What was heeded of the header Prefer. @param status Of a replay: that of the first answer. */
+  /** @param applied What was applied of the header Prefer. @param status Of a replay: that of the first answer. */
   function answer(row: ScreeningRow, applied?: string, status?: number) {
     const isQueued = row.status === 'queued'
     const location = `/v1/media/screenings/${row.id}`
@@ -142,7 +142,7 @@ export function screenRoutes(
         path: '/v1/media/screenings/batches/:id',
         operationId: 'getScreeningBatch',
         params: idParams('bat'),
-        summary: 'How far a batch of screenings is, and which lines were refused',
+        summary: 'The progress of a batch of screenings, and the refused lines',
         view: screeningBatchView,
         status: [200],
       },
@@ -153,7 +153,7 @@ export function screenRoutes(
         ...ofAccount,
         method: 'GET',
         operationId: 'getScreeningSettings',
-        summary: 'From which scores on this account wants a look, or a factor',
+        summary: 'The scores from which on a review is recommended, or a factor is raised',
         view: screeningSettingsView,
         status: [200],
       },
@@ -164,7 +164,7 @@ export function screenRoutes(
         ...ofAccount,
         method: 'PUT',
         operationId: 'replaceScreeningSettings',
-        summary: 'Set from which scores on this account wants a look, or a factor',
+        summary: 'Set the scores from which on a review is recommended, or a factor is raised',
         body: settingsRequest,
         view: screeningSettingsView,
         status: [200],
@@ -176,11 +176,11 @@ export function screenRoutes(
   ]
 }
 
-function accepted(row: BatchRow) {
+function accepted(row: ScreeningBatchRow) {
   return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
 }
 
-// An id that can't be one would be found nowhere, and its typing error with it.
+// A malformed id would match no row, and the caller would not see the typing error.
 function checkFilter(name: string, id: string | undefined, type: 'clm' | 'med' | 'bat', { environment }: Scope): void {
   try {
     if (id !== undefined) checkId(id, type, environment)

@@ -1,6 +1,7 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Observation } from '../factors/judge.ts'
 import type { AdvisoryFactor } from '../factors/table.ts'
 import type { ModelScore } from './detectors/detector.ts'
@@ -100,7 +101,7 @@ export interface Conclusion {
   isCached: boolean
 }
 
-/** Ends a screening that is still queued; false when it was ended before. */
+/** Ends a queued screening; false when it had ended before. */
 export async function concludeScreening(tx: Tx, id: string, one: Conclusion): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE screenings SET status = $2, reason = $3, detector = $4, detector_version = $5, thresholds = $6,
@@ -126,7 +127,7 @@ export async function concludeScreening(tx: Tx, id: string, one: Conclusion): Pr
   return rows.length === 1
 }
 
-/** What the file itself says, kept for when no detector ever answers. */
+/** What the file itself declares, stored now in case no detector ever answers. */
 export async function noteObservations(tx: Tx, id: string, observations: readonly Observation[]): Promise<void> {
   await tx.query(`UPDATE screenings SET observations = $2 WHERE id = $1 AND status = 'queued'`, [
     id,
@@ -134,7 +135,9 @@ export async function noteObservations(tx: Tx, id: string, observations: readonl
   ])
 }
 
-/** Nobody will try again. By the job no index helps: that is for a payload that names nobody, which is a defect. */
+/**
+ * Marks a screening as given up. No index serves the job id: that path is for a payload without a screening, a defect.
+ */
 export async function giveUp(tx: Tx, one: { id: string } | { jobId: string }): Promise<void> {
   const [column, value] = 'id' in one ? ['id', one.id] : ['job_id', one.jobId]
   await tx.query(
@@ -202,15 +205,15 @@ function conditions(filter: ScreeningFilter): { where: string[]; values: unknown
 }
 
 /**
- * What the latest screening with a score says about the bytes of each digest, in order, in this account and environment;
- * nothing when none did. The same rows give the same factors.
+ * For the bytes of each digest, in order, the factors of the latest screening with a score in this account and
+ * environment; undefined without one. The same rows give the same factors.
  */
 export async function screeningFactors(
   tx: Tx,
   digests: readonly Buffer[],
 ): Promise<{ code: ScreeningCode; evidence: ScreeningFactor['evidence'] & Record<string, Json> }[][]> {
   const rows = await tx.query<{ place: number; factors: ScreeningFactor[] }>(
-    // The list behind a SELECT: see settleAll of the backlog.
+    // The array stands in a subquery: see settleAll of the backlog.
     `SELECT place, factors FROM unnest((SELECT $1::bytea[])) WITH ORDINALITY AS wanted (digest, place)
      CROSS JOIN LATERAL (SELECT factors FROM screenings WHERE media_sha256 = wanted.digest AND status = 'scored'
        ORDER BY completed_at DESC, id DESC LIMIT 1) AS latest`,
@@ -221,8 +224,8 @@ export async function screeningFactors(
 }
 
 /**
- * The codes that the screenings of a claim give it, whatever its attestations say: of each content the latest that has a
- * score. In the order in which results list them.
+ * The codes that a claim gets from its screenings, whatever its attestations say: for each content those of the latest
+ * screening with a score. In the order in which results list them.
  */
 export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<ScreeningCode[]> {
   const rows = await tx.query<{ codes: ScreeningCode[] }>(
@@ -234,15 +237,5 @@ export async function screeningCodesOfClaim(tx: Tx, claimId: string): Promise<Sc
   return SCREENING_CODES.filter((code) => found.has(code))
 }
 
-/** Adds codes to those of a claim, which is locked by it. A claim that was erased stays as it is. */
-export async function addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void> {
-  if (codes.length === 0) return
-  // They are the last in the order of the table of factors.
-  await tx.query(
-    `UPDATE claims SET updated_at = now(), advisory_codes =
-       array(SELECT code FROM unnest(advisory_codes) AS old (code) WHERE code <> ALL($3::text[]))
-       || array(SELECT code FROM unnest($3::text[]) AS ours (code) WHERE code = ANY(advisory_codes) OR code = ANY($2))
-     WHERE id = $1 AND erasing_since IS NULL AND NOT advisory_codes @> $2::text[]`,
-    [claimId, codes, SCREENING_CODES],
-  )
-}
+export const purgeSettings: PurgeStep = async (tx, _scope, { before }) =>
+  (await tx.query('DELETE FROM screening_settings WHERE updated_at < $1 RETURNING 1', [before])).length

@@ -1,12 +1,12 @@
-// What the screen queue does: ask the detector about the bytes of one screening and write down what it said. A call costs
-// money, so it is recorded before it is made, and bytes that this account had scored before are not asked about again.
+// The handler of the screen queue: asks the detector about the bytes of one screening and stores the answer. A call
+// costs money, so it is recorded before it is made, and bytes that this account has a score for are not sent again.
 
+import { emit } from '#src/account/webhooks/emit.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
-import { emit } from '#src/platform/events.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Observation } from '../factors/judge.ts'
@@ -25,7 +25,6 @@ import {
 import type { Detection, Detector } from './detectors/detector.ts'
 import type { ScreeningMetrics } from './metrics.ts'
 import {
-  addAdvisoryCodes,
   concludeScreening,
   findScreening,
   giveUp,
@@ -35,7 +34,7 @@ import {
   type ScreeningRow,
 } from './rows.ts'
 import { findSettings } from './settings.ts'
-import { judgeScores, type Thresholds } from './thresholds.ts'
+import { judgeScores, type ScreeningCode, type Thresholds } from './thresholds.ts'
 
 export interface ScreenDeps {
   db: Pick<Database, 'tenant'>
@@ -44,7 +43,9 @@ export interface ScreenDeps {
   detector: Detector | undefined
   /** What the file declares about how it was made; the same bytes always declare the same. */
   observe(job: RunningJob, row: ScreeningRow): Promise<Observation[]>
-  /** In the transaction that gives a screening its score. */
+  /** Adds the screening's codes to those of its claim, in the transaction that stores the score. */
+  addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void>
+  /** Runs in the transaction that stores the score. */
   onScored?: ((tx: Tx, scope: Scope, screening: ScreeningRow) => Promise<void>) | undefined
   now: () => Date
   random?: () => number
@@ -52,11 +53,11 @@ export interface ScreenDeps {
   log: Pick<Log, 'error' | 'warn'>
 }
 
-/** What is sent to a detector at most. Vendors take less of larger pictures, and eight at once must fit into a worker. */
+/** The largest file sent to a detector. Vendors reduce larger pictures, and eight at once must fit into a worker. */
 export const MAX_MEDIA_BYTES = 20_000_000
-/** How long a screening waits for a detector that takes nothing; then it is unavailable. */
+/** How long a screening waits for a detector that accepts no calls; then it becomes unavailable. */
 export const MAX_WAIT_MS = 24 * 3_600_000
-// Somebody else asks about the same bytes, and will be done in a second or two.
+// Another screening is asking about the same bytes; its answer takes a second or two.
 const SAME_BYTES_MS = 1_000
 const JITTER = 0.25
 const NO_CALLS = 'no calls are made to the detector now'
@@ -67,6 +68,7 @@ export function createScreen({
   store,
   detector,
   observe,
+  addAdvisoryCodes,
   onScored,
   now,
   random = Math.random,
@@ -79,7 +81,7 @@ export function createScreen({
     if (detector !== undefined) metrics.circuit.set({ detector: detector.name }, next.openUntil === undefined ? 0 : 1)
   }
 
-  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<Outcome> {
+  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<JobOutcome> {
     const found = await db.tenant(job.scope, (tx) => read(tx, screeningId))
     if (found === undefined) return { kind: 'dead', error: 'the screening is gone' }
     const { row, media, known, thresholds } = found
@@ -100,7 +102,7 @@ export function createScreen({
 
     const closedMs = closedForMs(circuit, now().getTime())
     if (closedMs > 0) return wait(about, closedMs, NO_CALLS, 'detector_busy')
-    // Before the call: what fails here must cost none.
+    // Before the call, so that a failure here costs no call.
     await readObservations()
     const bytes = await readBytes(job.scope, media)
     if (bytes === undefined) return conclude(about, { status: 'unavailable', reason: 'media_erased' })
@@ -151,7 +153,7 @@ export function createScreen({
         return { kind: 'call', seq: await beginCall(tx, scope, asked) }
       })
     } catch (error) {
-      // Or its probe would never end.
+      // Otherwise the probe would never end.
       if (isAdmitted) circuit = afterNothing(circuit)
       throw error
     }
@@ -162,14 +164,14 @@ export function createScreen({
     metrics.times.observe({ detector: name }, durationMs / 1_000)
     setCircuit(afterCall(circuit, detection, now().getTime()))
     if (detection.kind === 'failed') {
-      log.warn({ detector: name, detail: detection.detail }, 'the detector failed')
+      log.warn({ detector: name, detail: detection.detail }, 'detector call failed')
     } else if (detection.kind === 'refused') {
       const { detail } = detection
-      log.error({ detector: name, detail }, 'the detector refuses us: look at its credentials, plan and quota')
+      log.error({ detector: name, detail }, 'detector refuses calls: check its credentials, plan and quota')
     }
   }
 
-  async function answer(about: About, detection: Detection, call: Call): Promise<Outcome> {
+  async function answer(about: About, detection: Detection, call: Call): Promise<JobOutcome> {
     if (detection.kind === 'scored') {
       const { genai, deepfake, models } = detection
       const ended = { ...call, vendorId: detection.vendorId }
@@ -187,16 +189,16 @@ export function createScreen({
     const error = `${detection.kind}: ${detection.detail}`
     if (detection.kind === 'limited') return wait(about, detection.retryAfterMs, error, 'detector_busy')
     if (detection.kind === 'refused') return wait(about, pauseMs(), error, 'detector_refused')
-    // Whoever has the job now asks again.
+    // The worker that has the job now asks again.
     if (detection.kind === 'aborted') return { kind: 'retry', error, delayMs: 0 }
     return { kind: 'retry', error }
   }
 
-  /** Waiting is nobody's failure and counts as no attempt, but it has an end. */
-  async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<Outcome> {
+  /** A wait is no failure and counts as no attempt, but the total wait is limited. */
+  async function wait(about: About, delayMs: number, why: string, reason: ScreeningReason): Promise<JobOutcome> {
     const waitedMs = now().getTime() - about.row.createdAt.getTime()
     if (waitedMs > MAX_WAIT_MS) return conclude(about, { status: 'unavailable', reason })
-    // A crowd that waits for the same moment would come back as a crowd.
+    // Random delays: jobs that wait for the same moment must not all return at it.
     return { kind: 'defer', reason: why, delayMs: Math.round(delayMs * (1 + JITTER * random())) }
   }
 
@@ -212,7 +214,7 @@ export function createScreen({
     return Buffer.concat(chunks)
   }
 
-  async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<Outcome> {
+  async function conclude(about: About, end: End, call?: Call & { vendorId?: string | null }): Promise<JobOutcome> {
     const { job, row, thresholds } = about
     const observations = await about.readObservations()
     const isScored = end.status === 'scored'
@@ -257,16 +259,16 @@ export function createScreen({
       if (row.claimId !== null) await addAdvisoryCodes(tx, row.claimId, codes)
       await onScored?.(tx, job.scope, row)
     }
-    // The detector was paid: forgetting its answer because Postgres restarts would mean to pay again.
+    // The call is paid: losing its answer to a restart of Postgres would mean paying again.
     await retryWhileAway(() => db.tenant(job.scope, write), job.signal)
     return { kind: 'settled' }
   }
 
   return {
     run,
-    bury: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
-    buryUnread: (tx, _scope, jobId) => giveUp(tx, { jobId }),
-    unbury: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
+    onDead: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
+    onUnreadableDead: (tx, _scope, jobId) => giveUp(tx, { jobId }),
+    onRedrive: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
   }
 }
 
@@ -274,7 +276,7 @@ interface About {
   job: RunningJob
   row: ScreeningRow
   thresholds: Thresholds
-  /** Reads the file once, when it is first asked. */
+  /** Reads the file once, on the first call. */
   readObservations(): Promise<Observation[]>
 }
 
@@ -312,7 +314,7 @@ function afterCall(circuit: Circuit, detection: Detection, nowMs: number): Circu
   }
 }
 
-/** Why this detector is not asked about these media at all. */
+/** Why these media are never sent to this detector. */
 function refusalOf({ contentType, size }: Media, { contentTypes }: Detector): ScreeningReason | undefined {
   if (MEDIA_TYPES[contentType].kind === 'video') return 'video'
   if (!contentTypes.has(contentType)) return 'content_type'

@@ -1,15 +1,14 @@
-// Screenings as callers see them: submit one, ask for it, list them. What asks the detector is in screen.ts.
+// Screenings as the API sees them: submit, find, list. screen.ts calls the detector.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { createHaste } from '#src/platform/jobs/haste.ts'
+import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
-import { refusalOf } from '../claims/submission.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import type { ScreenRequest } from './requests.ts'
@@ -18,7 +17,7 @@ import { countScreenings, findScreening, findScreenings, type ScreeningFilter, t
 export interface ScreeningsDeps {
   db: Database
   storeInline: StoreInline
-  /** Hands one job to the engine at once when there is room. Failing is no failure: the dispatcher finds it. */
+  /** Hands one job to the engine at once when there is room. A failure is harmless: the dispatcher finds the job. */
   dispatchSoon(jobId: string): Promise<void>
   waiters: Waiters
   pager: Pager
@@ -32,11 +31,11 @@ interface Asking {
   key?: IdempotencyKey | undefined
 }
 
-// Where the single request has what a line of a batch has.
+// Where the single request has the members of a batch line.
 const POINTERS = { media: '/media/media_id', claim: '/claim_id' }
 
 export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager, now }: ScreeningsDeps) {
-  const { inCrowd, hasten } = createHaste(dispatchSoon)
+  const { whileCounted, dispatchIfIdle } = createEagerDispatch(dispatchSoon)
 
   /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
@@ -59,7 +58,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       { bytesOf, waitSeconds, signal, key }: Asking,
     ): Promise<ScreeningRow> {
       const { media } = request
-      // The schema lets no address through.
+      // The schema refuses URLs.
       if ('url' in media) throw new Failure('invalid_request', 'Media are not fetched from addresses.')
       const named = 'media_id' in media ? { media_id: media.media_id } : {}
       const errors = checkLine({ claim_id: request.claim_id, ...named }, scope, POINTERS)
@@ -71,11 +70,11 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
         return verdict.screening
       }
-      const { id, jobId } = await inCrowd(() =>
+      const { id, jobId } = await whileCounted(() =>
         retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (made) => made.id))),
       )
       note({ screening: id })
-      hasten(jobId)
+      dispatchIfIdle(jobId)
       return awaitScreening(scope, id, waitSeconds, signal)
     },
 

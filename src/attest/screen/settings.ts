@@ -9,7 +9,7 @@ export interface ScreeningSettings {
   updatedAt: Date | null
 }
 
-/** What an account has set, or the defaults. They count for screenings that end from then on. */
+/** The account's settings, or the defaults. They apply to screenings that end from then on. */
 export async function findSettings(tx: Tx): Promise<ScreeningSettings> {
   const [row] = await tx.query<ScreeningSettings>(
     'SELECT thresholds, updated_at AS "updatedAt" FROM screening_settings LIMIT 1',

@@ -1,8 +1,8 @@
-// What is made of scores. Pure: the same scores and thresholds give the same factors.
+// Turns scores into factors. Pure: the same scores and thresholds give the same factors.
 
 import { type AdvisoryFactor, advisory } from '../factors/table.ts'
 
-/** Shares from 0 to 1: from `review` on somebody should look, from `likely` on it is a factor. */
+/** Scores from 0 to 1: from `review` on a person should check, from `likely` on it is a factor. */
 export interface Threshold {
   review: number
   likely: number
@@ -19,7 +19,7 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
 }
 
 export interface Scores {
-  /** Null: the detector did not say. Never a number that nobody measured. */
+  /** Null: the detector gave no such score. Never a made-up number. */
   genai: number | null
   deepfake: number | null
 }
@@ -38,7 +38,7 @@ const MODELS = [
   { model: 'deepfake', code: 'deepfake_likely' },
 ] as const satisfies { model: keyof Scores; code: ScreeningCode }[]
 
-/** Advisory, whatever the score: a detector's opinion is no proof, and a low score is none of the contrary. */
+/** Advisory, whatever the score: a detector's opinion is no proof, and a low score does not prove the opposite. */
 export function judgeScores(scores: Scores, thresholds: Thresholds, by: ScoredBy): AdvisoryFactor<ScreeningCode>[] {
   return MODELS.flatMap(({ model, code }) => {
     const score = scores[model]
@@ -55,7 +55,7 @@ export function judgeScores(scores: Scores, thresholds: Thresholds, by: ScoredBy
   })
 }
 
-/** Whether somebody should look; null without a score. */
+/** Whether a person should check; null without a score. */
 export function needsReview(scores: Scores, thresholds: Thresholds): boolean | null {
   const known = MODELS.flatMap(({ model }) => scores[model] ?? []).length
   if (known === 0) return null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
-import type { BatchRow } from './batch-rows.ts'
+import type { ScreeningBatchRow } from './batch-rows.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
 import type { ScreeningSettings } from './settings.ts'
 import { needsReview } from './thresholds.ts'
@@ -26,11 +26,13 @@ export const screeningView = z
     models: z.array(z.object({ model: z.string(), score: share })).describe('Of single generators, highest first.'),
     review_recommended: z.boolean().nullable().describe('A score is at or above `review`; null without a score.'),
     factors: z.array(advisoryView).describe('Advisory: they never count toward a risk score.'),
-    observations: z.array(observationView).describe('What the file itself declares of how it was made; no score.'),
+    observations: z
+      .array(observationView)
+      .describe('What the file itself declares about how it was made; not a score.'),
     detector: z
       .object({ name: z.string(), version: z.string(), thresholds })
       .nullable()
-      .describe('Who was asked, and the thresholds of the account at that time.'),
+      .describe('The detector that was asked, and the thresholds of the account at that time.'),
     is_cached: z.boolean().describe('The score is of an earlier screening of the same bytes.'),
     created_at: iso,
     completed_at: iso.nullable(),
@@ -89,7 +91,7 @@ export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.
   return { thresholds, updated_at: updatedAt?.toISOString() ?? null }
 }
 
-export function toBatchView(row: BatchRow): z.input<typeof screeningBatchView> {
+export function toBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejected, counts, createdAt } = row
   return { batch_id: id, accepted, rejected, counts, created_at: createdAt.toISOString() }
 }

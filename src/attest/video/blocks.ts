@@ -1,4 +1,4 @@
-// The blocks of a WebM's video track (RFC 9559 10): when each frame is shown, and in which chunk it stands.
+// The blocks of a WebM's video track (RFC 9559 10): the time of each frame, and the chunk that holds it.
 
 import type { Codec } from './codec.ts'
 import type { Finding } from './container.ts'
@@ -14,7 +14,7 @@ const MAX_TICKS = Number.MAX_SAFE_INTEGER
 interface Track {
   number: number
   codec: Codec
-  /** How long a frame is; 0 where the track does not say it. */
+  /** The default length of a frame; 0 where the track does not state it. */
   defaultNs: number
 }
 
@@ -32,7 +32,7 @@ export interface Blocks {
   /** Of the block in the group. */
   setDuration(ticks: number): void
   endGroup(): void
-  /** @param head The first bytes of a block, 12 at most; `place` is where all of it stands. */
+  /** @param head the first bytes of a block, 12 at most; `place` is the position of the whole block. */
   add(head: Buffer, place: Place): Finding | undefined
   footage(): Footage | null
 }
@@ -45,12 +45,12 @@ export function createBlocks(cuts: readonly number[]): Blocks {
   let cluster: number | undefined
   let lastCluster: number | undefined
   let isNewPiece = true
-  /** Blocks came before the video track was known: they may have been its own. */
+  /** Blocks came before the video track was known; they may belong to it. */
   let isAhead = false
   let nextCut = 0
   /** Where the latest block of the video ends. */
   let blockEnd = 0
-  /** The latest frame that says nothing of its length, and the latest end that a frame states. */
+  /** The latest frame without a stated length, and the latest end that a frame states. */
   let lastTicks = Number.NEGATIVE_INFINITY
   let endTicks = Number.NEGATIVE_INFINITY
   let group: { start?: number; duration?: number; laced: number } | undefined
@@ -78,7 +78,7 @@ export function createBlocks(cuts: readonly number[]): Blocks {
   function place(start: number, { offset }: Place, shown: number): Finding | undefined {
     let from = blockEnd
     while (nextCut < cuts.length && (cuts[nextCut] ?? 0) <= offset) {
-      // A chunk may begin within a block: it begins with the next.
+      // A chunk boundary may lie within a block: the chunk then begins with the next block.
       from = Math.min(from, cuts[nextCut] ?? 0)
       isNewPiece = true
       nextCut += 1
@@ -110,7 +110,7 @@ export function createBlocks(cuts: readonly number[]): Blocks {
     const shown = pieces.reduce((sum, piece) => sum + piece.frames, 0)
     if (track === undefined || shown === 0) return null
     const first = pieces.reduce((least, piece) => Math.min(least, piece.firstTicks), Number.POSITIVE_INFINITY)
-    // The last frame ends where the next would begin, which only a length of its own could tell.
+    // The last frame ends where a next one would begin, which only a stated length could tell.
     const mean = shown > 1 ? (lastTicks - first) / (shown - 1) : 0
     const end = Math.max(endTicks, lastTicks + (lengthOf(1) || Math.max(0, Number.isFinite(mean) ? mean : 0)))
     return footageOf({
@@ -130,7 +130,7 @@ export function createBlocks(cuts: readonly number[]): Blocks {
       return undefined
     },
     setTrack(given, offset) {
-      // The list of tracks may be repeated (RFC 9559 5.1.4), and then says the same.
+      // The list of tracks may be repeated (RFC 9559 5.1.4), and is then the same.
       if (isAhead) return { reason: 'block_before_track', offset }
       const isSame = track === undefined || (track.number === given.number && track.codec.name === given.codec.name)
       if (!isSame) return { reason: 'second_video_track', offset }

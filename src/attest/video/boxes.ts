@@ -1,5 +1,5 @@
-// ISO/IEC 14496-12 4.2 and QuickTime: boxes of a size and a type. Only those are entered that tell what the file is made of, and
-// each only where it belongs, so that the nesting has an end.
+// ISO/IEC 14496-12 4.2 and QuickTime: boxes of a size and a type. Enters only boxes that describe the structure of the
+// file, and each only where it belongs, so that the nesting is bounded.
 
 import { CONFIGURATIONS } from './codec.ts'
 import type { Finding, HeaderReader, Step } from './container.ts'
@@ -15,7 +15,7 @@ export interface Box {
   payloadBytes: number
 }
 
-/** `more`: look again at so many bytes of the payload. `table`: records of one size, of which each is shown once. */
+/** `more`: call again with this many bytes of the payload. `table`: records of one size, each passed once. */
 export type Taken =
   | undefined
   | Finding
@@ -23,12 +23,12 @@ export type Taken =
   | { table: { after: number; recordBytes: number; count: number }; take(records: Buffer): void }
 
 export interface BoxReader {
-  /** How many bytes of the payload the first look takes: a box has at least as many. */
+  /** How many bytes of the payload the first call gets: a valid box has at least as many. */
   bytes: number
   read(payload: Buffer, box: Box): Taken
 }
 
-/** Where each of them may stand; elsewhere it is payload. `before`: bytes before the first box inside. */
+/** The only parent of each entered box; elsewhere the box is payload. `before`: bytes before the first box inside. */
 const ENTERED: ReadonlyMap<string, { within: string | null; before: number }> = new Map([
   ['moov', { within: null, before: 0 }],
   ['trak', { within: 'moov', before: 0 }],
@@ -50,7 +50,7 @@ const LONG_HEADER_BYTES = 16
 interface Open {
   type: string
   end: number
-  /** Of a sample entry: the box beneath it that configures the decoder. */
+  /** Of a sample entry: the child box that configures the decoder. */
   configuration?: string
 }
 
@@ -68,7 +68,7 @@ export function createBoxReader(): HeaderReader {
     if (table !== undefined) return Math.min(table.left, MAX_LOOK_BYTES - (MAX_LOOK_BYTES % table.recordBytes))
     if (padding.hasBegun()) return MAX_LOOK_BYTES
     const parent = open.findLast(({ end }) => offset < end)
-    // What is left at the end of a box may be less than a header.
+    // The remainder at the end of a box may be shorter than a header.
     return Math.min(HEADER_BYTES, (parent?.end ?? Number.POSITIVE_INFINITY) - offset)
   }
 
@@ -79,7 +79,7 @@ export function createBoxReader(): HeaderReader {
     if (left !== undefined) return left
     const parent = open.at(-1)
     if (parent === undefined && hasMovie && hasData && padding.begins(header)) return padding.read(header, offset)
-    // QuickTime ends some lists with four bytes of zero, and some sample entries too.
+    // QuickTime ends some lists, and some sample entries, with four zero bytes.
     const isTerminator = parent?.type === ENTRY && header.readUIntBE(0, Math.min(4, header.length)) === 0
     if (parent !== undefined && isTerminator) return { skip: parent.end - offset }
     if (header.length < HEADER_BYTES) return { reason: 'bad_box_size', offset }
@@ -160,7 +160,7 @@ export function createBoxReader(): HeaderReader {
     return { skip: records.length + open.rest }
   }
 
-  /** Leaves the boxes that are over here. */
+  /** Leaves the boxes that end here. */
   function leaveUntil(offset: number): Finding | undefined {
     for (let last = open.at(-1); last !== undefined && offset >= last.end; last = open.at(-1)) {
       open.pop()
@@ -213,7 +213,7 @@ function placeOf(type: string, parent: Open | undefined): string {
   return parent.configuration === type ? 'entry/config' : `${parent.type}/${type}`
 }
 
-// 0: to the end of the file, which a box inside of another can't say.
+// 0: to the end of the file, which is invalid for a box inside another.
 function sizeOf(header: Buffer, short: number, parent: Open | undefined): number {
   if (short === 1) return Number(header.readBigUInt64BE(8))
   if (short === 0) return parent === undefined ? Number.POSITIVE_INFINITY : 0

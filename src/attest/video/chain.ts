@@ -1,10 +1,10 @@
-// The hash chain of a video's chunks: every link covers all that came before it, and the first one a nonce that nobody knew
-// before the server issued it.
+// The hash chain of a video's chunks: every link covers all chunks before it, and the first link covers a nonce that
+// was secret until the server issued it.
 
 import { hash } from 'node:crypto'
 
 const LABEL = Buffer.from('cap-chain/v1', 'ascii')
-// Sets the hash of a link apart from the hash of anything else that begins alike.
+// Separates the hash of a link from the hash of anything else with the same beginning.
 const LINK = 0x01
 const SEED_BYTES = 32
 const FIXED_BYTES = 1 + 32 + 4 + 8 + 8 + 8 + 32
@@ -20,7 +20,7 @@ export interface ChainedChunk {
   sha256: Uint8Array
 }
 
-/** `link_0 = SHA256("cap-chain/v1" || seed)`: stands before the first chunk. */
+/** `link_0 = SHA256("cap-chain/v1" || seed)`: the link before the first chunk. */
 export function firstLink(seed: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([LABEL, seed]), 'buffer')
 }
@@ -41,7 +41,7 @@ export function nextLink(previous: Uint8Array, chunk: ChainedChunk): Buffer {
   return hash('sha256', data, 'buffer')
 }
 
-/** The 32 bytes of a seed in base64url without padding; null when it is not of that form, and can't seed anything. */
+/** The 32 bytes of a seed in base64url without padding; null for any other form, which can't be a seed. */
 export function parseSeed(text: string): Buffer | null {
   const seed = Buffer.from(text, 'base64url')
   return seed.byteLength === SEED_BYTES && seed.toString('base64url') === text ? seed : null

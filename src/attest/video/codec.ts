@@ -1,11 +1,11 @@
-// What a video is compressed with, as its container says it, and whether a manifest says the same. Compared are the codec and
-// its profile. The level and the constraints that follow in the name are the encoder's to choose, after an app has asked for them.
+// The codec of a video according to its container, and whether a manifest names the same one. Codec and profile are
+// compared. The level and the constraints in the name are the encoder's choice, made after the app requested them.
 
 export interface Codec {
   /** The sample entry (ISO/IEC 14496-12) or the codec's id (WebM). */
   name: string
   profile: number | null
-  /** Of H.264 the three bytes that its name (RFC 6381) ends with. */
+  /** For H.264 the three bytes at the end of its name (RFC 6381). */
   parameters: string | null
 }
 
@@ -23,7 +23,7 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ...(['av1', 'av01', 'v_av1'] as const).map((name) => [name, 'av1'] as const),
 ])
 
-/** How the name of a codec goes on after its first full stop: the profile. */
+/** The part of a codec's name after its first full stop: the profile. */
 const PROFILES: Readonly<Record<Family, { pattern: RegExp; radix: number }>> = {
   avc: { pattern: /^([0-9a-f]{2})[0-9a-f]{4}$/, radix: 16 },
   hevc: { pattern: /^[abc]?(\d{1,2})(?:\.|$)/, radix: 10 },
@@ -32,10 +32,10 @@ const PROFILES: Readonly<Record<Family, { pattern: RegExp; radix: number }>> = {
   av1: { pattern: /^(\d)(?:\.|$)/, radix: 10 },
 }
 
-/** What a decoder's configuration is read for: so many bytes of it, from its first one. */
+/** How many bytes of a decoder configuration are read. */
 export const CONFIGURATION_BYTES = 5
 
-/** The sample entries that are entered for the configuration beneath, which is in the box of this type. */
+/** The sample entries that are entered for their decoder configuration, and the type of its box. */
 export const CONFIGURATIONS: ReadonlyMap<string, string> = new Map([
   ...(['avc1', 'avc2', 'avc3', 'avc4', 'dva1', 'dvav'] as const).map((name) => [name, 'avcC'] as const),
   ...(['hvc1', 'hev1', 'dvh1', 'dvhe'] as const).map((name) => [name, 'hvcC'] as const),
@@ -43,7 +43,7 @@ export const CONFIGURATIONS: ReadonlyMap<string, string> = new Map([
   ['av01', 'av1C'] as const,
 ])
 
-/** @param configuration At least its first 4 bytes, 5 for VP8 and VP9; less tells nothing. */
+/** @param configuration at least its first 4 bytes, 5 for VP8 and VP9; a shorter one is ignored. */
 export function codecOf(name: string, configuration?: Buffer): Codec {
   const none = { name, profile: null, parameters: null }
   const family = FAMILIES.get(name.toLowerCase())
@@ -54,7 +54,8 @@ export function codecOf(name: string, configuration?: Buffer): Codec {
   // 8.3.3.1: two bits of profile space, the tier, five bits of profile.
   if (family === 'hevc') return { ...none, profile: second & 0x1f }
   if (family === 'av1') return { ...none, profile: second >> 5 }
-  // VP codec ISO media file format binding: a full box, whose version and flags come first. WebM has another structure.
+  // VP codec ISO media file format binding: a full box, which begins with version and flags. WebM has another
+  // structure.
   const isFull = name.startsWith('vp0') && configuration.length >= 5
   return isFull ? { ...none, profile: configuration.readUInt8(4) } : none
 }
@@ -64,7 +65,7 @@ export function describeCodec({ name, profile, parameters }: Codec): string {
   return profile === null ? name : `${name}, profile ${profile}`
 }
 
-/** Whether what a manifest states names this codec, and its profile if it names one. */
+/** Whether a manifest's codec name matches this codec, and its profile if it names one. */
 export function isSameCodec(stated: string, codec: Codec): boolean {
   const text = stated.toLowerCase()
   const known = FAMILIES.get(codec.name.toLowerCase())

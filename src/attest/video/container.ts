@@ -1,5 +1,5 @@
-// Whether the bytes of a video are a file that a player could read, and what it says of its times, told while they stream past: a few
-// bytes of each header and the tables of samples are looked at, and payloads are skipped.
+// Checks while the bytes of a video stream past whether a player could read the file, and reads its times: a few bytes
+// of each header and the sample tables are parsed, and payloads are skipped.
 
 import { createBoxReader } from './boxes.ts'
 import { createElementReader } from './elements.ts'
@@ -9,7 +9,7 @@ import { MAX_ELEMENTS } from './limits.ts'
 
 export interface Walker {
   push(bytes: Uint8Array): void
-  /** After the last byte. */
+  /** Call after the last byte. */
   end(): Walked
 }
 
@@ -19,35 +19,40 @@ export interface Walked {
   footage: Footage | null
 }
 
-/** What a format knows: how long a header is, and what comes after it. */
+/** A parser of one format: how long a header is, and what follows it. */
 export interface HeaderReader {
-  /** How many bytes the first look at what is here takes. */
+  /** How many bytes to read at this position first. */
   wanted(offset: number): number
-  /** @param look What was wanted; `offset` is where it stands in the file. */
-  read(look: Buffer, offset: number): Step
-  /** Reaching the end of the file, `rest` being fewer bytes than were wanted: what is missing from a whole file. */
+  /** @param window the requested bytes; `offset` is their position in the file. */
+  read(window: Buffer, offset: number): Step
+  /** At the end of the file, `rest` being fewer bytes than requested: what is missing from a whole file. */
   finish(rest: Buffer, offset: number): Finding | undefined
-  /** What the whole file says of its video. */
+  /** What the whole file says about its video. */
   footage(): Footage | null
 }
 
-/** `more`: look again with so many bytes. `skip`: the next look begins so many bytes after this one began. */
+/**
+ * `more`: read again with this many bytes. `skip`: the next read begins this many bytes after the start of this one.
+ */
 export type Step = { more: number } | { skip: number } | Finding
 
 export interface Finding {
   reason: string
   offset: number
-  /** Nothing is wrong with it but that it is too much to look at. */
+  /** Nothing is wrong except that the file exceeds a limit of this check. */
   isOverLimit?: boolean
 }
 
-/** The longest look. Tables are read in looks of this size; headers, with the little of their payloads that matters, take up to 50. */
+/**
+ * The longest read. Tables are read in pieces of this size; headers, with the few payload bytes that matter, take up to
+ * 50.
+ */
 export const MAX_LOOK_BYTES = 4_096
 
-/** @param cuts Where chunks end, in bytes from the start, in their order. */
+/** @param cuts where chunks end, in bytes from the start, in order. */
 export function createWalker(contentType: string, cuts: readonly number[] = []): Walker {
   const reader = contentType === 'video/webm' ? createElementReader(cuts) : createBoxReader()
-  const look = Buffer.alloc(MAX_LOOK_BYTES)
+  const window = Buffer.alloc(MAX_LOOK_BYTES)
   let offset = 0
   let had = 0
   let wanted = reader.wanted(0)
@@ -56,13 +61,13 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
   let verdict: ContainerFacts | undefined
 
   function advance(): void {
-    const step = reader.read(look.subarray(0, had), offset)
+    const step = reader.read(window.subarray(0, had), offset)
     if ('reason' in step) {
       verdict = factsOf(step)
     } else if ('more' in step) {
       wanted = step.more
     } else {
-      // Of the header's own bytes those that are already here are behind us.
+      // Header bytes that are already buffered count as skipped.
       skip = step.skip - had
       offset += step.skip
       had = 0
@@ -80,7 +85,7 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
         skip -= passed
         at += passed
         const taken = Math.min(wanted - had, bytes.byteLength - at)
-        look.set(bytes.subarray(at, at + taken), had)
+        window.set(bytes.subarray(at, at + taken), had)
         had += taken
         at += taken
         if (had === wanted && skip === 0) advance()
@@ -89,7 +94,7 @@ export function createWalker(contentType: string, cuts: readonly number[] = []):
     end() {
       if (verdict === undefined) {
         const isCut = skip > 0 && skip !== Number.POSITIVE_INFINITY
-        const finding = isCut ? { reason: 'truncated', offset } : reader.finish(look.subarray(0, had), offset)
+        const finding = isCut ? { reason: 'truncated', offset } : reader.finish(window.subarray(0, had), offset)
         if (finding === undefined) {
           return { container: { state: 'sane', reason: null, offset: null }, footage: reader.footage() }
         }

@@ -1,5 +1,5 @@
-// WebM: elements of EBML (RFC 8794, RFC 9559). A recorder that does not know how long a segment or a cluster will be leaves its
-// size unknown; it then ends where an element stands that can't be inside.
+// WebM: elements of EBML (RFC 8794, RFC 9559). A recorder that does not know the length of a segment or a cluster
+// leaves its size unknown; the element then ends at the first element that can't be inside it.
 
 import { createBlocks } from './blocks.ts'
 import { codecOf } from './codec.ts'
@@ -26,7 +26,7 @@ const BLOCK = 0xa1
 const BLOCK_DURATION = 0x9b
 const VIDEO = 1
 
-/** Where each of them may stand; elsewhere it is payload. */
+/** The only parent of each entered element; elsewhere the element is payload. */
 const ENTERED: ReadonlyMap<number, number | null> = new Map([
   [SEGMENT, null],
   [INFO, SEGMENT],
@@ -35,8 +35,8 @@ const ENTERED: ReadonlyMap<number, number | null> = new Map([
   [CLUSTER, SEGMENT],
   [BLOCK_GROUP, CLUSTER],
 ])
-// What stands beside clusters, and so ends one of unknown size: Tracks, Cluster, SeekHead, Info, Cues, Attachments, Chapters,
-// Tags.
+// Siblings of clusters, which therefore end one of unknown size: Tracks, Cluster, SeekHead, Info, Cues, Attachments,
+// Chapters, Tags.
 const TOP: ReadonlySet<number> = new Set([
   TRACKS,
   CLUSTER,
@@ -48,7 +48,7 @@ const TOP: ReadonlySet<number> = new Set([
   0x1254c367,
 ])
 
-/** `bytes`: the longest payload that it may have, or, of a part, so much of it. */
+/** `bytes`: the longest payload allowed, or, for an element read in part, the length of that part. */
 interface Looked {
   within: number
   bytes: number
@@ -81,7 +81,7 @@ interface Entry {
   defaultNs?: number
 }
 
-/** @param cuts Where chunks end, in bytes from the start, in their order. */
+/** @param cuts where chunks end, in bytes from the start, in order. */
 export function createElementReader(cuts: readonly number[] = []): HeaderReader {
   const open: Open[] = []
   const blocks = createBlocks(cuts)
@@ -118,7 +118,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     const parent = open.at(-1)
     const within = parent?.id ?? null
     const isEntered = ENTERED.get(id) === within
-    // Only a segment and a cluster may leave their size unknown (RFC 9559 4.5).
+    // Only a segment and a cluster may have an unknown size (RFC 9559 4.5).
     if (size === Number.POSITIVE_INFINITY && !(isEntered && (id === SEGMENT || id === CLUSTER))) {
       return { reason: 'unknown_size', offset }
     }
@@ -162,7 +162,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     if (id === CODEC_ID) entry.codecId = payload.toString('latin1').replace(/\0+$/, '')
     if (id === CODEC_PRIVATE) entry.configuration = Buffer.from(payload)
     if (id === DEFAULT_DURATION) entry.defaultNs = unsigned(payload)
-    // RFC 9559 5.1.4.1.15: not to be written any more, and read by few. Times would be other ones for these few.
+    // RFC 9559 5.1.4.1.15: deprecated, and most readers ignore it. Times would differ for those that don't.
     if (id === TRACK_TIMESTAMP_SCALE && !isOne(payload))
       return { reason: 'track_timestamp_scale', offset: place.offset }
     return undefined
@@ -187,7 +187,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     return blocks.setTrack({ number, codec: codecOf(codecId, configuration), defaultNs }, offset)
   }
 
-  /** Whether an element is open whose size is known, and which goes on here. */
+  /** Whether an open element of known size continues at this offset. */
   function isWithin(offset: number): boolean {
     return open.some(({ end }) => end !== Number.POSITIVE_INFINITY && offset < end)
   }
@@ -212,7 +212,7 @@ function isOver(open: Open, id: number, offset: number): boolean {
   return offset >= open.end || (open.id === CLUSTER && open.end === Number.POSITIVE_INFINITY && TOP.has(id))
 }
 
-// RFC 8794 4: the length stands in the leading zero bits; all ones is unknown.
+// RFC 8794 4: the leading zero bits give the length; all ones is unknown.
 function sizeOf(header: Buffer, at: number, bytes: number): number {
   let value = (header[at] ?? 0) & (0xff >> bytes)
   let isUnknown = value === 0xff >> bytes

@@ -1,4 +1,4 @@
-// Measures a video against its manifest. Pure: manifest and what was received in, numbers out.
+// Measures a video against its manifest. Pure: manifest and received chunks in, numbers out.
 
 import { type ChainedChunk, firstLink, nextLink, parseSeed } from './chain.ts'
 import type {
@@ -115,8 +115,8 @@ function measureChain(
   nonce: string | null,
 ): ChainFacts {
   const { chain_seed: stated } = manifest
-  // A seed that is not the nonce is a finding of its own. Whether the chunks were changed besides shows only when the links
-  // are computed from what the sender says that they begin with.
+  // A seed that differs from the nonce is a separate finding. Whether chunks were changed as well shows only when the
+  // links are computed from the seed that the sender states.
   const isNonce = stated === undefined || stated === nonce
   const seed = parseSeed((isNonce ? nonce : stated) ?? '')
   const links = seed === null ? null : measureLinks(firstLink(seed), chunks)
@@ -149,7 +149,7 @@ function measureDigests(
   return found
 }
 
-/** `end` is the last link, where there is one, and all could be computed and are right. */
+/** `end` is the last link, if all links could be computed and are right. */
 function measureLinks(
   first: Buffer,
   chunks: readonly ManifestChunk[],
@@ -161,7 +161,7 @@ function measureLinks(
     link = nextLink(link, chained)
     const expected = link.toString('hex')
     const received = chunk.link.toLowerCase()
-    // After the first wrong link no other can be told right.
+    // After the first wrong link no later one can be verified.
     if (received !== expected) {
       return { verified: place, mismatch: { count: chunks.length - place, index: place, expected, received } }
     }
@@ -170,7 +170,7 @@ function measureLinks(
   return { verified: chunks.length, mismatch: null, end: link.toString('hex') }
 }
 
-// By its place in the list: an index that says otherwise is another finding, and the chain counts what is there.
+// By position in the list: a different stated index is a separate finding, and the chain covers the actual order.
 function chainedOf({ sha256, bytes, first_pts_us, last_pts_us }: ManifestChunk, index: number): ChainedChunk | null {
   if (sha256 === undefined || bytes === undefined || first_pts_us === undefined || last_pts_us === undefined)
     return null

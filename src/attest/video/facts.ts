@@ -1,7 +1,7 @@
-// What was measured of a video against its manifest. Measures and not verdicts: what is too much stands with the judges, and
-// however long the video, these few numbers are all that is kept of it.
+// The measurements of a video against its manifest. They contain no verdicts: the factors hold the limits. However long
+// the video, only these few numbers are kept.
 
-/** As it is signed; what is missing is a finding. Numbers are integers from 0 to 2^53 - 1, hashes 64 hexadecimal digits. */
+/** As signed; a missing member is a finding. Numbers are integers from 0 to 2^53 - 1, hashes 64 hexadecimal digits. */
 export interface VideoManifest {
   chunk_count?: number | undefined
   total_bytes?: number | undefined
@@ -23,7 +23,7 @@ export interface ManifestChunk {
   link?: string | undefined
 }
 
-/** One object as it is in the store. */
+/** One object as stored. */
 export interface ReceivedChunk {
   index: number
   bytes: number
@@ -33,19 +33,19 @@ export interface ReceivedChunk {
   arrivedAtMs: number | null
 }
 
-/** Everything that arrived. */
+/** Everything that was received. */
 export interface ReceivedVideo {
   source: 'upload' | 'stream'
   bytes: number
-  /** By their index. Of a file: as the manifest divides it, as far as the bytes reach. */
+  /** By their index. A file is divided by the manifest's sizes, as far as its bytes reach. */
   chunks: readonly ReceivedChunk[]
-  /** Bytes that belong to no whole chunk: of a file that ends within one, or goes on after the last. */
+  /** Bytes that belong to no whole chunk: the file ends within one, or continues after the last. */
   looseBytes: number
   /** The nonce of the session that the chunks were sent to; null for a file. */
   streamNonce: string | null
 }
 
-/** What is wrong more than once is told by the first. `index` counts chunks from 0. */
+/** Repeated faults: their count, and the first one. `index` counts chunks from 0. */
 export interface Mismatch {
   count: number
   index: number
@@ -60,7 +60,7 @@ export interface VideoFacts {
   manifest: ManifestFacts | null
   received: ReceivedFacts
   chain: ChainFacts | null
-  /** Null when the manifest does not say all times and frames. */
+  /** Null when the manifest lacks a time or a frame count. */
   timing: TimingFacts | null
   container: ContainerFacts
   /** Null without a manifest, and where the container is not sane. */
@@ -71,20 +71,20 @@ export interface ManifestFacts {
   statedCount: number | null
   listedCount: number
   statedBytes: number | null
-  /** Null when a chunk does not say its bytes. */
+  /** Null when a chunk does not state its bytes. */
   listedBytes: number | null
   seed: string | null
-  /** Fields that are not there; `first` is a JSON pointer into the manifest. */
+  /** Missing fields; `first` is a JSON pointer into the manifest. */
   missingFields: { count: number; first: string } | null
-  /** Chunks whose index is not their place in the list. */
+  /** Chunks whose index differs from their position in the list. */
   misplaced: { count: number; index: number; found: number } | null
 }
 
 export interface ReceivedFacts {
-  /** Of the chunks that the manifest lists. */
+  /** How many chunks the manifest lists. */
   chunks: number
   bytes: number
-  /** Listed and not received. `isTail`: nothing that is listed after the first of them was received either. */
+  /** Listed and not received. `isTail`: no chunk listed after the first of them was received either. */
   missing: { count: number; index: number; isTail: boolean } | null
   /** Received and not listed. */
   surplus: { count: number; index: number } | null
@@ -92,11 +92,11 @@ export interface ReceivedFacts {
 }
 
 export interface ChainFacts {
-  /** What the links were computed from; `none`: nothing that could seed a chain. */
+  /** What the links were computed from; `none`: no value that can seed a chain. */
   seed: 'nonce' | 'stated' | 'none'
-  /** Links that are what they must be, from the first on. */
+  /** How many links are correct, counted from the first. */
   verifiedLinks: number
-  /** Chunks whose bytes are not those that the manifest says. */
+  /** Chunks whose bytes don't match the manifest's digest. */
   digest: Mismatch | null
   link: Mismatch | null
   lastLink: Mismatch | null
@@ -114,17 +114,20 @@ export interface TimingFacts {
   /** The largest gap (or, below 0, overlap) before a chunk. */
   gap: { us: number; index: number } | null
   gapsUs: number
-  /** Not of the last chunk. */
+  /** Excludes the last chunk. */
   shortest: { us: number; index: number } | null
   longest: { us: number; index: number } | null
-  /** The chunk whose rate is furthest from that of the whole. */
+  /** The chunk whose frame rate differs most from that of the whole. */
   rate: { factor: number; index: number } | null
-  /** When the recording began at the latest, as each chunk's arrival and its place in time tell: the earliest of those. */
+  /**
+   * The latest possible start of the recording: for each chunk, its arrival less its time in the recording; the
+   * earliest of these.
+   */
   beganByMs: { ms: number; index: number } | null
 }
 
 export interface ContainerFacts {
-  /** `unverified`: more than is looked at. */
+  /** `unverified`: the file exceeds a limit of the check. */
   state: 'sane' | 'broken' | 'unverified'
   /** Why not sane. */
   reason: string | null
@@ -132,20 +135,23 @@ export interface ContainerFacts {
   offset: number | null
 }
 
-/** What the container says of its video beside what the manifest says of it. */
+/** The container's statements about its video compared with the manifest's. */
 export interface FootageFacts {
-  /** One mean frame of the file, as far as a frame may be long. */
+  /** The mean frame length of the file, at most the longest allowed frame. */
   frameUs: number
-  /** Fragments or clusters that were compared with chunks; 0: one table dates all frames. */
+  /** Fragments or clusters compared with chunks; 0: a single table dates all frames. */
   fragments: number
   codec: { stated: string | null; found: string; isSame: boolean }
   timescale: { stated: number | null; found: number }
-  /** `stated`: from the first chunk's start to the last one's end; null when the manifest does not say it. */
+  /** `stated`: from the first chunk's start to the last one's end; null when the manifest does not state it. */
   durationUs: { stated: number | null; found: number }
-  /** `stated`: those of all chunks. */
+  /** `stated`: the sum over all chunks. */
   frames: { stated: number | null; found: number }
-  /** Chunks that begin more than a frame off the fragment in which, or with which, they begin. Microseconds from the first frame. */
+  /**
+   * Chunks that begin more than a frame off the fragment in which, or with which, they begin. Microseconds from the
+   * first frame.
+   */
   chunkStart: { count: number; index: number; stated: number; found: number } | null
-  /** Chunks of whole fragments which say other frames than these have. */
+  /** Chunks of whole fragments whose stated frames differ from those of the fragments. */
   chunkFrames: { count: number; index: number; stated: number; found: number } | null
 }

@@ -1,5 +1,5 @@
-// What a container says of its video, and how far that is from what the manifest says. Times are compared from the first frame
-// on: a phone's clock need not begin at zero.
+// What a container says about its video, and how far that differs from the manifest. Times are compared relative to the
+// first frame: a phone's clock need not begin at zero.
 
 import { type Codec, describeCodec, isSameCodec } from './codec.ts'
 import type { FootageFacts, ManifestChunk, VideoManifest } from './facts.ts'
@@ -7,12 +7,14 @@ import { FRAME_COUNT_TOLERANCE, MIN_FRAME_RATE } from './limits.ts'
 
 /** Frames that the container dates together: a fragment, a cluster, or a whole table. */
 export interface Piece {
-  /** A chunk that begins from here to `at`, in bytes from the start of the file, begins with the first of these frames. */
+  /**
+   * A chunk that begins from here to `at`, in bytes from the start of the file, begins with the first of these frames.
+   */
   from: number
   at: number
   /** The earliest presentation time. */
   firstTicks: number
-  /** Where the last one's ends. */
+  /** Where the last frame ends. */
   endTicks: number
   frames: number
 }
@@ -30,9 +32,9 @@ export interface Measured {
   codec: Codec
   timescale: number
   pieces: readonly Piece[]
-  /** Without, the pieces say where the frames of the file are, and not where those of a chunk are. */
+  /** If false, the pieces date the frames of the file, but not those of a chunk. */
   isFragmented: boolean
-  /** Durations of the video that the container states besides: the longest counts. */
+  /** Other durations of the video that the container states; the longest counts. */
   atLeastTicks: readonly number[]
 }
 
@@ -56,7 +58,7 @@ export function footageOf({ codec, timescale, pieces, isFragmented, atLeastTicks
   }
 }
 
-/** Null where the manifest says nothing that could be compared. */
+/** Null where the manifest states nothing comparable. */
 export function measureFootage(
   manifest: VideoManifest,
   chunks: readonly ManifestChunk[],
@@ -90,7 +92,7 @@ function sumOfFrames(chunks: readonly ManifestChunk[]): number | null {
   return chunks.reduce((sum, { frames = 0 }) => sum + frames, 0)
 }
 
-/** Walks chunks and fragments side by side: as many steps as there are of both. */
+/** Walks chunks and fragments in parallel; the number of steps is the sum of both. */
 function measureChunks(
   chunks: readonly ManifestChunk[],
   { fragments }: Footage,
@@ -101,7 +103,10 @@ function measureChunks(
   let place = 0
   let boundary = 0
   let frames = 0
-  /** The chunk before this boundary, if it began with a fragment: it holds whole ones if this boundary is at one too. */
+  /**
+   * The chunk before this boundary, if it began with a fragment: it holds whole fragments if this boundary is at one
+   * too.
+   */
   let opened: { index: number; stated: number } | undefined
   const startUs = chunks[0]?.first_pts_us
   if (fragments.length === 0 || startUs === undefined) return { chunkStart, chunkFrames }

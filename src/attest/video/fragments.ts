@@ -1,4 +1,5 @@
-// Movie fragments (ISO/IEC 14496-12 8.8): each says when its samples are shown, so that a file can be written before its end is known.
+// Movie fragments (ISO/IEC 14496-12 8.8): each states the times of its samples, so that a file can be written before
+// its end is known.
 
 import type { Box, BoxReader, Taken } from './boxes.ts'
 import type { Finding } from './container.ts'
@@ -22,10 +23,10 @@ export interface Fragments {
   readers: ReadonlyMap<string, BoxReader>
   enter(type: string, offset: number): void
   leave(type: string, offset: number): Finding | undefined
-  /** Where media data end that stand at the top of the file. */
+  /** Where media data at the top level of the file end. */
   dataEnds(offset: number): void
   pieces(): readonly Piece[]
-  /** Durations of all samples in fragments, added up, in ticks. */
+  /** The sum of the durations of all samples in fragments, in ticks. */
   sumTicks(): number
 }
 
@@ -33,14 +34,14 @@ export function createFragments(movie: Movie): Fragments {
   const pieces: Piece[] = []
   let sumTicks = 0
   let allFrames = 0
-  /** Where the next sample begins, in decoding time. */
+  /** The decoding time at which the next sample begins. */
   let time: number | undefined
   let sequence: number | undefined
   let fragmentAt = 0
   let frames = 0
   let span: Span = emptySpan()
   let run: { isVideo: boolean; defaultTicks: number } | undefined
-  // A fragment begins for a chunk wherever nothing but headers stands between its boundary and the fragment.
+  // A chunk begins with a fragment if only headers stand between the chunk boundary and the fragment.
   let from = 0
   let isDataAwaited = false
 
@@ -108,7 +109,7 @@ export function createFragments(movie: Movie): Fragments {
     sumTicks += count * ticks
   }
 
-  // Without a time of its own the first fragment goes on where the samples of the movie box end.
+  // Without a time of its own the first fragment continues where the samples of the movie box end.
   function firstTime(): number {
     return movie.video()?.sumTicks ?? 0
   }
@@ -140,7 +141,7 @@ export function createFragments(movie: Movie): Fragments {
       if (type === 'traf') run = undefined
     },
     leave(type, offset) {
-      // The movie's own samples, where it has some, stand before the first fragment.
+      // The movie's own samples, if any, stand before the first fragment.
       if (type === 'moov' && movie.video()?.frames) awaitData(offset)
       return type === 'moof' ? endFragment(offset) : undefined
     },

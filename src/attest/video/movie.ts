@@ -1,5 +1,5 @@
-// The movie box (ISO/IEC 14496-12 8.2 to 8.6): of each track its id, its handler, its units of time, its codec and when its
-// samples are shown. Of all that only the video track is kept.
+// The movie box (ISO/IEC 14496-12 8.2 to 8.6): for each track its id, handler, timescale, codec and sample times. Only
+// the video track is kept.
 
 import type { Box, BoxReader, Taken } from './boxes.ts'
 import { CONFIGURATION_BYTES, type Codec, codecOf } from './codec.ts'
@@ -11,31 +11,31 @@ const UNKNOWN_32 = 0xffffffff
 const VIDEO = 'vide'
 const SINGLE: ReadonlySet<string> = new Set(['edts', 'mdia', 'minf', 'stbl', 'stsd'])
 
-/** What the movie box says of its one video track; times in ticks of `timescale`. */
+/** The movie box's data of its one video track; times in ticks of `timescale`. */
 export interface VideoTrack {
   id: number
   timescale: number
   codec: Codec
-  /** Of the samples in the movie box; a file of fragments may have none. */
+  /** Samples in the movie box; a fragmented file may have none. */
   frames: number
   span: Span | null
-  /** Durations of those samples, added up. */
+  /** The sum of the durations of those samples. */
   sumTicks: number
-  /** As the header of the track's media says it; null when it says nothing. */
+  /** According to the track's media header; null when it states none. */
   statedTicks: number | null
-  /** What an edit list shows, in ticks of the movie. */
+  /** The duration of the edit list, in ticks of the movie. */
   editedTicks: number
 }
 
 export interface Movie {
   readers: ReadonlyMap<string, BoxReader>
-  /** A box of this type was entered, or is over. */
+  /** A box of this type was entered, or has ended. */
   enter(type: string, offset: number): Finding | undefined
   leave(type: string, offset: number): Finding | undefined
   video(): VideoTrack | undefined
   hasVideo(): boolean
   movieTimescale(): number | undefined
-  /** How long a sample of a fragment of this track is, where the fragment does not say it. */
+  /** The length of a sample of this track where the fragment does not state it. */
   defaultDuration(trackId: number): number
 }
 
@@ -60,7 +60,7 @@ export function createMovie(): Movie {
   let video: VideoTrack | undefined
   let hasVideo = false
 
-  // Twice, and programs differ in which of them they believe.
+  // A duplicate box is refused: programs differ in which of the two they believe.
   function once(type: string, offset: number): Finding | undefined {
     if (track.seen.has(type)) return { reason: 'second_box', offset }
     track.seen.add(type)
@@ -70,7 +70,7 @@ export function createMovie(): Movie {
   const single =
     (read: (payload: Buffer, box: Box) => Taken) =>
     (payload: Buffer, box: Box): Taken =>
-      // Asked for more, a box is looked at again: it is the same one.
+      // A box that asked for more bytes is passed again: it is the same box.
       read(payload, box) ?? once(box.type, box.offset)
 
   const table =
@@ -132,7 +132,7 @@ export function createMovie(): Movie {
           const isEmpty =
             recordBytes === 20 ? records.readBigInt64BE(at + 8) === -1n : records.readInt32BE(at + 4) === -1
           const ticks = recordBytes === 20 ? Number(records.readBigUInt64BE(at)) : records.readUInt32BE(at)
-          // Nothing is shown while an edit is empty: the recording has not begun.
+          // During an empty edit nothing is shown: the recording has not begun.
           if (!isEmpty) track.editedTicks += ticks
         }
       },
@@ -161,7 +161,7 @@ export function createMovie(): Movie {
     hasVideo = true
     const [codec] = codecs
     const fail = (reason: string): Finding => ({ reason, offset })
-    // A player shows one of them: which one was compared could be the other.
+    // A player shows only one of them, perhaps not the one that was compared.
     if (video !== undefined) return fail('second_video_track')
     if (id === undefined || id === 0) return fail('no_track_id')
     if (timescale === undefined || timescale === 0) return fail('bad_timescale')
@@ -198,7 +198,7 @@ export function createMovie(): Movie {
           ),
         },
       ],
-      // Version 0 should have no negative offsets. QuickTime writes some, and programs read them like that.
+      // Version 0 should have no negative offsets. QuickTime writes some, and programs read them as negative.
       [
         'stbl/ctts',
         {
@@ -246,7 +246,7 @@ function createTrack(): Track {
   }
 }
 
-// A count that its box has no room for is a lie and not a large table.
+// A count larger than its box is false, not a large table.
 const isTooMany = (count: number, { payloadBytes }: Box): boolean => count > MAX_FRAMES && count * 8 + 8 <= payloadBytes
 
 const tooMany = ({ offset }: Box): Finding => ({ reason: 'too_many_frames', offset, isOverLimit: true })

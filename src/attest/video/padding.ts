@@ -1,14 +1,15 @@
-// Zero bytes after the end of a file. Recorders reserve room on flash memory and leave it behind, and every player overlooks it.
+// Zero bytes after the end of a file. Recorders reserve space on flash memory and leave it in the file; every player
+// ignores it.
 
 import type { Finding, Step } from './container.ts'
 import { MAX_PADDING_BYTES } from './limits.ts'
 
 export interface Padding {
   hasBegun(): boolean
-  /** Whether a header that begins with these bytes is none. */
+  /** Whether these bytes begin padding and no header. */
   begins(header: Buffer): boolean
   read(bytes: Buffer, offset: number): Step
-  /** After the last bytes, which are fewer than were wanted. */
+  /** Call after the last bytes, which are fewer than requested. */
   finish(rest: Buffer, offset: number): Finding | undefined
 }
 

@@ -1,4 +1,4 @@
-// The bytes of a video, read once from end to end: the digest of each chunk, and what the container says.
+// Reads the bytes of a video once from end to end: the digest of each chunk, and the container.
 
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -8,14 +8,15 @@ import type { ManifestChunk } from './facts.ts'
 
 export interface Pieces extends Walked {
   bytes: number
-  /** Those that are whole, in their order. */
+  /** The complete ones, in order. */
   pieces: { sha256: string; bytes: number }[]
   looseBytes: number
 }
 
 /**
- * Reads a stream to its end: the hash of each piece of these sizes, what the container is and what it says of its video. Memory
- * and the time between two turns of the event loop are those of one buffer of the stream, whatever its length.
+ * Reads a stream to its end: the hash of each piece of the given sizes, the state of the container and its video data.
+ * Uses the memory of one buffer of the stream and blocks the event loop only as long as one buffer takes, whatever the
+ * length.
  */
 export async function readPieces(
   source: Readable,
@@ -52,7 +53,7 @@ export async function readPieces(
   return { bytes, pieces, looseBytes: bytes - told, ...walker.end() }
 }
 
-/** As far as a manifest says how long its chunks are. */
+/** The sizes of the chunks, up to the first that the manifest does not state. */
 export function sizesOf(chunks: readonly ManifestChunk[]): number[] {
   const sizes: number[] = []
   for (const { bytes } of chunks) {

@@ -1,17 +1,17 @@
-// Sample tables tell what many samples have in common once, with their count (ISO/IEC 14496-12 8.6.1). They are kept like that: a count
-// may say four billion, and costs no more than a count of one.
+// Sample tables are run-length coded (ISO/IEC 14496-12 8.6.1) and stay so in memory: a count may be four billion, and
+// costs no more than a count of one.
 
 export interface Runs {
   counts: number[]
   values: number[]
-  /** All counts together. */
+  /** The sum of all counts. */
   total: number
 }
 
 export interface Span {
   /** The earliest presentation time, in ticks. */
   first: number
-  /** Where the presentation of the last one ends. */
+  /** Where the presentation of the last sample ends. */
   end: number
 }
 
@@ -26,14 +26,14 @@ export function addRun(runs: Runs, count: number, value: number): void {
   runs.total += count
 }
 
-/** All values together, each as often as it counts. */
+/** The sum of all values, each times its count. */
 export function sumOf({ counts, values }: Runs): number {
   return counts.reduce((sum, count, at) => sum + count * (values[at] ?? 0), 0)
 }
 
 /**
- * When samples of these durations are shown, which their composition offsets move. Samples without an offset are not moved.
- * Takes as many steps as there are runs.
+ * The presentation span of samples with these durations, shifted by their composition offsets. Samples without an
+ * offset are not shifted. Takes as many steps as there are runs.
  */
 export function spanOf(durations: Runs, offsets: Runs): Span {
   const span: Span = { first: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY }

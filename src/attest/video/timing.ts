@@ -1,4 +1,4 @@
-// The times of a video's chunks: presentation times as the manifest says them, arrivals as the server saw them.
+// The times of a video's chunks: presentation times from the manifest, arrival times from the server.
 
 import type { ManifestChunk, ReceivedChunk, TimingFacts } from './facts.ts'
 
@@ -8,7 +8,7 @@ interface TimedChunk {
   frames: number
 }
 
-/** Null when there is nothing to measure, or a chunk does not say its times and frames. */
+/** Null when there is nothing to measure, or a chunk lacks its times or frames. */
 export function measureTiming(
   statedUs: number | null,
   chunks: readonly ManifestChunk[],
@@ -68,13 +68,13 @@ function extremeOf(
   return found
 }
 
-// A frame more or less is where a chunk happens to be cut.
+// A chunk boundary may add or remove one frame.
 function rateOf(chunks: readonly TimedChunk[], rate: number): TimingFacts['rate'] {
   if (!Number.isFinite(rate) || rate <= 0) return null
   let found: TimingFacts['rate'] = null
   chunks.forEach(({ firstUs, lastUs, frames }, index) => {
     const expected = rate * (lastUs - firstUs)
-    // A chunk without a duration has no rate: it is reversed.
+    // A chunk without a duration has no rate; it counts as reversed.
     if (expected <= 0) return
     const factor = round(Math.max((frames - 1) / expected, expected / (frames + 1)))
     if (found === null || factor > found.factor) found = { factor, index }
@@ -97,5 +97,5 @@ function beganBy(
   return found
 }
 
-// Evidence is for people too.
+// People read the evidence too.
 const round = (factor: number): number => Math.round(factor * 1_000) / 1_000

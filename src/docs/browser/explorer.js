@@ -1,5 +1,5 @@
-// Draws the interface from this service's own document. Addresses are relative to this page, so that it works under any
-// name, port and path by which somebody reaches it; the document's own server is where the public address leads.
+// Draws the API reference from this service's own OpenAPI document. Addresses are relative to this page, so that it
+// works under any host name, port and path; the server in the document is the public address.
 
 const root = new URL('..', window.location.href)
 if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
@@ -20,7 +20,7 @@ window.SwaggerUIBundle({
   defaultModelRendering: 'example',
   displayRequestDuration: true,
   filter: true,
-  // A key stays in this tab, and goes with it.
+  // The key is kept in this tab only, until it closes.
   persistAuthorization: false,
   queryConfigEnabled: false,
   showMutatedRequest: false,

@@ -1,4 +1,4 @@
-// What the pages do beyond being read: copy buttons, and a search that asks nobody but this service.
+// Copy buttons and the search, which loads its index from this service only.
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 
@@ -17,7 +17,8 @@ for (const block of document.querySelectorAll('.code')) {
   block.append(button)
 }
 
-// The clipboard is there on https and localhost only; elsewhere the text is selected, and most browsers still copy that.
+// The clipboard is there on https and localhost only; elsewhere the text is selected, and most browsers still copy
+// that.
 async function copy(code) {
   try {
     await navigator.clipboard.writeText(code.textContent)
@@ -78,7 +79,7 @@ function load() {
 async function show(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const entries = await load()
-  // An earlier answer must not take the place of a later question's.
+  // The answer of an earlier query must not replace that of a later one.
   if (text !== query.value) return
   const scored = entries
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
@@ -92,7 +93,7 @@ async function show(text) {
   )
 }
 
-// Every word must be somewhere; a heading weighs more than a page's title, and that more than the text.
+// Every word must match; a heading weighs more than a page's title, and that more than the text.
 function scoreOf({ lower: [heading, page, text] }, words) {
   let score = words.length === 0 ? 0 : 1
   for (const word of words) {

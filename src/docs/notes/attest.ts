@@ -1,4 +1,4 @@
-// What a reader wants to know of captures and batches beyond what guards their routes.
+// Notes on captures and batches for the API reference.
 
 import { z } from 'zod'
 import { resultEnd, resultLine } from '#src/attest/batches/views.ts'
@@ -7,11 +7,11 @@ import type { Note } from '#src/platform/http/openapi.ts'
 import { IDS, listed } from './examples.ts'
 
 const PREFER =
-  '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer says in ' +
-  'Preference-Applied what was heeded.'
-const WAITED = { 'Preference-Applied': 'What was heeded of Prefer.' }
+  '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer ' +
+  'says in Preference-Applied what was applied.'
+const WAITED = { 'Preference-Applied': 'What was applied of Prefer.' }
 const QUEUED = {
-  description: 'Accepted, and not evaluated yet. Ask at Location, after Retry-After seconds.',
+  description: 'Accepted, but not evaluated yet. Read Location after Retry-After seconds.',
   headers: { Location: 'Where the result will be.', 'Retry-After': 'Seconds.' },
 }
 
@@ -170,33 +170,34 @@ const streamedCapture = {
 const ATTEST: Record<string, Note> = {
   'POST /v1/claims/attest/sessions': {
     description:
-      'A nonce in a bundle proves that the capture is younger than the nonce. It is good for one capture, taken from 5 ' +
-      'minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 days later. ' +
-      'Fetch a few while there is a network.',
+      'A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken ' +
+      'from 5 minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 ' +
+      'days later. Fetch a few while there is a network.',
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     answers: { 200: { example: { sessions: [issued] } } },
     problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
-      'For a phone that lost its connection, or its memory: `next_index` is where to go on, `received` says what is here in ' +
-      'runs of indices. The nonce is not shown again.',
+      'For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` ' +
+      'has the indices that have arrived, as runs. The nonce is not shown again.',
     answers: { 200: { example: streamed } },
   },
   'PUT /v1/claims/attest/sessions/:id/chunks/:index': {
     description:
-      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are the same ' +
-      'chunk and keep its arrival, other bytes are 409. Say `Content-Digest` to have a damaged transfer refused. Once the ' +
-      'session is submitted (`media: {"session_id": ...}`), no more are taken. Chunks that nobody submits go after 7 days.',
+      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are ' +
+      'the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer ' +
+      'refused. After the session is submitted (`media: {"session_id": ...}`), no more are accepted. Unsubmitted ' +
+      'chunks are deleted after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
     problems: ['conflict'],
   },
   'POST /v1/claims/attest': {
     description:
-      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). What the ' +
-      'capture does wrong is no error: a bad signature or a used nonce is a factor of a result with status 200. The ' +
-      'same `external_id` with the same content is the same attestation, for ever.',
+      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). ' +
+      'A fault of the capture is not an error: a bad signature or a used nonce is a factor of a result with status ' +
+      '200. The same `external_id` with the same content is the same attestation, without a time limit.',
     headers: { Prefer: PREFER },
     examples: { 'A photo that was uploaded before': capture, 'A video that was streamed': streamedCapture },
     answers: {
@@ -206,7 +207,7 @@ const ATTEST: Record<string, Note> = {
     problems: ['not_found', 'environment_mismatch', 'conflict'],
   },
   'GET /v1/attestations/:id': {
-    description: 'With `wait` the answer comes as soon as the evaluation has ended, or when the time is over.',
+    description: 'With `wait` the answer comes when the evaluation has ended, or when the time is over.',
     answers: {
       200: { description: 'It has ended: `evaluated`, `failed` or `cancelled`.', example: evaluated },
       202: { ...QUEUED, example: queued },
@@ -214,8 +215,8 @@ const ATTEST: Record<string, Note> = {
   },
   'POST /v1/attestations/:id/retry': {
     description:
-      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted again, as of now. ' +
-      'Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
+      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted ' +
+      'again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
     problems: ['invalid_state_transition', 'conflict'],
   },
@@ -225,8 +226,8 @@ const line = { ...capture, external_id: 'app-7/0002' }
 const BATCHES: Record<string, Note> = {
   'POST /v1/claims/batches': {
     description:
-      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in all, ' +
-      '20 MiB as an array. A bad line costs the others nothing; a body that breaks off leaves nothing.',
+      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in ' +
+      'all, 20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.',
     bodies: {
       'application/x-ndjson': {
         schema: batchLine,
@@ -236,7 +237,7 @@ const BATCHES: Record<string, Note> = {
       'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
     },
     answers: {
-      202: { headers: { Location: 'Where to see how far it is.' }, example: batch },
+      202: { headers: { Location: 'Where to read its progress.' }, example: batch },
     },
   },
   'GET /v1/claims/batches': {
@@ -249,8 +250,9 @@ const BATCHES: Record<string, Note> = {
   },
   'GET /v1/claims/batches/:id/results': {
     description:
-      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume after it. ' +
-      'The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the download is not whole.',
+      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume ' +
+      'after it. The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the ' +
+      'download is not whole.',
     answers: {
       200: {
         stream: {
@@ -269,8 +271,9 @@ const BATCHES: Record<string, Note> = {
   },
   'POST /v1/claims/batches/:id/cancel': {
     description:
-      'What runs already is finished. `cancelled` counts what this call has cancelled. A capture that was cancelled before its ' +
-      'evaluation counts as never submitted: its `external_id` and its session nonce are free, and it may be submitted or tried again.',
+      'Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was ' +
+      'cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are ' +
+      'free, and it may be submitted or tried again.',
     answers: {
       200: {
         example: {

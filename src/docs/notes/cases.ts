@@ -1,4 +1,4 @@
-// What a reader wants to know of cases beyond what guards their routes.
+// Notes on cases for the API reference.
 
 import type { Note } from '#src/platform/http/openapi.ts'
 import { IDS } from './examples.ts'
@@ -61,14 +61,14 @@ const entry = {
 export const CASE_NOTES: Record<string, Note> = {
   'POST /v1/cases': {
     description:
-      'A claim that becomes `failed` gets a case by itself; this is for the others. A claim has one open case at most: ' +
-      'a second is 409 with `case_id`.',
+      'A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open ' +
+      'case at most: a second is 409 with `case_id`.',
     examples: {
       'For a claim in review': {
         claim_id: IDS.claim,
         actor: 'a.adjuster@example.com',
         priority: 'high',
-        note: 'Two look alike.',
+        note: 'Two are similar.',
       },
     },
     answers: { 200: { example: opened } },
@@ -76,14 +76,14 @@ export const CASE_NOTES: Record<string, Note> = {
   },
   'GET /v1/cases': {
     description:
-      'Filters add up. `overdue=true`: what should be done by now. `due_before`: what will be; a case in a pause counts ' +
-      'with the date that it would have if the pause ended now. `claim_changed=true`: closed cases whose claim stands otherwise ' +
-      'since then.',
+      'A case must match all filters. `overdue=true`: cases whose due date has passed. `due_before`: cases due ' +
+      'before a time; a paused case counts with its date if the pause ended now. `claim_changed=true`: closed ' +
+      'cases whose claim has a different standing since then.',
     answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/cases/:id': {
-    description: 'Each change is one entry of the history, which only grows.',
+    description: 'Each change is one entry of the history, which is append-only.',
     answers: {
       200: {
         example: { ...opened, history: { object: 'list', data: [entry], has_more: false, next_cursor: null } },
@@ -92,9 +92,10 @@ export const CASE_NOTES: Record<string, Note> = {
   },
   'POST /v1/cases/:id/transitions': {
     description:
-      'A transition that is not in the table, or whose reason is not true, is 409 `invalid_state_transition` with what ' +
-      'is `allowed`. Send the `version` that you read: if somebody was quicker it is 409 too. A denial for ' +
-      '`suspected_fraud` takes two: the first is answered 202 and changes no state, the second, by another `actor`, denies.',
+      'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` ' +
+      'with the `allowed` states. Send the `version` that you read: if the case was changed meanwhile it is 409 ' +
+      'too. A denial for `suspected_fraud` takes two: the first is answered 202 and changes no state, the second, ' +
+      'by another `actor`, denies.',
     examples: {
       'Take a case': {
         to: 'in_review',
@@ -115,14 +116,13 @@ export const CASE_NOTES: Record<string, Note> = {
     problems: ['conflict', 'invalid_state_transition'],
   },
   'POST /v1/cases/:id/notes': {
-    description:
-      'To a closed case too. Notes go with the media when the claim is erased, and none is taken afterwards.',
+    description: 'To a closed case too. Erasing the claim deletes the notes, and none is accepted afterwards.',
     examples: { 'What was said': { actor: 'a.adjuster@example.com', note: 'Called back, will send the invoice.' } },
     answers: { 200: { example: { ...reviewed, version: 3 } } },
     problems: ['conflict'],
   },
   'PATCH /v1/cases/:id': {
-    description: 'What is the same already changes nothing. A closed case is 409.',
+    description: 'Equal values change nothing. A closed case is 409.',
     examples: {
       'Hand it over': { actor: 'a.adjuster@example.com', assignee: 'b.adjuster@example.com', priority: 'high' },
       'Give it a day': { actor: 'a.adjuster@example.com', due_at: '2026-12-21T15:00:00Z', version: 2 },

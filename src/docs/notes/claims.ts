@@ -1,4 +1,4 @@
-// What a reader wants to know of claims beyond what guards their routes.
+// Notes on claims for the API reference.
 
 import type { Note } from '#src/platform/http/openapi.ts'
 import { capture, evaluated } from './attest.ts'
@@ -43,8 +43,8 @@ const compared = {
 export const CLAIM_NOTES: Record<string, Note> = {
   'GET /v1/claims': {
     description:
-      'All captures with one `claim.reference` are one claim. It carries the highest score, the worst provenance and ' +
-      'all codes of them. Filters add up.',
+      'All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and ' +
+      'all codes of them. A claim must match all filters.',
     answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },
@@ -54,14 +54,15 @@ export const CLAIM_NOTES: Record<string, Note> = {
   },
   'GET /v1/claims/:id/duplicates': {
     description:
-      'What other claims of the account show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits or ' +
-      'less. It is looked for after the evaluation: `pending` says that this is still to come.',
+      'Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in ' +
+      'six bits or less. The search runs after the evaluation: `pending` says that it has not run yet.',
     answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
   },
   'DELETE /v1/claims/:id': {
     description:
-      'Plain and final: media, thumbnails and positions are gone, hashes, factors and `result_jws` stay. Later captures ' +
-      'with the same reference are 409. A 503 says that not all bytes are gone yet: send it again.',
+      'Immediate and permanent: media, thumbnails and positions are deleted, hashes, factors and `result_jws` ' +
+      'stay. Later captures with the same reference are 409. A 503 says that not all bytes are deleted yet: send ' +
+      'it again.',
     answers: { 200: { example: { ...claim, loss_location: null, erased_at: '2026-11-28T09:00:00.000Z' } } },
   },
 }

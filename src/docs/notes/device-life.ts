@@ -1,4 +1,4 @@
-// What a reader wants to know of devices after their enrolment beyond what guards the routes.
+// Notes on devices after their enrolment for the API reference.
 
 import { refreshRequest } from '#src/attest/devices/life-routes.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
@@ -30,8 +30,8 @@ export const DEVICE_LIFE_NOTES: Record<string, Note> = {
   },
   'GET /v1/admin/devices/:id/history': {
     description:
-      'Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if the key ' +
-      'said so. A device expires by itself at `expires_at` of its last enrolment or renewal.',
+      'Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if ' +
+      'the caller said so. A device expires automatically at `expires_at` of its last enrolment or renewal.',
     answers: {
       200: {
         example: {
@@ -54,8 +54,9 @@ export const DEVICE_LIFE_NOTES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/attestations': {
     description:
-      'One device per line; bad lines are reported and cost the others nothing, and a body that breaks off changes nothing. ' +
-      'With a publishable key 1,000 lines. Repeat it with its Idempotency-Key: challenges are good once.',
+      'One device per line; bad lines are reported and do not affect the others, and an incomplete body changes ' +
+      'nothing. A publishable key may send 1,000 lines. Repeat with the same Idempotency-Key: each challenge is ' +
+      'valid once.',
     bodies: {
       'application/x-ndjson': {
         schema: refreshRequest,

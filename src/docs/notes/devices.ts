@@ -1,4 +1,4 @@
-// What a reader wants to know of media, devices and their anchors of trust beyond what guards their routes.
+// Notes on media, devices and their anchors of trust for the API reference.
 
 import { enrollRequest } from '#src/attest/devices/routes.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
@@ -91,8 +91,8 @@ const anchor = {
 const MEDIA: Record<string, Note> = {
   'POST /v1/media': {
     description:
-      'The bytes as they are, nothing around them. The content type is looked up in the bytes and must agree. Uploading ' +
-      'the same bytes again answers the same `media_id`. Media that nothing refers to go after 7 days.',
+      'The raw bytes as the body. The content type is detected from the bytes and must agree. Uploading the same ' +
+      'bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530): compared with what arrives.' },
     answers: { 200: { example: media } },
   },
@@ -110,7 +110,7 @@ const MEDIA: Record<string, Note> = {
   },
   'GET /v1/media/:id/thumbnail': {
     description:
-      'Made when it is first asked for. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +
+      'Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +
       'account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.',
   },
 }
@@ -118,9 +118,10 @@ const MEDIA: Record<string, Note> = {
 const DEVICES: Record<string, Note> = {
   'POST /v1/admin/devices': {
     description:
-      '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. As ' +
-      'NDJSON, bad lines are reported and cost the others nothing; with a publishable key 1,000 lines. `attestation` is ' +
-      'evidence of the key’s hardware: what does not verify leaves a device of tier `none` that says why.',
+      '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. ' +
+      'As NDJSON, bad lines are reported and do not affect the others; with a publishable key 1,000 lines. ' +
+      '`attestation` is evidence of the key’s hardware: what does not verify leaves a device of tier `none` that ' +
+      'says why.',
     bodies: {
       'application/json': {
         schema: enrollRequest,
@@ -163,8 +164,8 @@ const DEVICES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/challenges': {
     description:
-      'What hardware evidence must answer: 32 bytes in base64url, each good once and for a day. See the guide to hardware ' +
-      'evidence, docs/hardware.md.',
+      'Hardware evidence must contain one: 32 bytes in base64url, each valid once and for a day. See the guide to ' +
+      'hardware evidence, docs/hardware.md.',
     examples: { 'For two phones': { count: 2 } },
     answers: {
       200: {
@@ -182,8 +183,8 @@ const DEVICES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/:id/attestation': {
     description:
-      'Newer evidence replaces what was known, for better and for worse. What proves nothing about this very device is ' +
-      'refused and changes nothing; the errors say why.',
+      'Newer evidence replaces the stored one, whether the tier rises or falls. Evidence that is not about this ' +
+      'device is refused and changes nothing; the errors say why.',
     // Shortened: no certificate is that small.
     examples: {
       Android: { format: 'android-key', challenge: CHALLENGE, chain: ['MIIB', 'MIIC', 'MIID', 'MIIE'] },
@@ -193,7 +194,7 @@ const DEVICES: Record<string, Note> = {
     problems: ['conflict'],
   },
   'GET /v1/admin/devices': {
-    description: '`expired`: the certificate is, which counts as not enrolled.',
+    description: '`expired`: the certificate has expired, and the device counts as not enrolled.',
     answers: { 200: { example: listed(device) } },
   },
   'GET /v1/admin/devices/:id': {
@@ -202,9 +203,9 @@ const DEVICES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/:id/revoke': {
     description:
-      'New captures of the device raise `device_revoked` from now on, whatever their time. Those that were accepted at or ' +
-      'after `effective_at` are judged again: see `GET /v1/account/reevaluations`. Its key can not be enrolled ' +
-      'again. A repeat changes nothing.',
+      'New captures of the device raise `device_revoked` from now on, whatever their time. Those that were ' +
+      'accepted at or after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not ' +
+      'be enrolled again. A repeat changes nothing.',
     examples: { 'A lost phone': { reason: 'Lost on the way home', effective_at: '2026-11-20T18:00:00Z' } },
     answers: {
       200: {

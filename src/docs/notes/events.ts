@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '#src/attest/judgement-views.ts'
-import { EVENT_DATA, EVENT_TYPES } from '#src/platform/events.ts'
+import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { WebhookNote } from '#src/platform/http/openapi.ts'
 import { IDS } from './examples.ts'
 
@@ -10,7 +10,7 @@ type Emitted = keyof typeof EVENT_DATA
 
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const factors = z.array(factorCodeView)
-// The platform that sends events knows no code of any product; readers want to see which there are.
+// The catalogue declares codes as strings; readers of the reference get the list of codes.
 const DATA = {
   ...EVENT_DATA,
   'attestation.created': EVENT_DATA['attestation.created'].extend({
@@ -84,14 +84,14 @@ const HEADERS = {
 }
 
 const DESCRIPTION =
-  'Verify the signature over the raw body before you parse it. The same event may come twice (`event_id` tells) and ' +
-  'events may come in another order than they happened in. Events hold ids and judgements, and ' +
+  'Verify the signature over the raw body before you parse it. The same event may come twice (with the same ' +
+  '`event_id`) and events may come in another order than they happened in. Events hold ids and judgements, and ' +
   'nothing personal: the `actor` of a case is the key that was used.'
 
 const ANSWERS = {
-  '2XX': 'Taken. Answer within 15 seconds, and do the work afterwards.',
+  '2XX': 'Accepted. Answer within 15 seconds, and do the work afterwards.',
   '410': 'The endpoint is disabled at once.',
-  default: 'It comes again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
+  default: 'It is sent again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
 }
 
 export const WEBHOOK_NOTES: Record<string, WebhookNote> = Object.fromEntries(

@@ -1,4 +1,4 @@
-// What a reader wants to know of evidence packets beyond what guards their route.
+// Notes on evidence packets for the API reference.
 
 import type { Note } from '#src/platform/http/openapi.ts'
 import { EXAMPLE_PACKET } from './packet-example.ts'
@@ -6,10 +6,11 @@ import { EXAMPLE_PACKET } from './packet-example.ts'
 export const EVIDENCE_NOTES: Record<string, Note> = {
   'GET /v1/claims/:id/evidence': {
     description:
-      'What was submitted, what was found, who vouches for the devices, what people decided and when: signed as a whole and ' +
-      'part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a PDF it is a document to ' +
-      'read, which carries the same packet as an attachment. 100 attestations at most, newest first; `next_cursor` leads to ' +
-      'older ones. What adjusters noted is withheld from keys without the scope `escalate`. Each export is logged.',
+      'What was submitted, what was found, the certificates of the devices, what people decided and when: signed ' +
+      'as a whole and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a ' +
+      'PDF it is a document to read, with the same packet as an attachment. 100 attestations at most, newest ' +
+      'first; `next_cursor` leads to older ones. What adjusters noted is withheld from keys without the scope ' +
+      '`escalate`. Each export is logged.',
     headers: { Accept: '`application/pdf` for the document; `application/json` when absent.' },
     answers: { 200: { example: EXAMPLE_PACKET } },
   },

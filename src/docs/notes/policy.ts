@@ -1,4 +1,4 @@
-// What a reader wants to know of the risk policy and of judging again beyond what guards their routes.
+// Notes on the risk policy and on re-evaluation for the API reference.
 
 import type { Note } from '#src/platform/http/openapi.ts'
 import { IDS } from './examples.ts'
@@ -42,16 +42,17 @@ const list = { object: 'list', has_more: false, next_cursor: null }
 export const POLICY_NOTES: Record<string, Note> = {
   'GET /v1/account/risk-policy': {
     description:
-      'Per account and environment. `version` 0 is the defaults, which count until somebody sets a policy. The ETag is ' +
-      'for `If-Match` of a change.',
+      'Per account and environment. `version` 0 is the defaults, which count until a policy is set. Send the ETag as ' +
+      '`If-Match` with a change.',
     answers: { 200: { example: current } },
   },
   'PUT /v1/account/risk-policy': {
     description:
-      'Makes a new version, which counts for every result from now on; the same policy once more makes none. With ' +
-      '`If-Match` only the version that was read is replaced, any other is 412. What the new policy judges otherwise is ' +
-      'judged again at bulk priority: `GET /v1/account/reevaluations` says how far that is. Try it with a dry run first.',
-    headers: { 'If-Match': 'The ETag of the version that is to be replaced; without it, whichever counts.' },
+      'Makes a new version, which counts for every result from now on; the same policy again makes none. With ' +
+      '`If-Match` only the version that was read is replaced, any other is 412. Results that the new policy judges ' +
+      'differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a ' +
+      'dry run first.',
+    headers: { 'If-Match': 'The ETag of the version to replace; without it the current one is replaced.' },
     examples: { 'A fence of 500 m, and a fix required': policy },
     answers: { 200: { example: current } },
     problems: ['precondition_failed'],
@@ -62,9 +63,10 @@ export const POLICY_NOTES: Record<string, Note> = {
   },
   'POST /v1/account/risk-policy/dry-run': {
     description:
-      'Judges stored facts by the policy that is sent, and says of each claim that would change how it stands and how it ' +
-      'would. Nothing is written, and nobody is told. A page looks at 2,000 claims at most, and may have fewer changes ' +
-      'than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and `would_change`.',
+      'Judges stored facts by the policy that is sent, and lists each claim that would change with its standing ' +
+      'before and after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may ' +
+      'have fewer changes than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and ' +
+      '`would_change`.',
     examples: { 'This month': { policy, created_gte: '2026-11-01T00:00:00Z', limit: 100 } },
     answers: {
       200: {
@@ -91,18 +93,18 @@ export const POLICY_NOTES: Record<string, Note> = {
   },
   'GET /v1/account/reevaluations': {
     description:
-      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a screening that came ' +
-      'late. They are kept for a month; the results that they replaced stay.',
+      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late ' +
+      'screening. They are kept for a month; the results that they replaced stay.',
     answers: { 200: { example: { ...list, data: [reevaluation] } } },
   },
   'GET /v1/account/reevaluations/:id': {
-    description: '`done` means that every attestation it touches was judged again.',
+    description: '`done` means that every attestation it touches was re-evaluated.',
     answers: { 200: { example: reevaluation } },
   },
   'GET /v1/attestations/:id/results': {
     description:
-      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the others ' +
-      'are in their `result_jws`.',
+      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the ' +
+      'others are in their `result_jws`.',
     answers: {
       200: {
         example: {

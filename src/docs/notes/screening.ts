@@ -1,4 +1,4 @@
-// What a reader wants to know of screenings beyond what guards their routes.
+// Notes on screenings for the API reference.
 
 import { z } from 'zod'
 import { screenLine } from '#src/attest/screen/requests.ts'
@@ -81,18 +81,19 @@ const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
 `
 
 const PREFER =
-  '`wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer says in ' +
-  'Preference-Applied what was heeded.'
-const WAITED = { 'Preference-Applied': 'What was heeded of Prefer.' }
+  '`wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer ' +
+  'says in Preference-Applied what was applied.'
+const WAITED = { 'Preference-Applied': 'What was applied of Prefer.' }
 const LATER = { Location: 'Where the scores will be.', 'Retry-After': 'Seconds.' }
 
 export const SCREENING_NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
-      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`. Images ' +
-      'only; a video is `unsupported`. Without a detector the answer is `unavailable`, and no score is ever made up. Scores ' +
-      'are advisory: they never count toward a risk score. The same bytes are scored once per detector, each time with the ' +
-      'thresholds of the moment. An address as media is refused: upload the bytes.',
+      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and ' +
+      '`Location`. Images only; a video is `unsupported`. Without a detector the answer is `unavailable`, and ' +
+      'never an invented score. Scores are advisory: they never count toward a risk score. The same bytes are ' +
+      'scored once per detector, each time with the thresholds of the moment. An address as media is refused: ' +
+      'upload the bytes.',
     headers: { Prefer: PREFER },
     examples: {
       uploaded: { claim_id: IDS.claim, media: { media_id: IDS.media } },
@@ -120,7 +121,7 @@ export const SCREENING_NOTES: Record<string, Note> = {
   },
   'POST /v1/media/screenings/batches': {
     description:
-      'A line that is wrong costs the others nothing: `rejected` says why. The jobs run behind those of single calls. The ' +
+      'A wrong line does not affect the others: `rejected` says why. The jobs run behind those of single calls. The ' +
       'screenings are at `GET /v1/media/screenings?batch_id=...`.',
     bodies: {
       'application/x-ndjson': { schema: screenLine, isLines: true, examples: { 'Two images': LINES } },
@@ -132,17 +133,19 @@ export const SCREENING_NOTES: Record<string, Note> = {
     description: 'Counts by status.',
     answers: {
       200: {
-        description: 'As far as it is.',
+        description: 'The progress so far.',
         example: { ...batch, counts: { ...batch.counts, queued: 0, scored: 2 } },
       },
     },
   },
   'GET /v1/account/screening': {
-    description: 'For each of the two models: `review` asks for a look, `likely` is an advisory factor.',
+    description:
+      'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
+      'factor.',
     answers: { 200: { description: 'The thresholds.', example: { thresholds, updated_at: null } } },
   },
   'PUT /v1/account/screening': {
-    description: 'They count for screenings that end from then on; what has ended stays as it was judged.',
+    description: 'They count for screenings that end from then on; ended screenings keep their result.',
     examples: { stricter: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } },
     answers: {
       200: { description: 'The thresholds.', example: { thresholds, updated_at: '2026-11-20T15:11:04.310Z' } },

@@ -1,4 +1,4 @@
-// What a reader wants to know of webhook endpoints and of the service itself beyond what guards their routes.
+// Notes on webhook endpoints and on the service itself for the API reference.
 
 import type { Note } from '#src/platform/http/openapi.ts'
 import { IDS } from './examples.ts'
@@ -52,8 +52,8 @@ const keys = {
 export const ENDPOINT_NOTES: Record<string, Note> = {
   'POST /v1/webhook-endpoints': {
     description:
-      'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are names ' +
-      'of events, or `["*"]` for all. Keep `signing_secret`: nobody can read it again.',
+      'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are ' +
+      'names of events, or `["*"]` for all. Keep `signing_secret`: it can not be read again.',
     examples: {
       'All events': { url: endpoint.url, event_types: ['*'] },
       'Changes of claims': { url: endpoint.url, event_types: endpoint.event_types },
@@ -64,7 +64,7 @@ export const ENDPOINT_NOTES: Record<string, Note> = {
     problems: ['conflict'],
   },
   'GET /v1/webhook-endpoints': {
-    description: 'A disabled one says why; it stays disabled: register another.',
+    description: 'A disabled endpoint says why and stays disabled: register another.',
     answers: { 200: { example: { object: 'list', data: [endpoint], has_more: false, next_cursor: null } } },
   },
   'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
@@ -90,16 +90,17 @@ export const ENDPOINT_NOTES: Record<string, Note> = {
 
 export const SERVICE_NOTES: Record<string, Note> = {
   'GET /health': {
-    description: 'It says nothing of the database or the queues: those are on the internal port.',
+    description: 'It does not check the database or the queues: the internal port does.',
     answers: { 200: { example: { status: 'ok' } } },
   },
   'GET /.well-known/jwks.json': {
-    description: 'Keys of `family` `record` verify `result_jws`, and are published for ever. Cache them for 5 minutes.',
+    description:
+      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes.',
     answers: { 200: { example: keys } },
   },
   'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
   'GET /v1/openapi.json': {
-    description: 'Written from the routes that serve it.',
+    description: 'Generated from the routes of this service.',
     answers: { 200: { example: { openapi: '3.1.1' } } },
   },
   'GET /': { description: 'For people: links to the guides, the reference and the addresses for machines.' },

@@ -1,5 +1,6 @@
-// The one way JSON enters and the one way it is hashed or signed. What `parseJson` accepts, `canonicalize` writes, and
-// what `canonicalize` wrote, `parseJson` accepts again: two readers of a signed body can't see two different bodies.
+// The only way in which JSON is read, and the only way in which it is hashed or signed. `canonicalize` writes what
+// `parseJson` accepts, and `parseJson` accepts what `canonicalize` wrote: two readers of a signed body can't see two
+// different bodies.
 
 import serialize from 'canonicalize'
 import { Failure } from '#src/failure.ts'
@@ -9,19 +10,19 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export interface JsonLimits {
   maxBytes: number
-  /** Containers inside each other: 1 allows `[]`, 0 only a scalar. The scan recurses; stay at or below 1,000. */
+  /** Nested containers: 1 allows `[]`, 0 only a scalar. The scan recurses; stay at or below 1,000. */
   maxDepth: number
-  /** Where a byte stood for the caller, when the bytes are not all that was sent. */
+  /** Maps an offset to the caller's bytes, when `bytes` is only a part of them. */
   offsetOf?: ((offset: number) => number) | undefined
 }
 
-// Far above any limit a route sets, and it ends a cycle long before the stack does.
+// Far above any limit that a route sets, and it ends a cycle long before the stack overflows.
 const MAX_CANONICAL_DEPTH = 1_000
 
 /**
- * RFC 8785 text of a value; its UTF-8 bytes are what is hashed and signed.
- * @throws {TypeError} on what JSON can't say: NaN and infinities, lone surrogates (also in keys), undefined, functions,
- * bigints, symbols, dates and other class instances, more than 1,000 levels or a cycle.
+ * RFC 8785 text of a value; its UTF-8 bytes are hashed and signed.
+ * @throws {TypeError} on values that JSON can't express: NaN and infinities, lone surrogates (also in keys), undefined,
+ * functions, bigints, symbols, dates and other class instances, more than 1,000 levels or a cycle.
  */
 export function canonicalize(value: Json): string {
   checkValue(value, 0)
@@ -46,7 +47,8 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
   }
   const text = decode(bytes, limits.offsetOf)
   scanJson(text, limits.maxDepth, limits.offsetOf)
-  // The scan judged every byte, so this can't throw. The built-in parser makes strings that don't keep the body alive.
+  // The scan checked every byte, so this can't throw. The built-in parser makes strings that don't keep the body in
+  // memory.
   return JSON.parse(text) as Json
 }
 
@@ -93,7 +95,8 @@ function decode(bytes: Uint8Array, offsetOf = (offset: number) => offset): strin
   }
 }
 
-// A decoder doesn't say where it stopped: replacement characters are where the re-encoded text departs from the bytes.
+// A decoder doesn't report where it stopped. The first invalid byte is where the re-encoded text, with its replacement
+// characters, differs from the bytes.
 function firstInvalidByte(bytes: Uint8Array): number {
   const repaired = Buffer.from(lenientUtf8.decode(bytes))
   const index = bytes.findIndex((byte, i) => byte !== repaired[i])

@@ -1,5 +1,5 @@
-// The parts of an X.509 certificate (RFC 5280 4.1) that a path check needs and node:crypto doesn't show: names and key as
-// they stand in the bytes, which extensions are critical, key usage and path length.
+// The parts of an X.509 certificate (RFC 5280 4.1) that a path check needs and node:crypto doesn't expose: the exact
+// bytes of names and key, critical extensions, key usage and path length.
 
 import { type Element, expectTag, formatOid, readElements, readOnly } from '#src/platform/crypto/der.ts'
 
@@ -15,7 +15,7 @@ export interface CertificateFields {
   pathLength: number | undefined
   /** Undefined without the extension: then every use is allowed. */
   keyUsage: { digitalSignature: boolean; keyCertSign: boolean } | undefined
-  /** Dotted identifiers of critical extensions that a path check here doesn't process. */
+  /** Dotted identifiers of critical extensions that our path check doesn't process. */
   unknownCriticalExtensions: string[]
 }
 
@@ -23,7 +23,7 @@ export interface CertificateFields {
 export function readCertificateFields(der: Buffer): CertificateFields {
   const [tbs, algorithm] = readElements(readOnly(der, SEQUENCE).content)
   const fields = readElements(expectTag(tbs, SEQUENCE).content)
-  // Version 1 leaves the version out.
+  // Version 1 omits the version field.
   if (fields[0]?.tag === CONTEXT_0) fields.shift()
   const [serial, , issuer, , subject, spki, ...optional] = fields
   expectTag(serial, INTEGER)
@@ -63,7 +63,7 @@ const CONTEXT_3 = 0xa3
 
 const BASIC_CONSTRAINTS = '2.5.29.19'
 const KEY_USAGE = '2.5.29.15'
-// They restrict names, policies and purposes of which a capture has none: nothing to check, and safe to have critical.
+// They restrict names, policies and purposes that a capture does not have: nothing to check, and safe when critical.
 // Name and policy constraints are not here: they bind whole paths, and a path that needs them is refused.
 const HARMLESS = new Set(['2.5.29.17' /* subjectAltName */, '2.5.29.32' /* policies */, '2.5.29.37' /* extKeyUsage */])
 
@@ -74,7 +74,7 @@ function readExtensions(wrapper: Element | undefined): Map<string, Extension> {
     const parts = readElements(expectTag(extension, SEQUENCE).content)
     const oid = formatOid(expectTag(parts.shift(), OID).content)
     const isCritical = parts[0]?.tag === BOOLEAN && isTrue(parts.shift())
-    // RFC 5280 4.2. Of two, one reader would take the first and another one the last.
+    // RFC 5280 4.2. With two, one reader would take the first and another reader the last.
     if (extensions.has(oid)) throw new RangeError(`extension ${oid} appears twice`)
     extensions.set(oid, { isCritical, value: expectTag(parts[0], OCTET_STRING).content })
   }

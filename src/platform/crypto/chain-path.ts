@@ -1,5 +1,5 @@
-// The search for a path. It visits each certificate once, the one with the fewest intermediates below it first: fewer
-// never reaches less far, so no way has to be tried twice, and a mesh of cross-signed certificates stays cheap.
+// The search for a path. It visits each certificate once, the one with the fewest intermediates below it first. Fewer
+// intermediates never reach less far, so no path is tried twice, and a mesh of cross-signed certificates stays cheap.
 
 import { judgeIssuer, type Obstacle } from '#src/platform/crypto/chain-rules.ts'
 import { createLru } from '#src/platform/crypto/lru.ts'
@@ -11,15 +11,15 @@ export interface CheckInput {
   at: Date
 }
 
-// In checks of a P-256 signature (0.08 ms): 20 ms of the thread that everything else waits for. A chain of eight certificates
-// of P-521 needs 168, and a P-256 chain may have two hundred anchors of one name. A hostile mesh ends here.
+// In checks of a P-256 signature (0.08 ms): 20 ms of the event loop. A chain of eight P-521 certificates needs 168, and
+// a P-256 chain may have two hundred anchors of one name. The search through a hostile mesh ends here.
 const MAX_WORK = 256
 const WORK: Record<KeyAlgorithm, number> = { 'ec-p256': 1, ed25519: 2, rsa: 1, 'ec-p384': 10, 'ec-p521': 24 }
 
-/** The leaf was judged before; what is said of `checkChain` holds. */
+/** The leaf was checked before; the comment of `checkChain` applies. */
 export function findPath(leaf: Certificate, { chain, anchors, at }: CheckInput): ChainVerdict {
   const isAnchor = new Set(anchors.map(({ fingerprint }) => fingerprint))
-  // What was sent comes first: it names the right one among anchors of one name.
+  // The sent certificates come first: they identify the right one among anchors of one name.
   const candidates = [...chain.slice(1), ...anchors]
   const reached = new Set<string>()
   const open: Step[] = [{ certificate: leaf, signed: undefined, intermediates: 0, depth: 0 }]
@@ -37,7 +37,7 @@ export function findPath(leaf: Certificate, { chain, anchors, at }: CheckInput):
     if (depth > 0 && isAnchor.has(certificate.fingerprint)) return trust(step)
 
     const named = candidates.filter((issuer) => isIssuerName(certificate, issuer))
-    // One key made the signature: with it found, only certificates of that key are ways to go on.
+    // One key made the signature. Once it is found, only certificates of that key can continue the path.
     const signer = named.find((issuer) => isSigned(certificate, issuer))
     if (signer === undefined) {
       const others = named.length > 0 ? [] : chain.slice(1)
@@ -74,11 +74,11 @@ function workOf({ keyAlgorithm, keyBits }: Certificate): number {
   return keyAlgorithm === 'rsa' ? Math.ceil((keyBits / 2_048) ** 2) : WORK[keyAlgorithm]
 }
 
-/** A certificate that a chain of good signatures reaches, and the one it signed. */
+/** A certificate that a chain of valid signatures reaches, and the certificate that it signed. */
 interface Step {
   certificate: Certificate
   signed: Step | undefined
-  /** Between this one and the leaf, without self-issued ones. */
+  /** Between this certificate and the leaf, without self-issued ones. */
   intermediates: number
   depth: number
 }
@@ -124,10 +124,10 @@ function explainDeadEnd(
   return { code: 'unknown_ca', detail: 'its issuer is neither in the chain nor a registered root' }
 }
 
-// By the issuer's key and the subject's bytes, which is all that a signature depends on.
+// Cached by the issuer's key and the subject's bytes: a signature depends on nothing else.
 const signatures = createLru<string, boolean>(10_000)
 
-/** Whether the key made the signature of `subject`; says nothing of names, dates or what the key may do. */
+/** Whether the key made the signature of `subject`; does not check names, dates or what the key may do. */
 export function isSignedBy(subject: Certificate, issuer: Pick<Certificate, 'spkiDigest' | 'publicKey'>): boolean {
   const pair = `${subject.fingerprint}${issuer.spkiDigest.toString('latin1')}`
   const known = signatures.get(pair)

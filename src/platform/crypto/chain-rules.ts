@@ -1,4 +1,4 @@
-// What one certificate must be to stand at its place in a path. Pure: signatures and names are the search's business.
+// What one certificate must satisfy at its position in a path. Pure: the search checks signatures and names.
 
 import type { Certificate, DistrustCode } from '#src/platform/crypto/x509.ts'
 
@@ -7,7 +7,7 @@ export interface Obstacle {
   detail: string
 }
 
-/** The leaf signs captures, so its key and use are narrower than any other's. */
+/** The leaf signs captures, so its key and use are restricted more than any other's. */
 export function judgeLeaf(leaf: Certificate, at: Date): Obstacle | undefined {
   if (leaf.keyAlgorithm !== 'ec-p256')
     return { code: 'weak_key', detail: `the leaf's key is ${leaf.keyAlgorithm}, not P-256` }
@@ -16,7 +16,7 @@ export function judgeLeaf(leaf: Certificate, at: Date): Obstacle | undefined {
 }
 
 interface IssuerContext {
-  /** Between it and the leaf; self-issued ones don't count (RFC 5280 4.2.1.9). */
+  /** Between the issuer and the leaf; self-issued ones don't count (RFC 5280 4.2.1.9). */
   intermediates: number
   at: Date
   isAnchor: boolean
@@ -40,11 +40,11 @@ function judgeCertificate(certificate: Certificate, at: Date): Obstacle | undefi
   if (keyAlgorithm === 'rsa' && keyBits < 2048) return { code: 'weak_key', detail: `has an RSA key of ${keyBits} bits` }
   const [unknown] = unknownCriticalExtensions
   if (unknown === undefined) return undefined
-  // RFC 5280 4.2: who doesn't process a critical extension must refuse the certificate.
+  // RFC 5280 4.2: code that doesn't process a critical extension must refuse the certificate.
   return { code: 'key_usage', detail: `has the critical extension ${unknown}, which is not processed here` }
 }
 
-// Without SHA-1, MD5 and what else OpenSSL may still verify.
+// Without SHA-1, MD5 and other algorithms that OpenSSL may still verify.
 const STRONG_SIGNATURES = new Set([
   '1.2.840.10045.4.3.2', // ecdsa-with-SHA256, then 384 and 512
   '1.2.840.10045.4.3.3',

@@ -1,5 +1,5 @@
-// As much DER (X.690) as certificates need: definite lengths in their shortest form, one-byte tags. Refuses the rest by
-// throwing, so that the same bytes can't be read in two ways.
+// The part of DER (X.690) that certificates need: definite lengths in their shortest form, one-byte tags. Throws on
+// everything else, so that the same bytes can't be read in two ways.
 
 export interface Element {
   /** The identifier octet: 0x30 is a SEQUENCE, 0xa3 a constructed [3]. */
@@ -10,7 +10,7 @@ export interface Element {
 }
 
 /**
- * The elements that stand one after another in `bytes`, which they fill.
+ * The consecutive elements of `bytes`, which they fill completely.
  * @throws {RangeError}
  */
 export function readElements(bytes: Buffer): Element[] {
@@ -24,8 +24,8 @@ export function readElements(bytes: Buffer): Element[] {
 }
 
 /**
- * The one element that `bytes` is.
- * @throws {RangeError} also when something follows it, or its tag is another.
+ * The single element in `bytes`.
+ * @throws {RangeError} also when bytes follow it, or its tag is different.
  */
 export function readOnly(bytes: Buffer, tag: number): Element {
   const element = readElement(bytes, 0)
@@ -33,18 +33,18 @@ export function readOnly(bytes: Buffer, tag: number): Element {
   return expectTag(element, tag)
 }
 
-/** @throws {RangeError} when there is no element, or its tag is another. */
+/** @throws {RangeError} when there is no element, or its tag is different. */
 export function expectTag(element: Element | undefined, tag: number): Element {
   if (element?.tag !== tag) throw new RangeError(`expected the DER tag 0x${tag.toString(16)}`)
   return element
 }
 
-// The longest in use have about 20 bytes. An arc of 16 KiB would take 65 ms to write down in decimal, of the thread that serves everybody.
+// The longest in use have about 20 bytes. Writing an arc of 16 KiB in decimal would block the event loop for 65 ms.
 const MAX_OID_BYTES = 64
 
 /**
  * An OBJECT IDENTIFIER's content in dotted form.
- * @throws {RangeError} when it is longer than 64 bytes, or its last arc has no end.
+ * @throws {RangeError} when it is longer than 64 bytes, or its last arc is incomplete.
  */
 export function formatOid(content: Buffer): string {
   if (content.length > MAX_OID_BYTES) throw new RangeError('an absurd object identifier')

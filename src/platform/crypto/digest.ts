@@ -14,7 +14,7 @@ export function sha256Base64url(data: Uint8Array | string): string {
   return hash('sha256', data, 'base64url')
 }
 
-/** In constant time for equal lengths; lengths are not secret. */
+/** In constant time for equal lengths; the lengths are not secret. */
 export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b)
 }

@@ -1,5 +1,5 @@
-// ES256 over bytes. A high-S twin of a valid signature is valid too (RFC 7518 demands no low S, and devices don't make
-// it): never recognise a replay by signature bytes, only by what was signed.
+// ES256 over bytes. The high-S twin of a valid signature is valid too (RFC 7518 does not require low S, and devices
+// don't produce it): never detect a replay by signature bytes, only by what was signed.
 
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { createLru } from '#src/platform/crypto/lru.ts'
@@ -7,19 +7,19 @@ import { createLru } from '#src/platform/crypto/lru.ts'
 interface VerifyInput {
   /** SubjectPublicKeyInfo in DER, or the key. */
   spki: Uint8Array | KeyObject
-  /** What was signed, not its digest. */
+  /** The signed bytes, not their digest. */
   data: Uint8Array
   /** DER (RFC 3279 2.2.3), or r and s of 32 bytes each. 64 bytes are always read as r and s. */
   signature: Uint8Array
 }
 
 /**
- * ECDSA over P-256 with SHA-256, on the thread pool. False for everything that isn't a valid signature: malformed bytes,
- * BER that isn't DER, another kind of key.
+ * ECDSA over P-256 with SHA-256, on the thread pool. False for everything other than a valid signature: malformed
+ * bytes, BER that isn't DER, another kind of key.
  */
 export async function verifyEcdsaP256({ spki, data, signature }: VerifyInput): Promise<boolean> {
   const key = publicKeyOf(spki)
-  // node:crypto verifies DER 1.7 times as fast as r and s, so those are turned into DER first.
+  // node:crypto verifies DER 1.7 times as fast as r and s, so r and s are converted to DER first.
   const der = signature.byteLength === 64 ? toDer(signature) : isStrictDer(signature) ? signature : undefined
   if (key === undefined || der === undefined) return false
   return new Promise((resolve, reject) => {
@@ -38,10 +38,10 @@ export async function signEcdsaP256(key: KeyObject, data: Uint8Array): Promise<B
   })
 }
 
-// Each device has its key: enough entries for the devices that are active within minutes of each other.
+// Each device has its own key: enough entries for the devices that are active within minutes of each other.
 const publicKeys = createLru<string, KeyObject>(10_000)
-// RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key are refused, so that a key
-// has one digest and a revoked one can't come back in another spelling.
+// RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key are refused, so that a
+// key has one digest and a revoked key can't return in another encoding.
 const P256_SPKI = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex')
 const P256_SPKI_BYTES = 91
 
@@ -75,7 +75,7 @@ function toDer(raw: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0x30, body.length]), body])
 }
 
-// X.690 8.3: as few bytes as possible, the first bit is the sign.
+// X.690 8.3: as few bytes as possible; the first bit is the sign.
 function integer(scalar: Uint8Array): Buffer {
   let start = 0
   while (start < 31 && scalar[start] === 0) start += 1

@@ -1,8 +1,8 @@
 const MIN_DISTINCT = 16
 
 /**
- * Whether 32 bytes were typed or counted rather than drawn. Of random ones fewer than 16 different bytes, or only printable
- * ASCII, never occur (below 1 in 10^13); what is refused here may still be guessable.
+ * Whether 32 bytes were typed or counted rather than drawn at random. Random bytes never have fewer than 16 different
+ * values or only printable ASCII (probability below 1 in 10^13). Bytes that pass may still be guessable.
  */
 export function isGuessableKey(key: Uint8Array): boolean {
   const bytes = [...key]

@@ -1,6 +1,6 @@
-// The strict half of `parseJson`: one pass that builds nothing and answers only by throwing. It knows the grammar of
-// RFC 8259 and the refusals of RFC 7493, because the built-in parser keeps the last of two equal names, rounds integers
-// and never says where.
+// The strict half of `parseJson`: one pass that builds nothing and reports only by throwing. It checks the grammar of
+// RFC 8259 and the restrictions of RFC 7493, because the built-in parser keeps the last of two equal names, rounds
+// integers and never reports where.
 
 import { Failure } from '#src/failure.ts'
 
@@ -13,7 +13,7 @@ export type JsonErrorCode =
   | 'too_deep'
 
 /**
- * Returns if the text is one I-JSON value, with at most `maxDepth` containers inside each other.
+ * Returns if the text is one I-JSON value with at most `maxDepth` nested containers.
  * @throws {Failure} `invalid_json`
  */
 export function scanJson(text: string, maxDepth: number, offsetOf = (offset: number) => offset): void {
@@ -23,10 +23,10 @@ export function scanJson(text: string, maxDepth: number, offsetOf = (offset: num
   if (scan.at === text.length) fail(scan, 0, 'malformed', 'there is no JSON value')
   scanValue(scan, 0)
   skipSpace(scan)
-  if (scan.at < text.length) fail(scan, 0, 'malformed', 'something follows the JSON value')
+  if (scan.at < text.length) fail(scan, 0, 'malformed', 'text follows the JSON value')
 }
 
-/** The refusal of a body: `offset` in bytes, `pointer` as RFC 6901 has it. */
+/** The refusal of a body: `offset` in bytes, `pointer` as in RFC 6901. */
 export function invalidJson(
   pointer: string,
   code: JsonErrorCode,
@@ -123,7 +123,7 @@ function isLast(scan: Scan, depth: number, close: number): boolean {
   return false
 }
 
-// Answers whether the string has escapes. Raw text can't hold a lone surrogate once it was decoded; escapes can.
+// Returns whether the string has escapes. Decoded text can't contain a raw lone surrogate; escapes can.
 function scanString(scan: Scan, depth: number): boolean {
   const { text } = scan
   let isEscaped = false
@@ -138,7 +138,7 @@ function scanString(scan: Scan, depth: number): boolean {
       scan.at = at
       at = endOfEscape(scan, depth)
     } else if (!(code >= 0x20)) {
-      // Also NaN, which charCodeAt answers past the end.
+      // Also NaN, which charCodeAt returns past the end.
       scan.at = at
       failExpected(scan, depth, at < text.length ? 'an escape in place of a control character' : 'a closing quote')
     }
@@ -152,7 +152,7 @@ function endOfEscape(scan: Scan, depth: number): number {
   ESCAPE.lastIndex = scan.at
   const match = ESCAPE.exec(scan.text)
   if (match === null) failExpected(scan, depth, 'a valid escape')
-  // A surrogate that the pair's pattern did not take stands alone.
+  // A surrogate that the pair's pattern did not match is a lone one.
   if (match[1] !== undefined && /^d[89a-f]/i.test(match[1])) {
     fail(scan, depth, 'lone_surrogate', 'a surrogate stands alone')
   }
@@ -182,7 +182,7 @@ function scanNumber(scan: Scan, depth: number): void {
     scan.at += sign === 0x2b || sign === 0x2d ? 2 : 1
     skipDigits(scan, depth)
   }
-  // 15 digits are below 2^53 whatever they are.
+  // 15 digits are always below 2^53.
   if (integerDigits <= 15 && !hasExponent) return
   if (!isPortable(text.slice(start, scan.at), hasFraction || hasExponent)) {
     scan.at = start
@@ -190,7 +190,7 @@ function scanNumber(scan: Scan, depth: number): void {
   }
 }
 
-// RFC 7493 2.2. Between 2^53 and 1e21 RFC 8785 writes plain digits, which this parser would have to refuse again.
+// RFC 7493 2.2. Between 2^53 and 1e21 RFC 8785 writes plain digits, which this parser would then refuse.
 function isPortable(literal: string, isFloat: boolean): boolean {
   const value = Number(literal)
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true
@@ -241,8 +241,8 @@ function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): n
   throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, offset)
 }
 
-// A hostile key may be a megabyte long, or hold U+0000, which whoever keeps a finding may be unable to store: the pointer
-// then ends at the nearest ancestor.
+// A hostile key may be a megabyte long, or contain U+0000, which the storage of a finding may reject: the pointer then
+// ends at the nearest ancestor.
 const MAX_POINTER_LENGTH = 512
 
 function pointerTo(path: readonly (string | number)[]): string {

@@ -1,25 +1,28 @@
-// Public keys as they stand in certificates, judged before OpenSSL builds a key of them: what a verification costs is the
-// choice of the key's maker. OpenSSL bounds the public exponent of RSA from 3,073-bit moduli on only; below, an exponent as long
-// as the modulus makes one verification a hundred times as long.
+// Checks public keys in certificates before OpenSSL parses them: the maker of a key chooses what its verification
+// costs. OpenSSL bounds the public exponent of RSA only from 3,073-bit moduli on. Below that, an exponent as long as
+// the modulus makes one verification a hundred times as slow.
 
 import { expectTag, formatOid, readElements, readOnly } from '#src/platform/crypto/der.ts'
 
-// Verification costs the square of the modulus: 0.4 ms at this length, with the usual exponent of 17 bits.
+// A verification costs the square of the modulus: 0.4 ms at this length, with the usual exponent of 17 bits.
 const MAX_RSA_BITS = 8_192
-// Real keys have 17 bits (65537) or 2 (3). SP 800-56B allows up to 256, which nobody uses; 32 double the cost at most.
+// Real keys have 17 bits (65537) or 2 (3). SP 800-56B allows up to 256, which no real key uses; 32 at most double the
+// cost.
 const MAX_EXPONENT_BITS = 32
 
 const RSA = '1.2.840.113549.1.1.1'
 const RSA_PSS = '1.2.840.113549.1.1.10'
 const EC = '1.2.840.10045.2.1'
 const ED25519 = '1.3.101.112'
-// Named ones alone: of a curve that is written out, OpenSSL would check each parameter.
+// Only named curves: OpenSSL would check each parameter of an explicit curve.
 const CURVES = new Set(['1.2.840.10045.3.1.7' /* P-256 */, '1.3.132.0.34' /* P-384 */, '1.3.132.0.35' /* P-521 */])
 
 const SUPPORTED = 'P-256 (named curve, uncompressed), P-384, P-521, Ed25519, RSA up to 8192 bits'
 export const UNSUPPORTED_KEY = `has a key that is none of ${SUPPORTED}`
 
-/** Why no key is built of this SubjectPublicKeyInfo (DER); undefined for the kinds that we verify with, in their bounds. */
+/**
+ * Why a SubjectPublicKeyInfo (DER) is refused before parsing; undefined for the kinds and bounds that we verify with.
+ */
 export function keyProblem(spki: Buffer): string | undefined {
   const key = readSpki(spki)
   if (key === undefined) return UNSUPPORTED_KEY
@@ -29,7 +32,9 @@ export function keyProblem(spki: Buffer): string | undefined {
   return isSupported ? undefined : UNSUPPORTED_KEY
 }
 
-/** Why an RSA key costs too much or proves nothing; undefined for one in its bounds, and for a key that is none of RSA. */
+/**
+ * Why an RSA key costs too much or proves nothing; undefined for one within its bounds, and for any other kind of key.
+ */
 export function rsaProblem(spki: Buffer): string | undefined {
   const key = readSpki(spki)
   if (key === undefined || (key.algorithm !== RSA && key.algorithm !== RSA_PSS)) return undefined
@@ -44,7 +49,7 @@ export function rsaProblem(spki: Buffer): string | undefined {
   if (exponentBits > MAX_EXPONENT_BITS) {
     return `has an RSA key with a public exponent of ${exponentBits} bits, at most ${MAX_EXPONENT_BITS} are accepted`
   }
-  // With 1 everything is its own signature, and no even number is an exponent.
+  // With exponent 1 every value is its own signature, and no even number is a valid exponent.
   const isOdd = ((exponent.at(-1) ?? 0) & 1) === 1
   return exponentBits >= 2 && isOdd ? undefined : 'has an RSA key whose public exponent is even, or 1'
 }
@@ -61,7 +66,7 @@ function readSpki(spki: Buffer): { algorithm: string; curve: string | undefined;
     return {
       algorithm: formatOid(expectTag(algorithm, OID).content),
       curve: parameters?.tag === OID ? formatOid(parameters.content) : undefined,
-      // The first byte counts the unused bits at the end, of which a key has none.
+      // The first byte counts the unused bits at the end; a key has none.
       bits: expectTag(key, BIT_STRING).content.subarray(1),
     }
   } catch {

@@ -1,17 +1,22 @@
-// Secrets at rest. A sealed value opens only under the key that its header names and for the use that `aad` names: bytes
-// moved to another row, or to another column, don't open there.
+// Secrets at rest. A sealed value opens only under the key that its header names and for the use that `aad` names:
+// bytes moved to another row or column don't open there.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface Sealer {
-  /** `aad` says what the value is and whose, for example `webhook secret whe_live_...`; it is authenticated, not stored. */
+  /**
+   * `aad` says what the value is and whose, for example `webhook secret whe_live_...`. It is authenticated, not stored.
+   */
   seal(plaintext: Uint8Array, aad: string): Buffer
-  /** @throws {Error} when the value is truncated, changed, sealed for another `aad`, or under a key that isn't configured. */
+  /**
+   * @throws {Error} when the value is truncated, changed, sealed for another `aad`, or under a key that isn't
+   * configured.
+   */
   open(sealed: Uint8Array, aad: string): Buffer
 }
 
 export interface MasterKey {
-  /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Stands readable in every sealed value. */
+  /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Readable in every sealed value. */
   id: string
   /** 32 random bytes. */
   key: Buffer
@@ -31,7 +36,7 @@ const TAG_BYTES = 16
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
- * AES-256-GCM with a random 96-bit iv for each value: good for 2^32 values under one key (NIST SP 800-38D 8.3).
+ * AES-256-GCM with a random 96-bit iv for each value: safe for 2^32 values under one key (NIST SP 800-38D 8.3).
  * @throws {Error} on a key that isn't 32 bytes, a malformed id or an id that names two keys.
  */
 export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
@@ -73,7 +78,7 @@ export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
   }
 }
 
-// The header delimits itself, so no other header and aad run together into the same bytes.
+// The header delimits itself, so no other pair of header and aad concatenates to the same bytes.
 function authenticated(header: Buffer, aad: string): Buffer {
   return Buffer.concat([header, Buffer.from(aad, 'utf8')])
 }

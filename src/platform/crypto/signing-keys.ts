@@ -1,6 +1,6 @@
-// The deployment's own keys, two families per environment. `token` keys sign what expires and leave the key set after it
-// has; `record` keys sign results that must verify years later, so they stay in the key set for ever. A private key is
-// in Postgres only sealed, and in no answer of this file.
+// The deployment's own keys, two families per environment. `token` keys sign tokens that expire, and leave the key set
+// after their last token has. `record` keys sign results that must verify years later, so they stay in the key set
+// permanently. A private key is stored in Postgres only sealed, and no function of this file returns one.
 
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ import type { Environment } from '#src/platform/ids.ts'
 
 export type KeyFamily = 'token' | 'record'
 
-/** RFC 7517, and the two members that tell whose signatures the key makes. */
+/** RFC 7517, and the two members that tell the environment and family of the key's signatures. */
 export interface PublishedKey {
   kty: 'EC'
   crv: 'P-256'
@@ -33,18 +33,18 @@ export interface KeySet {
 }
 
 export interface SigningKeys {
-  /** Makes the keys that are missing. Safe when several processes boot at once. */
+  /** Makes missing keys. Safe when several processes boot at once. */
   ensure(): Promise<void>
   /**
    * A compact JWS (RFC 7515) over the canonical JSON of `payload`, by the environment's newest active record key.
    * @throws {TypeError} when the payload is not JSON.
    */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
-  /** What `/.well-known/jwks.json` shows: both environments, both families. At most a minute old. */
+  /** The content of `/.well-known/jwks.json`: both environments, both families. At most a minute old. */
   jwks(): Promise<KeySet>
-  /** Every key that there is, oldest first. */
+  /** All keys, oldest first. */
   list(): Promise<SigningKeySummary[]>
-  /** Publishes a new key, which takes over from the old one after 24 hours; answers its kid. */
+  /** Publishes a new key, which replaces the old one after 24 hours; returns its kid. */
   rotate(environment: Environment, family: KeyFamily): Promise<string>
 }
 
@@ -52,7 +52,10 @@ export interface SigningKeySummary {
   kid: string
   environment: Environment
   family: KeyFamily
-  /** announced: published, and signs from `activeFrom`. retired: signs no more; `isPublished` says whether it is still shown. */
+  /**
+   * announced: published, and signs from `activeFrom`. retired: no longer signs; `isPublished` says whether it is still
+   * shown.
+   */
   state: 'announced' | 'active' | 'retired'
   isPublished: boolean
   activeFrom: Date
@@ -66,9 +69,9 @@ interface SigningKeysDeps {
 }
 
 const HOUR_MS = 3_600_000
-// Verifiers cache the key set: a key is shown for a day before it signs.
+// Verifiers cache the key set: a key is published for a day before it signs.
 const ANNOUNCE_MS = 24 * HOUR_MS
-// A token lives an hour, or with an open approval up to 7 days and 5 minutes. A day more for clocks and caches.
+// A token lives an hour, or with an open approval up to 7 days and 5 minutes. A day more covers clocks and caches.
 const TOKEN_LINGER_MS = (7 * 24 + 1 + 24) * HOUR_MS
 const CACHE_MS = 60_000
 
@@ -81,7 +84,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
   async function ensure(): Promise<void> {
     const missing = withoutKey(await load(), now())
     if (missing.length === 0) return
-    // Made before the transaction opens; those of a process that comes second are thrown away.
+    // Made before the transaction opens; a process that comes second discards its own.
     const made = await Promise.all(missing.map((place) => makeKey(place, sealer)))
     const activeFrom = now()
     await db.system('signing keys', async (tx) => {
@@ -138,7 +141,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     return key.kid
   }
 
-  // One query a minute, shared by those who ask at the same moment; a failed one is not remembered.
+  // One query a minute, shared by concurrent callers; a failed one is not cached.
   function load(): Promise<StoredKey[]> {
     const at = now().getTime()
     if (cache !== undefined && at < cache.until) return cache.keys
@@ -165,13 +168,13 @@ export type RecordVerdict =
   | { isValid: true; environment: Environment; typ: string; kid: string; payload: Json }
   | { isValid: false; reason: 'malformed' | 'unknown_key' | 'bad_signature' }
 
-// A result with all its evidence has some 20 kB; the rest is room for packets.
+// A result with all its evidence has about 20 kB; the rest is for evidence packets.
 const MAX_RECORD_BYTES = 16 * 1024 * 1024
 const RECORD_LIMITS = { maxBytes: MAX_RECORD_BYTES, maxDepth: 64 }
 
 /**
- * Checks a JWS that `signRecord` made, with the published keys alone. A token key's signature is not a record's. Compare
- * `typ` with the kind of record that you expect, and `environment` with the one you act in.
+ * Checks a JWS that `signRecord` made, with the published keys alone. A token key's signature is not valid for a
+ * record. Compare `typ` with the kind of record that you expect, and `environment` with your own.
  * @throws {Failure} when a valid signature covers something that isn't JSON, which `signRecord` can't have made.
  */
 export async function verifyRecord(jws: string, { keys }: KeySet): Promise<RecordVerdict> {
@@ -242,7 +245,8 @@ function withoutKey(keys: readonly StoredKey[], at: Date): Place[] {
 
 function newestActive(keys: readonly StoredKey[], place: Place, at: Date): StoredKey {
   const usable = keys.filter((key) => isPlace(key, place) && isUsable(key, at))
-  // Rows come oldest first. On a clock that lags behind the one which made the key none is active yet: then the oldest.
+  // Rows come oldest first. If this clock is behind the one that made the key, no key is active yet: then the oldest
+  // signs.
   const key = usable.findLast(({ active_from }) => active_from <= at) ?? usable[0]
   if (key === undefined)
     throw new Error(`there is no ${place.family} key for ${place.environment}: keys are made at boot`)
@@ -271,12 +275,12 @@ async function makeKey({ environment, family }: Place, sealer: Sealer): Promise<
   return { environment, family, kid, public_jwk: jwk, sealed_private_key: sealed }
 }
 
-// A row whose environment or family was changed behind our back doesn't open.
+// A row whose environment or family was changed outside of this code doesn't open.
 function sealedAs({ environment, family, kid }: Place & { kid: string }): string {
   return `signing key ${environment} ${family} ${kid}`
 }
 
-// Any number that no other advisory lock of the service takes.
+// Any number that no other advisory lock of the service uses.
 async function lock(tx: Tx): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('signing keys', 0))`)
 }

@@ -1,5 +1,5 @@
-// Certificates that strangers send. Everything is bounded: how many, how large, which keys, how many signatures one check
-// verifies. A path that RFC 5280 section 6 would need more than this for (policies, name constraints) is refused.
+// Certificates that strangers send. Everything is bounded: their number, their size, the kinds of keys, the signatures
+// that one check verifies. A path that requires more of RFC 5280 section 6 (policies, name constraints) is refused.
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { type CertificateFields, readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
@@ -16,12 +16,14 @@ export interface Certificate extends Readonly<CertificateFields> {
   readonly der: Buffer
   /** SHA-256 of the DER, lower-case hex. */
   readonly fingerprint: string
-  /** For people, without invisible characters: `CN=Device 1, O=Acme`. Compare `subjectDer` and `issuerDer`. */
+  /** For display, without invisible characters: `CN=Device 1, O=Acme`. Compare `subjectDer` and `issuerDer`. */
   readonly subject: string
   readonly issuer: string
-  /** Lower case, no leading zeros: the form of revocation lists. A negative one, which RFC 5280 forbids, begins with -. */
+  /**
+   * Lower case, no leading zeros: the form of revocation lists. A negative one, which RFC 5280 forbids, begins with -.
+   */
   readonly serialNumberHex: string
-  /** SHA-256 of the SubjectPublicKeyInfo. A P-256 key has one encoding only, so this names the key. */
+  /** SHA-256 of the SubjectPublicKeyInfo. A P-256 key has only one encoding, so this identifies the key. */
   readonly spkiDigest: Buffer
   readonly publicKey: KeyObject
   readonly keyAlgorithm: KeyAlgorithm
@@ -67,12 +69,12 @@ export type ChainVerdict =
   | { isTrusted: true; path: string[]; anchor: string }
   | { isTrusted: false; code: DistrustCode; detail: string; index: number }
 
-// One hostile certificate may take 16 KiB and as much again in OpenSSL: some 50 MB at the very worst.
+// One hostile certificate may take 16 KiB, and as much again in OpenSSL: about 50 MB in the worst case.
 const certificates = createLru<string, Certificate>(1_000)
 
 /**
- * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with a
- * public exponent of up to 32 bits.
+ * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with
+ * a public exponent of up to 32 bits.
  */
 export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMITS.maxBytes): ParsedCertificate {
   if (der.byteLength > maxBytes) {
@@ -82,11 +84,11 @@ export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMIT
   const known = certificates.get(fingerprint)
   if (known !== undefined) return { ok: true, certificate: known }
 
-  // A copy: what is remembered must not change with, nor keep alive, the request it came in.
+  // A copy: a cached certificate must not change with the request's buffer, nor keep it in memory.
   const bytes = Buffer.from(der)
   const fields = readFields(bytes)
   if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
-  // Before OpenSSL reads the certificate, and the key with it.
+  // Before OpenSSL parses the certificate and its key.
   const problem = keyProblem(fields.spki)
   if (problem !== undefined) return { ok: false, code: 'unsupported_key', detail: problem }
   const x509 = readX509(bytes)
@@ -116,8 +118,8 @@ export type CertificateSummary = Pick<
 >
 
 /**
- * What a stored certificate says of itself, also when its key was accepted under wider limits than today's.
- * @throws {Error} when it is no certificate.
+ * A summary of a stored certificate, also when its key was accepted under wider limits than today's.
+ * @throws {Error} when it is not a certificate.
  */
 export function summarizeStored(der: Buffer | undefined = Buffer.alloc(0)): CertificateSummary {
   const parsed = parseCertificate(der)
@@ -127,7 +129,7 @@ export function summarizeStored(der: Buffer | undefined = Buffer.alloc(0)): Cert
   return { ...describe(x509), fingerprint: sha256Hex(der) }
 }
 
-/** Reads certificates as they were sent, leaf first. An empty chain is a chain. Stops at the first that is refused. */
+/** Reads certificates in the order sent, leaf first. An empty chain is valid. Stops at the first refused one. */
 export function parseChain(ders: readonly Uint8Array[], limits: ChainLimits = CHAIN_LIMITS): ParsedChain {
   const { maxCertificates, maxBytes } = limits
   if (ders.length > maxCertificates) {
@@ -147,11 +149,11 @@ export function parseChain(ders: readonly Uint8Array[], limits: ChainLimits = CH
 }
 
 /**
- * Looks for a path from the leaf, which comes first, to one of the anchors, over the rest of the chain in any order
- * (RFC 5280 section 6). Trusted: `path` holds the fingerprints from the leaf to the anchor. Not trusted: the obstacle on
- * the way that came furthest; `index` is the certificate in `chain` that it concerns, or the chain's length for an anchor
- * that wasn't sent. An anchor's dates, key and constraints count, its own signature doesn't. The leaf needs a P-256 key,
- * and is never its own anchor. Names are compared byte by byte.
+ * Searches a path from the leaf, which comes first, to one of the anchors, over the rest of the chain in any order (RFC
+ * 5280 section 6). Trusted: `path` holds the fingerprints from the leaf to the anchor. Not trusted: the obstacle on the
+ * path that came furthest; `index` is the certificate in `chain` that it concerns, or the chain's length for an anchor
+ * that wasn't sent. An anchor's dates, key and constraints count, its own signature doesn't. The leaf needs a P-256
+ * key, and is never its own anchor. Names are compared byte by byte.
  */
 export function checkChain({ chain, anchors, at }: CheckInput): ChainVerdict {
   const [leaf] = chain
@@ -160,7 +162,7 @@ export function checkChain({ chain, anchors, at }: CheckInput): ChainVerdict {
   return obstacle === undefined ? findPath(leaf, { chain, anchors, at }) : { isTrusted: false, ...obstacle, index: 0 }
 }
 
-// Our reader first: OpenSSL would also take PEM, and bytes after the certificate.
+// Our reader first: OpenSSL would also accept PEM, and bytes after the certificate.
 function readFields(der: Buffer): CertificateFields | undefined {
   try {
     return readCertificateFields(der)
@@ -196,7 +198,7 @@ function publicKeyOf(x509: X509Certificate): KeyObject | undefined {
   }
 }
 
-// P-256 is told by its one encoding, which also spares node:crypto's slow look at the key's details.
+// P-256 is recognised by its one encoding, which also avoids node:crypto's slow key details.
 const CURVES: Record<string, { keyAlgorithm: KeyAlgorithm; keyBits: number }> = {
   secp384r1: { keyAlgorithm: 'ec-p384', keyBits: 384 },
   secp521r1: { keyAlgorithm: 'ec-p521', keyBits: 521 },
@@ -230,7 +232,8 @@ function describeStranger(bytes: Buffer): string {
   return `${name ?? 'is not one well-formed X.509 certificate'} (DER is expected)`
 }
 
-// OpenSSL escapes C0 controls only. The others steer terminals, and what reorders or hides text misleads whoever reads it.
+// OpenSSL escapes only C0 controls. Other controls affect terminals, and characters that reorder or hide text mislead
+// readers.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 function oneLine(name: string | undefined): string {

@@ -1,11 +1,11 @@
-// Who gets the next connection of a pool. Waiters queue per account and are served in turn, and one account never has all
-// connections: its row locks and its bulk work make its own callers wait, not those of others.
+// Decides which account gets the next connection of a pool. Waiters queue per account and are served in turn, and one
+// account never has all connections: its row locks and bulk work delay its own callers, not those of others.
 
 import { detached } from '#src/platform/context.ts'
 
 export interface Admission {
   /**
-   * Waits until the account may use one more connection. Answers the function that gives it back, to be called once.
+   * Waits until the account may use one more connection. Returns the function that gives it back, to be called once.
    * @throws {Error} after `timeoutMs`, as the pool does when it has no connection.
    */
   enter(account: string): Promise<() => void>
@@ -15,7 +15,7 @@ export interface Admission {
 interface AdmissionOptions {
   /** Connections of the pool. */
   slots: number
-  /** Of them for one account. All but one by default, at least one. */
+  /** How many of them one account may have. All but one by default, at least one. */
   perAccount?: number
   timeoutMs: number
 }
@@ -36,12 +36,12 @@ export function createAdmission({
   timeoutMs,
 }: AdmissionOptions): Admission {
   const accounts = new Map<string, Account>()
-  // Accounts with waiters, in the order of their turns.
+  // Accounts with waiters, in the order in which they are served.
   const turns = new Set<Account>()
   let free = slots
   let waiting = 0
 
-  // At most slots / perAccount accounts are passed over, so a round is short however many wait.
+  // At most slots / perAccount accounts are skipped, so a round is short however many wait.
   function admitNext(): void {
     for (const account of turns) {
       if (free === 0) return
@@ -62,10 +62,10 @@ export function createAdmission({
     free += 1
     account.busy -= 1
     admitNext()
-    forget(name, account)
+    dropIfIdle(name, account)
   }
 
-  function forget(name: string, account: Account): void {
+  function dropIfIdle(name: string, account: Account): void {
     if (account.busy === 0 && account.queue.length === 0) accounts.delete(name)
   }
 
@@ -97,8 +97,8 @@ export function createAdmission({
           entered.queue.splice(entered.queue.indexOf(waiter), 1)
           waiting -= 1
           if (entered.queue.length === 0) turns.delete(entered)
-          forget(name, entered)
-          // The pool's own words: what is made of them (503) is the same.
+          dropIfIdle(name, entered)
+          // The pool's own words, so that the error maps to the same 503.
           reject(new Error(`timeout exceeded when trying to connect: ${timeoutMs} ms in this account's queue`))
         }
         const waiter: Waiter = {

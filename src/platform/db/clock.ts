@@ -1,27 +1,30 @@
-// One clock for all processes: Postgres's. What a process dates, signs or compares must not depend on the machine that it
-// runs on: receivers refuse a signature of ten minutes ago, and a capture of this moment must not lie in the future.
+// One clock for all processes: that of Postgres. Times that a process writes, signs or compares must not depend on its
+// machine: receivers refuse a signature that is ten minutes old, and a capture made now must not lie in the future.
 
 import type { Database } from './database.ts'
 
 export interface Clock {
   now(): Date
-  /** Asks Postgres how far this machine's clock is off. Throws when it can't be asked: then the last answer stays. */
+  /**
+   * Reads from Postgres how far this machine's clock is off. Throws when Postgres does not answer: then the last offset
+   * stays.
+   */
   sync(): Promise<void>
-  /** Asks again every half minute, until `close`. */
+  /** Syncs every half minute, until `close`. */
   keep(): void
   close(): void
 }
 
 interface ClockDeps {
   db: Pick<Database, 'system'>
-  /** Told when the machine's clock was found off, or right again. */
+  /** Called when the machine's clock was found off, or right again. */
   onOffset?: (offsetMs: number) => void
   /** The machine's clock, milliseconds of Unix time. */
   machine?: () => number
 }
 
 const EVERY_MS = 30_000
-// Two clocks that are kept differ by less, and so does what a slow answer makes of equal ones.
+// Two synchronized clocks differ by less, and so does the error that a slow answer adds.
 const TOLERATED_MS = 1_000
 
 export function createClock({ db, onOffset = () => {}, machine = () => Date.now() }: ClockDeps): Clock {
@@ -30,7 +33,7 @@ export function createClock({ db, onOffset = () => {}, machine = () => Date.now(
 
   async function sync(): Promise<void> {
     const asked = await db.system('clock', async (tx) => {
-      // The connection stands: what is timed is the question alone.
+      // The connection is open, so that only the statement is timed.
       await tx.query('SELECT 1')
       const before = machine()
       const [row] = await tx.query<{ ms: number }>(

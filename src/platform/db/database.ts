@@ -1,46 +1,59 @@
-// The two doors. Tenant rows are reached through `tenant`, where row-level security compares both halves of the scope;
-// what has no tenant yet (dispatch, claim, key look-up) goes through `system`, whose role has grants on named columns only.
-// Nothing else opens a transaction, and no query runs outside of one: the login role itself may read nothing.
+// The two roles. Tenant rows are reached through `tenant`, where row-level security compares both halves of the scope.
+// Work that has no tenant yet (dispatch, claim, key look-up) goes through `system`, whose role has grants on named
+// columns only. Nothing else opens a transaction, and no query runs outside of one: the login role itself may read
+// nothing.
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
-import { createFerries } from './ferries.ts'
-import { createPackets, type Packets, type Statement } from './packet.ts'
+import { createPipelines, type Pipelines, type Statement } from './pipeline.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
-export type { Statement } from './packet.ts'
+export type { Statement } from './pipeline.ts'
 
 export { APP_ROLE, SYSTEM_ROLE } from './settings.ts'
 
-/** A transaction. Comes first in every function that touches rows, so that a forgotten one can't compile. */
+/**
+ * A transaction. It is the first parameter of every function that touches rows, so that code without one does not
+ * compile.
+ */
 export interface Tx {
-  /** Runs a fixed statement as a named prepared one (1.4 to 1.7 times a plain parametrised query). */
+  /** Runs a fixed statement as a named prepared one (1.4 to 1.7 times as fast as a plain parametrised query). */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** Runs a statement whose text varies (list filters), without preparing it: each text would stay on the connection. */
+  /**
+   * Runs a statement whose text varies (list filters), without preparing it: each text would stay on the connection.
+   */
   adhoc<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
 export interface Database {
   /**
-   * `isSnapshot: true` reads all of its statements as of one moment, and can only read. `isDurable: false` gives up waiting
-   * for the disk: never for accept or settle.
+   * `isSnapshot: true` makes all of its statements read one moment, and only read. `isDurable: false` does not wait for
+   * the disk at commit: never for accept or settle.
    */
   tenant<R>(
     scope: Scope,
     work: (tx: Tx) => Promise<R>,
     options?: { isSnapshot?: boolean; isDurable?: boolean },
   ): Promise<R>
-  /** `reason` says in the log and in pg_stat_activity why the boundary was crossed. `isDurable: false` gives up
-   * waiting for the disk: right for dispatch and claim, whose loss reconcile repairs; never for accept or settle. */
+  /**
+   * `reason` says in the log and in pg_stat_activity why the tenant boundary was crossed. `isDurable: false` does not
+   * wait for the disk at commit: right for dispatch and claim, whose loss reconcile repairs; never for accept or
+   * settle.
+   */
   system<R>(reason: string, work: (tx: Tx) => Promise<R>, options?: { isDurable?: boolean }): Promise<R>
-  /** One reading statement through the system door, in one round trip: a third of what `system` takes for it. It is asked
-   * for when a connection is free, so that what came meanwhile can be part of it. */
+  /**
+   * One reading statement in the system role, in one round trip: a third of the cost of `system`. `statement` is called
+   * when a connection is free, so that it can include what arrived meanwhile.
+   */
   readSystem<Row>(reason: string, statement: () => Statement): Promise<Row[]>
-  /** Short reading statements through the tenant door, in one round trip; answers the rows of each. Those of one scope that
-   * wait for a connection share it: a slow one would hold up the others. */
+  /**
+   * Short reading statements in the tenant role, in one round trip; returns the rows of each. Statements of one scope
+   * that wait for a connection share it: a slow one would delay the others.
+   */
   readTenant<Rows extends readonly unknown[]>(
     scope: Scope,
     statements: { [Index in keyof Rows]: Statement },
@@ -56,14 +69,17 @@ export interface PoolState {
   waiting: number
 }
 
-/** By the door that they serve. */
+/** By the role that they serve. */
 export type PoolStates = Record<'tenant' | 'system', PoolState>
 
 interface DatabaseOptions {
   url: string
   /** Connections of this process for tenants. 4 by default: eight kinds of processes share Postgres's limit. */
   poolSize?: number
-  /** Those for what has no tenant: key look-ups, readiness, claims, leases. They must not wait behind a tenant's locks. */
+  /**
+   * Connections for work that has no tenant: key look-ups, readiness, claims, leases. They must not wait behind a
+   * tenant's locks.
+   */
   systemPoolSize?: number
   onError?: (error: Error) => void
 }
@@ -72,20 +88,21 @@ interface DatabaseOptions {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-// A process that freezes in mid-transaction (a stopped container, a suspended machine) keeps its row locks for as long as
-// Postgres lets it, and whoever would take over its jobs waits behind them with every connection it has.
+// A process that freezes during a transaction (a stopped container, a suspended machine) keeps its row locks until
+// Postgres ends it. Workers that take over its jobs wait for them with all their connections.
 const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
-  // Of system transactions. Longer than that of tenants, whose locks they may have to wait for.
+  // For system transactions. Longer than for tenants, whose locks they may have to wait for.
   lock_timeout: 3_000,
   statement_timeout: 60_000,
 }
 const CONNECT_TIMEOUT_MS = 5_000
 
-// Of readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last of them.
+// Readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last one.
 const MAX_READERS = 32
-// One is answered here while Postgres works on the other. More of them would carry fewer each, at the price of a transaction.
-const MAX_READS_UNDER_WAY = 2
+// One read is answered here while Postgres works on the other. More at once would carry fewer statements each, at the
+// price of a transaction.
+const MAX_READS_RUNNING = 2
 
 export function createDatabase({
   url,
@@ -106,7 +123,8 @@ export function createDatabase({
       application_name: 'countersign',
     })
     pool.on('error', onError)
-    // A client that is checked out has no listener of the pool's: without one, a cut connection would end the process.
+    // The pool removes its error listener from a client that is checked out: without one, a cut connection would end
+    // the process.
     pool.on('connect', (client) => client.on('error', onError))
     return pool
   }
@@ -135,13 +153,13 @@ export function createDatabase({
       }
     }
 
-  // One span per transaction and none per query: a trace shows how long Postgres took, not what it was asked.
-  const spanned = <R>(door: string, work: () => Promise<R>): Promise<R> =>
+  // One span per transaction and none per query: a trace shows how long Postgres took, not the statements.
+  const spanned = <R>(role: string, work: () => Promise<R>): Promise<R> =>
     inSpan(
-      () => ({ name: `transaction ${door}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
+      () => ({ name: `transaction ${role}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
       work,
     )
-  const packets = createPackets(types)
+  const pipelines = createPipelines(types)
 
   async function transact<R>(
     connect: Connect,
@@ -151,12 +169,12 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      holdPacket(client)
-      // Sent, not waited for: the first statement travels right behind it. Should it fail, whatever follows runs as the
+      corkWrites(client)
+      // Sent without waiting: the first statement follows at once. If it fails, the statements after it run as the
       // login role, which may do nothing, and the failure surfaces before the commit.
-      const begun = packets.ask(client, [begin, settings])
+      const begun = pipelines.ask(client, [begin, settings])
       begun.catch(() => {})
-      const result = await work(transaction(client, packets))
+      const result = await work(transaction(client, pipelines))
       await begun
       await client.query('COMMIT')
       return result
@@ -179,15 +197,15 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      holdPacket(client)
+      corkWrites(client)
       const wanted = [settings, ...statements()]
-      if (packets.areKnown(client, wanted)) return (await packets.ask(client, wanted)).slice(1)
+      if (pipelines.areKnown(client, wanted)) return (await pipelines.ask(client, wanted)).slice(1)
       const [begun, answered, ended] = await Promise.allSettled([
         client.query('BEGIN'),
-        packets.ask(client, wanted),
+        pipelines.ask(client, wanted),
         client.query('COMMIT'),
       ])
-      // Of a transaction that failed, COMMIT is a rollback: only a connection that can't do that serves nobody any more.
+      // COMMIT of a failed transaction is a rollback: only a connection that can't do even that is removed.
       if (ended.status === 'rejected') broken = toError(ended.reason)
       if (begun.status === 'rejected') throw begun.reason
       if (answered.status === 'rejected') throw answered.reason
@@ -198,14 +216,14 @@ export function createDatabase({
     }
   }
 
-  const readShared = createFerries<{ scope: Scope; statements: readonly Statement[] }, unknown[][]>({
+  const readShared = createTransactionBatcher<{ scope: Scope; statements: readonly Statement[] }, unknown[][]>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
     maxSize: MAX_READERS,
-    maxUnderWay: MAX_READS_UNDER_WAY,
-    async run(depart, { scope }) {
+    maxRunning: MAX_READS_RUNNING,
+    async run(take, { scope }) {
       const sizes: number[] = []
       const answers = await read(connectTenant(scope.accountId), tenantSettings(scope, { isReading: true }), () =>
-        depart().flatMap(({ statements }) => {
+        take().flatMap(({ statements }) => {
           sizes.push(statements.length)
           return statements
         }),
@@ -257,23 +275,24 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-// What is sent until the end of this turn leaves together: each write is a system call here and a wake-up there.
-function holdPacket(client: pg.PoolClient): void {
+// Writes until the end of this turn of the event loop are sent together: each one is a system call here and a wake-up
+// there.
+function corkWrites(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
 }
 
-function transaction(client: pg.PoolClient, packets: Packets): Tx {
+function transaction(client: pg.PoolClient, pipelines: Pipelines): Tx {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      holdPacket(client)
-      const [rows = []] = await packets.ask(client, [{ text, values }])
+      corkWrites(client)
+      const [rows = []] = await pipelines.ask(client, [{ text, values }])
       return rows as Row[]
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
-      holdPacket(client)
+      corkWrites(client)
       const result = await client.query(text, [...values])
       return result.rows as Row[]
     },

@@ -1,5 +1,5 @@
-// Postgres for whoever has only npm. Whoever uses the server of a folder holds it; the last holder to leave stops it, and
-// its keeper does when the holders were killed.
+// Postgres for users who have only npm. Every process that uses the server of a folder registers as a holder. The last
+// holder to leave stops the server; when the holders were killed, its watchdog does.
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -8,29 +8,29 @@ import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
 import { type Guard, guardKeeper } from './guard.ts'
 import { hold, whileLocked } from './holders.ts'
-import { folderApart, type Place, settlePlace } from './place.ts'
+import { folderApart, type InstallLayout, settlePlace } from './place.ts'
 import { isKept, type Launch, launch, OWNER, restore, runningPort, stop, url } from './server.ts'
 
 export interface EmbeddedPostgres {
   /** The superuser's connection: migrations only. */
   ownerUrl: string
-  /** Where the data is, for people. */
+  /** The data directory, for messages to people. */
   directory: string
-  /** Whether somebody else had started it. */
+  /** Whether another process had started the server. */
   isJoined: boolean
   /** Resolves with the reason, a sentence for people, when the server died and could not be brought back. */
   lost: Promise<Error>
-  /** Lets go; stops the server when nobody else holds it. */
+  /** Unregisters this process; stops the server when there is no other holder. */
   release(): Promise<void>
 }
 
 interface EmbeddedOptions {
   directory: string
-  /** Database to make when there is none. */
+  /** Database to create when it does not exist. */
   database: string
   /** false: a crash of the machine may lose the data. For tests and throw-away runs. */
   isDurable?: boolean
-  /** A folder that goes with the server: it is removed when the last holder has left, also when that one was killed. */
+  /** A folder that is removed with the server, when the last holder has left or was killed. */
   transient?: string
 }
 
@@ -64,7 +64,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const ownerUrl = url(password, port, options.database)
     guard = guardKeeper({
       isKept: () => isKept(place),
-      // Other holders notice it at the same moment: the first one does it.
+      // Other holders notice the loss at the same moment: the first one restores the server.
       restore: () =>
         whileLocked(holders, async () => {
           if (!isKept(place)) await restore({ ...launching, port })
@@ -79,7 +79,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-async function initialize(place: Place): Promise<string> {
+async function initialize(place: InstallLayout): Promise<string> {
   const passwordFile = join(dirname(place.directory), 'postgres-password')
   const unfinished = join(dirname(place.directory), 'initdb-password')
   if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8')
@@ -87,7 +87,7 @@ async function initialize(place: Place): Promise<string> {
     throw new Error(`${passwordFile} is missing: without it the data in ${place.directory} can't be opened.`)
   }
 
-  // What an interrupted initdb left is worth nothing and would make the next one refuse.
+  // The rest of an interrupted initdb is useless and would make the next one fail.
   rmSync(place.directory, { recursive: true, force: true })
   mkdirSync(place.directory, { recursive: true, mode: 0o700 })
   const password = randomBytes(24).toString('base64url')
@@ -105,7 +105,7 @@ async function initialize(place: Place): Promise<string> {
   return password
 }
 
-function runToEnd(place: Place, command: string, args: string[]): Promise<void> {
+function runToEnd(place: InstallLayout, command: string, args: string[]): Promise<void> {
   return new Promise((done, fail) => {
     const child = spawn(command, args, { ...place.identity, cwd: place.directory, stdio: ['ignore', 'ignore', 'pipe'] })
     let complaint = ''

@@ -1,18 +1,18 @@
-// Watches over the keeper of an embedded server from a process that holds it: a keeper that was killed restarts nothing.
+// Checks the watchdog of an embedded server from a process that holds the server: a killed watchdog restarts nothing.
 
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Guard {
   /** Resolves with the reason when the server could not be brought back; never otherwise. */
   lost: Promise<Error>
-  /** Ends after the check that runs. */
+  /** Ends after the current check. */
   stop(): Promise<void>
 }
 
 interface GuardOptions {
-  /** Whether the keeper runs. Asked all the time: cheap. */
+  /** Whether the watchdog runs. Called often, so it is cheap. */
   isKept(): boolean
-  /** Starts another keeper, and the server where that is gone. */
+  /** Starts another watchdog, and the server if it is gone. */
   restore(): Promise<void>
   checkEveryMs?: number
   /** How often `restore` may fail in a row, with growing pauses between. */
@@ -27,7 +27,7 @@ export function guardKeeper({ isKept, restore, checkEveryMs = CHECK_EVERY_MS, tr
 
   const ended = (async () => {
     for (let failures = 0; !stopping.signal.aborted; ) {
-      // Keeps no process alive.
+      // This timer keeps no process alive.
       await delay(checkEveryMs * 2 ** failures, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
       if (stopping.signal.aborted || isKept()) continue
       try {

@@ -1,5 +1,6 @@
-// Who uses an embedded server: one file per holder, named by its process, changed only under a lock. A process that was
-// killed leaves its file behind; the file names when its process started, so that a later one with the same pid is nobody.
+// The processes that use an embedded server: one file per holder, named by its process, changed only under a lock. A
+// killed process leaves its file behind. The file says when its process started, so that a later process with the same
+// pid does not count as the holder.
 
 import { execFile } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,17 +10,17 @@ import { promisify } from 'node:util'
 
 export interface Holder {
   unlock(): void
-  /** Lets go; runs `whenLast` under the lock when nobody else holds. */
+  /** Unregisters; runs `whenLast` under the lock when there is no other holder. */
   release(whenLast: () => Promise<void>): Promise<void>
 }
 
 const LOCK_DEADLINE_MS = 90_000
-// Whoever breaks a dead process's lock needs milliseconds; one that takes this long died as well.
+// Breaking a dead process's lock takes milliseconds; a process that takes this long died as well.
 const BREAKING_DEADLINE_MS = 10_000
 
 let taken = 0
 
-/** Registers this process and answers with the lock still held, until `unlock`. */
+/** Registers this process, and returns with the lock still held until `unlock`. */
 export async function hold(directory: string): Promise<Holder> {
   mkdirSync(directory, { recursive: true })
   taken += 1
@@ -46,7 +47,7 @@ export async function hold(directory: string): Promise<Holder> {
   }
 }
 
-/** Whether a living process holds. */
+/** Whether a living process is registered as a holder. */
 export async function isHeld(directory: string): Promise<boolean> {
   for (const name of readdirSync(directory)) {
     if (!/^\d+-\d+$/.test(name)) continue
@@ -56,7 +57,7 @@ export async function isHeld(directory: string): Promise<boolean> {
   return false
 }
 
-/** Runs `work` under the lock if nobody holds; false when somebody does. */
+/** Runs `work` under the lock if there is no holder; false when there is one. */
 export async function whenUnheld(directory: string, work: () => Promise<void>): Promise<boolean> {
   const unlock = await lock(directory)
   try {
@@ -78,7 +79,7 @@ export async function whileLocked<Result>(directory: string, work: () => Promise
   }
 }
 
-/** Whether `pid` runs; with `mention`, only when its command line holds that text (pids are used again). */
+/** Whether `pid` runs; with `mention`, only when its command line contains that text (pids are reused). */
 export async function isAlive(pid: number, mention?: string): Promise<boolean> {
   const found = await describe(pid)
   return (
@@ -86,7 +87,7 @@ export async function isAlive(pid: number, mention?: string): Promise<boolean> {
   )
 }
 
-/** Whether any process has this pid. Cheaper than `isAlive`, and blind to a pid that is used again. */
+/** Whether any process has this pid. Cheaper than `isAlive`, and does not detect a reused pid. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
@@ -99,7 +100,7 @@ export function isRunning(pid: number): boolean {
 
 async function lock(directory: string): Promise<() => void> {
   const file = join(directory, 'lock')
-  // Written aside and linked, so that a lock always names its owner.
+  // Written to a separate file and linked, so that a lock always names its owner.
   const claim = join(directory, `claim-${process.pid}-${Math.random().toString(36).slice(2)}`)
   writeFileSync(claim, await describeSelf())
   try {
@@ -118,8 +119,8 @@ async function lock(directory: string): Promise<() => void> {
   throw new Error(`${file} has been held for ${LOCK_DEADLINE_MS / 1000} s: end the process named in it, or delete it.`)
 }
 
-// Of two that find a dead owner, the slower one would delete the lock that the faster one has just taken: one breaks at a
-// time, and looks again first.
+// When two processes find a dead owner, the slower one could delete the lock that the faster one has just taken. So one
+// process breaks the lock at a time, and checks it again first.
 async function breakLock(file: string): Promise<void> {
   const breaking = `${file}-breaking`
   try {
@@ -138,7 +139,7 @@ async function breakLock(file: string): Promise<void> {
 }
 
 interface Found {
-  /** When it started, in words of the system's own. */
+  /** When the process started, in the system's format. */
   started: string
   command: string | undefined
 }
@@ -147,7 +148,7 @@ async function describeSelf(): Promise<string> {
   return `${process.pid} ${(await describe(process.pid))?.started ?? ''}`
 }
 
-/** `text`: what `describeSelf` wrote; undefined when the file is gone, whose owner then can't be asked. */
+/** `text` is what `describeSelf` wrote; undefined when the file is gone, so its owner can't be checked. */
 async function isSameProcess(text: string | undefined): Promise<boolean> {
   if (text === undefined) return true
   const [pid = '', ...started] = text.split(' ')
@@ -155,7 +156,7 @@ async function isSameProcess(text: string | undefined): Promise<boolean> {
   return found !== undefined && found.started === started.join(' ')
 }
 
-/** undefined when no such process runs; one that only waits to be reaped does not run. */
+/** undefined when no such process runs; a zombie does not count as running. */
 async function describe(pid: number): Promise<Found | undefined> {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   if (process.platform === 'linux') return describeByProc(pid)
@@ -172,7 +173,7 @@ async function describe(pid: number): Promise<Found | undefined> {
 
 function describeByProc(pid: number): Found | undefined {
   const stat = readText(`/proc/${pid}/stat`)
-  // The name before the bracket may hold anything; state and start time are the 1st and 20th word after it (proc(5)).
+  // The name in brackets may contain anything; state and start time are the 1st and 20th word after it (proc(5)).
   const words = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state] = words ?? []
   if (words === undefined || state === 'Z' || state === 'X') return undefined

@@ -1,5 +1,5 @@
-// The parent of an embedded server, a process of its own. It ends the server when nobody holds it any more, however the
-// holders ended, and starts it again when it crashed under somebody who does. When the keeper itself is killed, a holder
+// The watchdog: the parent process of an embedded server. It stops the server when no holder is left, however the
+// holders ended, and restarts it when it crashed while a holder is left. When the watchdog itself is killed, a holder
 // starts another one, which adopts the running server (guard.ts).
 
 import { spawn } from 'node:child_process'
@@ -16,22 +16,22 @@ export interface Keeping {
   /** The server's data, and its working directory. */
   directory: string
   holders: string
-  /** Folders that go when the holders were killed: nobody else would ever tidy them up. */
+  /** Folders to remove when the holders were killed: no other process would remove them. */
   leavings: string[]
-  /** The pid of a server that runs already, whose keeper is gone. */
+  /** The pid of a server that still runs after its watchdog died. */
   adopted?: number
 }
 
 const CHECK_MS = 1_000
-// Backends of a killed server hold its shared memory for a moment, and it is refused a restart until they are gone.
+// Backends of a killed server hold its shared memory for a moment; until they are gone a restart fails.
 const RESTART_MS = 500
 const MAX_RESTARTS = 120
 const ADOPTED_CHECK_MS = 250
 
-/** Starts the keeper, which starts the server. `log` is a file descriptor for what both say. */
+/** Starts the watchdog, which starts the server. `log` is a file descriptor for the output of both. */
 export function spawnKeeper(keeping: Keeping, log: number) {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(keeping)], {
-    // Not of our group: Ctrl-C must reach the workers first, so that they can still settle.
+    // In its own process group: Ctrl-C must reach the workers first, so that they can still settle.
     detached: true,
     stdio: ['ignore', log, log],
   })
@@ -46,13 +46,13 @@ async function keep(keeping: Keeping): Promise<number> {
   for (let restarts = 0; ; restarts += 1) {
     const server = restarts === 0 && keeping.adopted !== undefined ? adopt(keeping, keeping.adopted) : start(keeping)
     const { code, isAbandoned } = await watch(server, keeping)
-    // 0: told to end by a holder or by an administrator.
+    // 0: a holder or an administrator stopped it.
     if (code === 0 && !isAbandoned) return 0
     if (isAbandoned || !(await isHeldSurely(keeping.holders))) {
       keeping.leavings.forEach(remove)
       return 0
     }
-    // One that never got ready can't run here, and whoever started it must hear that.
+    // A server that never got ready can't run here, and the process that started it must be told.
     wasReady ||= isReadyNoted(keeping.directory, server.pid)
     if (!wasReady || restarts === MAX_RESTARTS) return code
     await delay(RESTART_MS)
@@ -72,11 +72,11 @@ function start({ command, args, identity, directory }: Keeping): Server {
     server.on('error', () => done(1))
     server.on('exit', (code) => done(code ?? 1))
   })
-  // SIGINT is Postgres's fast shutdown: it rolls back what is open, writes a checkpoint and ends.
+  // SIGINT is Postgres's fast shutdown: it rolls back open transactions, writes a checkpoint and ends.
   return { pid: server.pid ?? 0, ended, end: () => void server.kill('SIGINT') }
 }
 
-// The exit code of a process that is no child can't be had: one that ended in order has removed its file.
+// Only a parent can read an exit code. A server that stopped in order has removed its pid file.
 function adopt({ directory }: Keeping, pid: number): Server {
   const ended = (async () => {
     while (await isAlive(pid, directory)) await delay(ADOPTED_CHECK_MS)
@@ -86,19 +86,19 @@ function adopt({ directory }: Keeping, pid: number): Server {
     try {
       process.kill(pid, 'SIGINT')
     } catch {
-      // It has ended by itself.
+      // The server has already stopped.
     }
   }
   return { pid, ended, end }
 }
 
-/** Waits for the server's end, and brings it about when nobody holds the server any more. */
+/** Waits for the server's end, and stops it when no holder is left. */
 async function watch(server: Server, { holders }: Keeping): Promise<{ code: number; isAbandoned: boolean }> {
   let isAbandoned = false
   const timer = setInterval(async () => {
     if (isAbandoned || (await isHeldSurely(holders))) return
     isAbandoned = true
-    // The lock is held to the end, so that a start of this moment finds the server either running or gone.
+    // The lock is held to the end, so that a concurrent start finds the server either running or gone.
     const hasEnded = await whenUnheld(holders, async () => {
       server.end()
       await server.ended
@@ -113,7 +113,7 @@ async function watch(server: Server, { holders }: Keeping): Promise<{ code: numb
   return { code, isAbandoned }
 }
 
-// A crashed server leaves its file, and in it the state that it had reached.
+// A crashed server leaves its pid file, which records the state that it had reached.
 function isReadyNoted(directory: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')

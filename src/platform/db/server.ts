@@ -1,4 +1,4 @@
-// One embedded server as processes: is it up, start it under a keeper, bring it back, stop it.
+// The processes of one embedded server: check it, start it under a watchdog, restore it, stop it.
 
 import type { ChildProcess } from 'node:child_process'
 import {
@@ -18,10 +18,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { isAlive, isRunning } from './holders.ts'
 import { type Keeping, spawnKeeper } from './keeper.ts'
-import type { Place } from './place.ts'
+import type { InstallLayout } from './place.ts'
 
 export interface Launch {
-  place: Place
+  place: InstallLayout
   password: string
   isDurable: boolean
   holders: string
@@ -32,16 +32,16 @@ export interface Launch {
 
 /** The superuser. */
 export const OWNER = 'postgres'
-// A process has 4 connections for tenants, 2 for the system and BullMQ's 2 to 3, few of them busy at once; eight kinds of
-// processes, some scaled, two deployments sharing one server.
+// A process has 4 connections for tenants, 2 for the system and 2 to 3 for BullMQ, few of them busy at once; there are
+// eight kinds of processes, some scaled, and two deployments may share one server.
 const MAX_CONNECTIONS = 200
-// Counted from the last sign of life: replaying a long log after a crash may take minutes.
+// Counted from the last sign of progress: replaying a long log after a crash may take minutes.
 const SILENCE_DEADLINE_MS = 60_000
 const TRANSIENT_REFUSAL_MS = 30_000
 const MAX_LOG_BYTES = 20_000_000
 
-/** The port of the live server, waiting while it still recovers; undefined when a dead one left its file behind. */
-export async function runningPort(place: Place, password: string): Promise<number | undefined> {
+/** The port of the live server; waits while it still recovers. undefined when a dead server left its file behind. */
+export async function runningPort(place: InstallLayout, password: string): Promise<number | undefined> {
   const pidFile = join(place.directory, 'postmaster.pid')
   while (existsSync(pidFile)) {
     const [pidLine, , , portLine] = readFileSync(pidFile, 'utf8').split('\n')
@@ -51,7 +51,7 @@ export async function runningPort(place: Place, password: string): Promise<numbe
       return undefined
     }
     const port = Number(portLine)
-    // Its starter may have been killed before it had written the port.
+    // Its starter may have been killed before it wrote the port.
     if (port > 0) {
       if (await untilReady(url(password, port, 'postgres'), () => !existsSync(pidFile))) return port
       if (existsSync(pidFile))
@@ -62,7 +62,10 @@ export async function runningPort(place: Place, password: string): Promise<numbe
   return undefined
 }
 
-/** Starts another keeper, and the server where that is gone: at its old port, which is in the addresses of all who hold it. */
+/**
+ * Starts another watchdog, and the server if it is gone: at its old port, which its holders' connection addresses
+ * contain.
+ */
 export async function restore(launching: Launch & { port: number }): Promise<void> {
   const { place, password } = launching
   const running = await runningPort(place, password)
@@ -80,7 +83,7 @@ function keepRunning(launching: Launch, port: number): void {
   }
 }
 
-function startKeeper(keeping: Keeping, place: Place, log: number): ChildProcess {
+function startKeeper(keeping: Keeping, place: InstallLayout, log: number): ChildProcess {
   const keeper = spawnKeeper(keeping, log)
   writeFileSync(keeperFile(place), String(keeper.pid))
   return keeper
@@ -93,8 +96,8 @@ function keepingOf({ place, isDurable, holders, leavings }: Launch, port: number
 }
 
 /**
- * Starts the server under a keeper, and answers its port.
- * @throws {Error} with a sentence for people when it does not come up.
+ * Starts the server under a watchdog, and returns its port.
+ * @throws {Error} with a sentence for people when the server does not start.
  */
 export async function launch(launching: Launch): Promise<number> {
   const { place, password } = launching
@@ -114,7 +117,8 @@ export async function launch(launching: Launch): Promise<number> {
       }
       if (await untilReady(url(password, port, 'postgres'), () => hasEnded)) return port
       const reason = lastReason(log, spoken)
-      // Backends of a killed server hold its memory for a moment, and a port may be taken before Postgres gets it.
+      // Backends of a killed server hold its memory for a moment, and another process may take the port before
+      // Postgres.
       const isPassing = /shared memory block|address already in use|could not create any TCP\/IP sockets/i.test(reason)
       if (!isPassing || Date.now() > deadline) {
         throw new Error(`Embedded Postgres did not start${reason && `: ${reason}`} (its log: ${file})`)
@@ -141,7 +145,7 @@ function settings(isDurable: boolean): string[] {
     // Bulk settles write whole pages after each checkpoint: fewer, larger checkpoints write less.
     max_wal_size: '2GB',
     log_min_messages: 'warning',
-    // Most of the time it has nothing to do: two of its processes would look five times a second whether that has changed.
+    // The server is idle most of the time: with the defaults two of its processes would wake up five times a second.
     wal_writer_delay: '1s',
     bgwriter_delay: '1s',
   }
@@ -166,11 +170,11 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
   return false
 }
 
-export async function stop(place: Place): Promise<void> {
+export async function stop(place: InstallLayout): Promise<void> {
   const pidFile = join(place.directory, 'postmaster.pid')
   const pid = postmasterPid(place)
-  // SIGINT is Postgres's fast shutdown: roll back what is open, write a checkpoint, end. SIGQUIT after that loses nothing
-  // committed either, but the next start replays the log.
+  // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
+  // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 5_000],
@@ -186,20 +190,20 @@ export async function stop(place: Place): Promise<void> {
   rmSync(keeperFile(place), { force: true })
 }
 
-function postmasterPid(place: Place): number {
+function postmasterPid(place: InstallLayout): number {
   return Number(readText(join(place.directory, 'postmaster.pid'))?.split('\n')[0])
 }
 
-function logFile(place: Place): string {
+function logFile(place: InstallLayout): string {
   return join(dirname(place.directory), 'postgres.log')
 }
 
-/** Whether its keeper runs. */
-export function isKept(place: Place): boolean {
+/** Whether its watchdog runs. */
+export function isKept(place: InstallLayout): boolean {
   return isRunning(Number(readText(keeperFile(place))))
 }
 
-function keeperFile(place: Place): string {
+function keeperFile(place: InstallLayout): string {
   return join(dirname(place.directory), 'keeper')
 }
 

@@ -1,7 +1,7 @@
-// What each transaction says of itself: its role, its scope, and how long it waits for locks.
+// The settings of each transaction: its role, its scope, and its lock timeout.
 
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Statement } from './packet.ts'
+import type { Statement } from './pipeline.ts'
 
 export const APP_ROLE = 'countersign_app'
 export const SYSTEM_ROLE = 'countersign_system'
@@ -9,14 +9,15 @@ export const SYSTEM_ROLE = 'countersign_system'
 export const BEGIN: Statement = { text: 'BEGIN', values: [] }
 export const BEGIN_SNAPSHOT: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] }
 
-// Whoever waits for a row keeps a connection that others of the account need. Shorter than a caller's patience, long enough
-// for every transaction that holds rows for a few statements; what is not had by then is tried again (503, or `defer`).
+// A transaction that waits for a row keeps a connection that others of the account need. Shorter than a caller's
+// patience, long enough for every transaction that holds rows for a few statements. After it the work is tried again
+// (503, or `defer`).
 const TENANT_LOCK_TIMEOUT_MS = 900
 
 const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
-// They travel with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to whoever gets
-// the connection next.
+// Sent with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to the next user
+// of the connection.
 export function tenantSettings(
   { accountId, environment }: Scope,
   { isReading = false, isDurable = true } = {},
@@ -30,7 +31,8 @@ export function tenantSettings(
 
 export function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
   return {
-    // Of a backlog that was empty when statistics were taken the planner reads all, again and again, once it has filled.
+    // If the backlog was empty when statistics were taken, the planner would read all of it each time once it has
+    // filled.
     text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
        set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
     values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],

@@ -1,5 +1,5 @@
-// Reads request bodies of strangers: never more than the limit in memory, never slower than the pace, and a refusal
-// leaves the connection able to carry its own answer.
+// Reads request bodies of strangers: never more in memory than the limit, never slower than the minimum rate. After a
+// refusal the connection can still carry the answer.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -9,15 +9,21 @@ import type { LongStrings } from './long-strings.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
-/** RFC 8259 9 lets a parser limit depth. No shape of ours comes near; a recursive reader would fall at some thousands. */
+/**
+ * RFC 8259 9 lets a parser limit depth. Our shapes stay far below; a recursive reader would overflow at some thousands.
+ */
 const MAX_DEPTH = 32
 
-/** Commas in a body, a bound on its values. A schema reports every one that is wrong, and the thread that serves
- * everybody makes half a million findings (a megabyte of `[1,1,1,...]`) in 0.8 s. */
+/**
+ * Commas in a body, as a bound on its values. A schema reports every wrong value, and half a million findings (a
+ * megabyte of `[1,1,1,...]`) block the event loop for 0.8 s.
+ */
 export const DEFAULT_BODY_VALUES = 2_000
 
-/** Of a body whose long strings were taken out. The longest manifest of a video has 2.5 MB; what is parsed, checked and hashed in one
- * go holds up everybody. */
+/**
+ * Bytes of a body without its long strings. The longest manifest of a video has 2.5 MB. The body is parsed, checked and
+ * hashed in one go, which blocks every other request.
+ */
 export const MAX_REST_BYTES = 3 * 1024 * 1024
 
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
@@ -28,7 +34,7 @@ export interface Pace {
 
 export const DEFAULT_PACE: Pace = { windowMs: 10_000, minBytes: 10 * 1024 }
 
-/** What JSON bodies may hold in memory at once, all requests together. */
+/** Memory that JSON bodies may hold at once, over all requests. */
 export interface Budget {
   take(bytes: number): boolean
   give(bytes: number): void
@@ -41,7 +47,7 @@ export interface JsonBodyLimits extends JsonLimits {
 export interface BodyOptions {
   maxBytes: number
   pace: Pace
-  /** Sees what arrives, before the reader: who owns a chunk may write into it. */
+  /** Gets each chunk before the reader: the owner of a chunk may write into it. */
   tap?: { chunk(bytes: Buffer): void; end(): void } | undefined
 }
 
@@ -89,9 +95,9 @@ export function hasBody(req: IncomingMessage): boolean {
 }
 
 /**
- * The body as a stream of its own. Destroying it does not touch the socket; it fails with a Failure (`payload_too_large`,
+ * The body as a separate stream. Destroying it does not touch the socket. It fails with a Failure (`payload_too_large`,
  * `request_timeout`), or with ECONNRESET when the client went away.
- * @throws {Failure} `payload_too_large` when Content-Length alone says so, before a byte is read.
+ * @throws {Failure} `payload_too_large` when Content-Length alone shows it, before a byte is read.
  */
 export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, pace, tap }: BodyOptions): Readable {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -127,14 +133,14 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
     if (!req.complete) body.destroy(Object.assign(new Error('the client went away'), { code: 'ECONNRESET' }))
   }
   const timer = setInterval(() => {
-    // A pause is our own doing (a slow disk), and no reason to blame the sender.
+    // A pause is ours (a slow disk), and the sender is not at fault.
     if (!wasPaused && received - judged < pace.minBytes) body.destroy(tooSlow(pace))
     judged = received
     wasPaused = req.isPaused()
   }, pace.windowMs)
 
   if (req.destroyed && !req.complete) onClose()
-  // An aborted request emits an error of its own; the close that follows says what we need.
+  // An aborted request also emits its own error; the close event that follows is enough.
   req.on('error', () => {})
   req.on('data', onData).once('end', onEnd).once('close', onClose)
   return body
@@ -142,7 +148,7 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
 
 /**
  * Reads and parses a JSON body.
- * @returns the value and how many bytes it still holds of the budget, to be given back at the end of the request.
+ * @returns the value, and how many bytes of the budget it still holds, to be released at the end of the request.
  * @throws {Failure} `payload_too_large`, `request_timeout`, `invalid_json`, `invalid_request`, `service_unavailable`.
  */
 export async function readJson(
@@ -172,7 +178,7 @@ export async function readJson(
 }
 
 /**
- * What a stranger may say in JSON, in a body, a line or an element of one: `parseJson`, a bound on its values, no U+0000.
+ * Parses the JSON of a stranger, in a body, a line or an element of one: `parseJson`, a bound on its values, no U+0000.
  * @throws {Failure} as `parseJson`; `invalid_request` with one of the codes `too_many_values`, `invalid_character`.
  */
 export function parseJsonBody(bytes: Buffer, { maxValues, ...limits }: JsonBodyLimits): Json {
@@ -201,7 +207,7 @@ function checkValues(bytes: Buffer, maxValues: number): void {
   }
 }
 
-// Postgres stores U+0000 neither in text nor in jsonb: without this it would be an error of ours and not of the caller's.
+// Postgres stores U+0000 neither in text nor in jsonb: without this check it would be our error and not the caller's.
 function checkCharacters(value: Json): void {
   const errors: FieldError[] = []
   const walk = (node: Json, pointer: string): void => {
@@ -212,7 +218,7 @@ function checkCharacters(value: Json): void {
       node.forEach((item, index) => void walk(item, `${pointer}/${index}`))
     } else if (node !== null && typeof node === 'object') {
       for (const [key, item] of Object.entries(node)) {
-        // A pointer that held it could not be stored either.
+        // A pointer that contains it could not be stored either.
         if (key.includes('\0')) errors.push({ pointer, code: 'invalid_character', detail: 'has a name with U+0000' })
         else walk(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
       }

@@ -1,17 +1,19 @@
-// Who calls, and whether they may. A key says everything: account, environment, scopes; no field of a request adds to it.
-// Order (each step reveals nothing of the next): key -> environment of the path's ids -> scope -> account-bearing.
+// Who calls, and whether they may. The key alone decides: account, environment, scopes; no field of a request adds to
+// it. Order (no step reveals anything about the next): key -> environment of the path's ids -> scope ->
+// account-bearing.
 
 import type { IncomingMessage } from 'node:http'
+import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import type { Caller, KeyScope, Plan, Route } from './endpoint.ts'
+import type { Caller, Route } from './endpoint.ts'
 
-/** What the store knows of a key, alive or not. */
+/** What the database knows of a key, valid or not. */
 export interface KeyRow {
   keyId: string
   accountId: string
   environment: Environment
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   plan: Plan
   expiresAt: Date | undefined
@@ -20,9 +22,9 @@ export interface KeyRow {
 
 export type FindKey = (rawKey: string) => Promise<KeyRow | undefined>
 
-// Ours have 41 characters; a configured key may have others.
+// Our keys have 41 characters; a configured key may be longer.
 const MAX_KEY_LENGTH = 256
-// RFC 6750 2.1, wider: whatever is printable is looked up, and not found.
+// RFC 6750 2.1, wider: every printable value is looked up, and not found.
 const BEARER = /^bearer +([\x21-\x7e]+)$/i
 const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
@@ -81,8 +83,8 @@ export function authorize(
 }
 
 /**
- * Every place where a key may stand is read, also repeated headers: a proxy in front may heed another one than we would.
- * Exported for tests.
+ * Reads every place where a key may stand, including repeated headers: a proxy in front may use a different one than we
+ * would. Exported for tests.
  */
 export function readKey(req: Pick<IncomingMessage, 'headersDistinct'>): string {
   const keys = new Set<string>()

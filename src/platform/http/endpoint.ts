@@ -1,24 +1,23 @@
-// A route is data: method, path, who may call it, its shapes and statuses. The same object guards the request, guards the
-// response (an undeclared column can't leak) and writes the OpenAPI document.
+// A route is data: method, path, who may call it, its schemas and statuses. The same object guards the request, guards
+// the response (an undeclared column can't leak) and writes the OpenAPI document.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
+import type { GrantableScope, KeyScope, Plan } from '#src/catalogue/access.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Budget, Pace } from './body.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
 import { runRoute } from './run.ts'
 
-export type KeyScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'intent' | 'screen'
-export type Plan = 'developer' | 'growth' | 'enterprise'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who calls: the scope of the key's own row, never anything the request says. */
+/** The caller: the scope of the key's own row, never anything that the request says. */
 export interface Caller extends Scope {
   keyId: string
   /** `all` (sandbox keys only) satisfies every scope. */
-  scopes: readonly (KeyScope | 'all')[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   plan: Plan
 }
@@ -27,26 +26,28 @@ export interface PublicRequest<P, Q, B> {
   params: P
   query: Q
   body: B
-  /** The raw body, bounded by `maxBodyBytes` and guarded against trickling; only where `rawBody` is declared. Destroying
-   * it leaves the connection able to carry the answer. */
+  /**
+   * The raw body, bounded by `maxBodyBytes` and by the minimum rate; only where `rawBody` is declared. After destroying
+   * it the connection can still carry the answer.
+   */
   stream: Readable
   header(name: string): string | undefined
   requestId: string
   /** Aborted when the client goes away before it has its answer. */
   signal: AbortSignal
-  /** The bytes of a member in base64 that the schema has accepted; where `inlineBytes` is declared, also of a long one. */
+  /** The bytes of a base64 member that the schema has accepted; where `inlineBytes` is declared, also of a long one. */
   bytesOf(base64: string): InlineBytes
 }
 
 export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
   caller: Caller
-  /** For `once`; only where the route has a replay, and the request an Idempotency-Key. */
+  /** For `once`; only where the route has a replay and the request has an Idempotency-Key. */
   idempotencyKey: IdempotencyKey | undefined
 }
 
 declare const REPLY: unique symbol
 
-/** Made by `reply()` only, so that a body that happens to have a `status` is never taken for one. */
+/** Made by `reply()` only, so that a body that happens to have a `status` is never mistaken for one. */
 export interface Reply<V> {
   status: number
   body: V
@@ -54,7 +55,7 @@ export interface Reply<V> {
   readonly [REPLY]: true
 }
 
-/** Sent as it comes; Content-Type is the declared one unless `headers` names another. */
+/** Sent unchanged; Content-Type is the declared one unless `headers` names another. */
 export interface StreamReply {
   status: number
   stream: Readable
@@ -65,7 +66,10 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   method: Method
   /** Koa style: `/v1/media/:id`. Without `params` every path parameter is a plain string. */
   path: Path
-  /** Names the operation in the OpenAPI document, and the function of a generated client: a verb first, and never changed. */
+  /**
+   * Names the operation in the OpenAPI document and the function of a generated client: it starts with a verb and never
+   * changes.
+   */
   operationId: string
   tag: string
   summary: string
@@ -74,17 +78,22 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   query?: Q
   /** JSON. A schema that accepts `undefined` makes the body optional. */
   body?: B
-  /** Counts for JSON and for raw bodies. 1 MiB when absent. */
+  /** For JSON and for raw bodies. 1 MiB when absent. */
   maxBodyBytes?: number
-  /** Of a JSON body. 2,000 when absent. */
+  /** For a JSON body. 2,000 when absent. */
   maxBodyValues?: number
-  /** Pointer of a member in base64 that may be megabytes long: it is decoded while it arrives, and `bytesOf` gives it. */
+  /**
+   * Pointer of a base64 member that may be megabytes long: it is decoded while it arrives, and `bytesOf` returns it.
+   */
   inlineBytes?: string
-  /** Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and tells its Idempotency-Key. */
+  /**
+   * Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and reports the digest to its
+   * Idempotency-Key.
+   */
   rawBody?: { contentTypes: string[]; isHashed?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */
   view: V
-  /** All that may be sent; the first is what a bare return value is sent with. */
+  /** All statuses that may be sent; a bare return value is sent with the first. */
   status: number[]
   /** The handler may answer a StreamReply. */
   streams?: { contentType: string }
@@ -97,21 +106,21 @@ export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec
 }
 
 export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V> {
-  /** Why nobody has to say who they are. */
+  /** Why the route needs no key. */
   public: string
 }
 
-/** A route with its types erased: what app.ts mounts, openapi.ts describes and the house tests walk. */
+/** A route with its types erased: app.ts mounts it, openapi.ts describes it and the house tests check it. */
 export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
   scope?: KeyScope
   needsAccountKey?: true
   public?: string
-  /** Heeds the header Idempotency-Key. */
+  /** Supports the header Idempotency-Key. */
   isIdempotent: boolean
   handle(exchange: Exchange): Promise<Answer>
 }
 
-/** One request on its way through a route, as the app hands it over. */
+/** One request to a route, as the app passes it. */
 export interface Exchange {
   req: IncomingMessage
   res: ServerResponse
@@ -145,8 +154,9 @@ type NoQuery = Record<string, never>
 
 /**
  * A route that needs a key with `scope`.
- * @param replay Shows what an earlier request with the same Idempotency-Key has made, as it is now; `subject` is what
- * the domain said to `once`, `status` what the first was answered, as the replay is. Every route that changes something has one.
+ * @param replay Shows the current state of what an earlier request with the same Idempotency-Key made. `subject` is
+ * what the domain passed to `once`; `status` is the status of the first answer and of the replay. Every route that
+ * changes something has one.
  */
 export function endpoint<
   const Path extends string,
@@ -186,7 +196,7 @@ export function publicEndpoint<
 
 const replies = new WeakSet<object>()
 
-/** An answer with another status than the first declared one, or with headers. */
+/** An answer with a status other than the first declared one, or with headers. */
 export function reply<V>(status: number, body: V, headers: Record<string, string> = {}): Reply<V> {
   const made = { status, body, headers } as Reply<V>
   replies.add(made)
@@ -197,13 +207,13 @@ export function isReply(value: unknown): value is Reply<unknown> {
   return typeof value === 'object' && value !== null && replies.has(value)
 }
 
-/** What handlers look like once the schemas have done their work at the edge. */
+/** The types of handlers after the schemas have parsed the request. */
 export interface Handlers {
   handler(request: Request<unknown, unknown, unknown>): Promise<unknown>
   replay?(request: Request<unknown, unknown, unknown>, subject: string, status: number): Promise<unknown>
 }
 
-// The schemas prove at run time what the generics promised at compile time, so the erased calls are safe.
+// The schemas check at run time what the generics state at compile time, so the erased calls are safe.
 function buildRoute(spec: { query?: ObjectSchema }, handler: unknown, replay?: unknown): Route {
   const route = {
     ...spec,

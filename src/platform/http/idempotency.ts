@@ -1,6 +1,7 @@
-// Idempotency-Key: a client that lost an answer sends its request again, and nothing happens twice. The proof is a row in
-// the transaction of the effect, so that neither is ever there without the other. It says which rows the effect made and
-// not what was answered: a replay shows what became of them, and a secret that is shown once stays unshown.
+// Idempotency-Key: a client that lost an answer sends its request again, and the effect happens once. The proof is a
+// row in the transaction of the effect, so that neither exists without the other. The row says which rows the effect
+// made and not what was answered: a replay shows their current state, and a secret that is shown once is not shown
+// again.
 
 import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
@@ -8,42 +9,48 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Parsed } from './validate.ts'
 
-/** What a handler hands on to its domain, for `once`. One key is another one on another route, account or environment. */
+/**
+ * What a handler passes to its domain, for `once`. The same key on another route, account or environment is a different
+ * key.
+ */
 export interface IdempotencyKey {
   scope: Scope
   /** Method and pattern, such as `POST /v1/media`. */
   route: string
   /** SHA-256 of the key. */
   digest: Buffer
-  /** What is kept as the status of success in the transaction of the effect: of routes that may wait, that of not waiting. */
+  /**
+   * The status of success that the effect's transaction stores. For routes that may wait, it is the status without
+   * waiting.
+   */
   status: number
-  /** Set when the effect was there already and doing it again was the replay: see `again`. */
+  /** Set when the effect existed already and repeating the work was the replay: see `again`. */
   isReplayed: boolean
   /** SHA-256 of method, path and body; undefined while the body has not been read to its end. */
   fingerprint(): Buffer | undefined
-  /** Says what the body is: SHA-256 of its canonical form, or of its bytes where it is streamed. */
+  /** Sets the digest of the body: SHA-256 of its canonical form, or of its bytes where it is streamed. */
   bodyIs(digest: Buffer): void
 }
 
-/** What a key did. */
+/** The effect of a key. */
 export interface Effect {
   fingerprint: Buffer
-  /** What the first request was answered, and every replay is. */
+  /** The status of the first answer and of every replay. */
   status: number
-  /** As the route spells it; null when doing it again is the replay. */
+  /** In the route's own format; null when repeating the work is the replay. */
   subject: string | null
 }
 
 export type FindEffect = (key: IdempotencyKey) => Promise<Effect | undefined>
 
-/** Notes that the first request is answered another status than the effect was kept with. */
+/** Stores the status of the first answer when it differs from the one stored with the effect. */
 export type KeepStatus = (key: IdempotencyKey, status: number) => Promise<void>
 
 const MAX_KEY_LENGTH = 255
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 const RETRY_AFTER_SECONDS = '1'
 
-/** The header as a value, undefined when it is not there, or what is wrong with it. */
+/** The header's value, undefined when it is absent, or what is wrong with it. */
 export function parseIdempotencyKey(header: string | undefined): Parsed<string | undefined> {
   if (header === undefined) return { ok: true, value: undefined }
   if (header.length <= MAX_KEY_LENGTH && VISIBLE_ASCII.test(header)) return { ok: true, value: header }
@@ -71,12 +78,12 @@ export function createIdempotencyKey(
 }
 
 /**
- * Does `work` unless the key has done it before. The first thing of its transaction, or the first after locks that `work`
- * needs, so that a repeat finds out before it does anything.
+ * Does `work` unless the key has done it before. Call it first in its transaction, or first after the locks that `work`
+ * needs, so that a repeat is detected before it does anything.
  * @param key Undefined when the request has none: then this is `work` and nothing else.
  * @param subjectOf How the route's replay finds what was made.
- * @throws {Failure} `idempotency_in_progress`, which the endpoint turns into the replay when the effect is there by then;
- * `idempotency_key_reused`; and what `work` throws, of which nothing is kept.
+ * @throws {Failure} `idempotency_in_progress`, which the endpoint turns into the replay when the effect exists by then;
+ * `idempotency_key_reused`; and what `work` throws, after which nothing is stored.
  */
 export async function once<R>(
   tx: Tx,
@@ -91,7 +98,10 @@ export async function once<R>(
   return made
 }
 
-/** For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`. */
+/**
+ * For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`
+ * does.
+ */
 export async function again<R>(tx: Tx, key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<R>): Promise<R> {
   if (key === undefined) return work(tx)
   key.isReplayed = await isKnown(tx, key)
@@ -100,7 +110,7 @@ export async function again<R>(tx: Tx, key: IdempotencyKey | undefined, work: (t
   return made
 }
 
-/** @throws {Failure} `idempotency_key_reused` when the effect is that of another request. */
+/** @throws {Failure} `idempotency_key_reused` when the effect belongs to another request. */
 export function checkSameRequest(key: IdempotencyKey, effect: Pick<Effect, 'fingerprint'>): void {
   if (key.fingerprint()?.equals(effect.fingerprint)) return
   throw new Failure(
@@ -113,7 +123,7 @@ export function createFindEffect(db: Pick<Database, 'tenant'>): FindEffect {
   return (key) => db.tenant(key.scope, (tx) => findEffect(tx, key))
 }
 
-/** Gives up waiting for the disk: what a crash of Postgres forgets is a 200, and the replay then says 202 with the same state. */
+/** Does not wait for the disk. A crash of Postgres may lose a 200; the replay then says 202 with the same state. */
 export function createKeepStatus(db: Pick<Database, 'tenant'>): KeepStatus {
   return async (key, status) => {
     const update = (tx: Tx) =>
@@ -129,8 +139,8 @@ export function createKeepStatus(db: Pick<Database, 'tenant'>): KeepStatus {
 // Small steps: a delete of a million rows at once would hold its snapshot for minutes.
 const STEP = 5_000
 
-/** Forgets keys a day after their effect. Answers how many. */
-export async function forgetIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
+/** Deletes keys a day after their effect. Returns how many. */
+export async function purgeIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>
       tx.query(
@@ -153,7 +163,7 @@ function inProgress(): Failure {
   })
 }
 
-/** Takes the key for the rest of the transaction, and says whether it has done something before. */
+/** Locks the key for the rest of the transaction, and says whether it has had an effect before. */
 async function isKnown(tx: Tx, key: IdempotencyKey): Promise<boolean> {
   const [row] = await tx.query<{ isMine: boolean; fingerprint: Buffer | null }>(
     `SELECT pg_try_advisory_xact_lock($3::bigint) AS "isMine",
@@ -186,11 +196,12 @@ async function insertEffect(tx: Tx, key: IdempotencyKey, subject: string | null)
      ON CONFLICT ON CONSTRAINT idempotency_keys_pkey DO NOTHING RETURNING 1`,
     [accountId, environment, key.digest, key.route, fingerprint, key.status, subject],
   )
-  // Its statement began before the other's commit and took the lock after it: what this transaction did must not stay.
+  // The statement began before the other transaction's commit and took the lock after it: this transaction must roll
+  // back.
   if (inserted.length === 0) throw inProgress()
 }
 
-// By SHA-256: a hash that can be steered would let one account hold up another's keys.
+// By SHA-256: with a hash that can be steered, one account could block another's keys.
 function lockOf({ scope, route, digest }: IdempotencyKey): string {
   const name = JSON.stringify(['idempotency', scope.accountId, scope.environment, route, digest.toString('hex')])
   return sha256(name).readBigInt64BE().toString()

@@ -5,27 +5,27 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { App } from './server.ts'
 
-/** Resolves when the part is well. Its name is what `/health/ready` shows. */
+/** Resolves when the part is healthy. `/health/ready` shows its name. */
 export type Check = (signal: AbortSignal) => Promise<unknown>
 
 interface InternalDeps {
   checks: Record<string, Check>
   registry: Registry
   onFailedCheck?: (name: string, error: unknown) => void
-  /** The process is on its way out: whoever chooses between several should choose another. */
+  /** The process is stopping: a load balancer should choose another one. */
   isStopping?: () => boolean
   /** Answers everything below its path, in any method. */
   board?: { path: string; answer(req: IncomingMessage, res: ServerResponse): Promise<void> }
-  /** Names besides addresses and localhost that a request may ask for. */
+  /** Host names that a request may use besides addresses and localhost. */
   hosts?: readonly string[]
-  /** A check that takes longer has failed: a load balancer asks every few seconds. */
+  /** A check that takes longer has failed: a load balancer probes every few seconds. */
   checkTimeoutMs?: number
 }
 
 /**
- * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or `{status:'stopping'}`.
- * `GET /metrics`: Prometheus text. The board below its own path. 421 where Host is a name that is not allowed. Give it to
- * `listen`.
+ * `GET /health/ready`: 200 `{status:'ready'}`, or 503 `{status:'unavailable', failed:[names]}` or
+ * `{status:'stopping'}`. `GET /metrics`: Prometheus text. The board is below its own path. 421 where Host is a name
+ * that is not allowed. Pass the app to `listen`.
  */
 export function createInternalApp({
   checks,
@@ -78,8 +78,8 @@ export function createInternalApp({
   }
 }
 
-// A web page whose name was made to point here (DNS rebinding) asks under its own name. An address can't be made to point
-// anywhere else.
+// In DNS rebinding, a web page's name is made to point here, and its requests carry that name. An address can't be made
+// to point elsewhere.
 function isAllowedHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
   const host = header?.toLowerCase().replace(/:\d{1,5}$/, '') ?? ''
   const name = host.replace(/\.$/, '')

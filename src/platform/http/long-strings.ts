@@ -1,11 +1,11 @@
-// A photo inside of JSON is one string of megabytes. Reading it like the rest of a body (UTF-8, grammar, schema, canonical form, hash)
-// holds up the event loop for half a second. So long strings are taken out of the body while it arrives, piece by piece, decoded
-// from base64, and what is left is small. In their place stands a token that no caller can guess.
+// A photo inside of JSON is one string of megabytes. Reading it like the other members (UTF-8, grammar, schema,
+// canonical form, hash) blocks the event loop for half a second. So long strings are taken out of the body piece by
+// piece while it arrives, and decoded from base64. A token that no caller can guess takes the place of each.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 
-/** Strings of so many bytes are taken out: no member that is not media may be so long. */
+/** Strings of this many bytes or more are taken out: no member other than media may be so long. */
 export const LONG_STRING_BYTES = 64 * 1024
 
 /** Bytes that came as base64 in a JSON string. */
@@ -19,18 +19,19 @@ export interface LongString extends InlineBytes {
 }
 
 export interface LongStrings {
-  /** Takes in the next bytes of a body. Answers how many bytes are left of the body so far, long strings aside. */
+  /** Takes the next bytes of a body. Returns how many bytes the body has so far without its long strings. */
   push(chunk: Buffer): number
-  /** What is left of the body, with a token in place of each long string. */
+  /** The body without its long strings, with a token in place of each. */
   end(): Buffer
-  /** Where in the body a byte of what is left stood. */
+  /** The offset in the original body of a byte of the shortened one. */
   offsetOf(offset: number): number
   /**
-   * The value of what is left: the token stays at `pointer`, for `taken`; a string that is no base64 becomes one that is none
-   * either, and a long string elsewhere becomes one that is longer than any other member may be.
+   * The parsed value of the shortened body. The token stays at `pointer`, for `taken`. A string there that is not
+   * base64 becomes one that is not base64 either, and a long string elsewhere becomes one that is longer than any other
+   * member may be.
    */
   place(value: Json, pointer: string): Json
-  /** By token: what was taken out. */
+  /** What was taken out, by token. */
   taken: ReadonlyMap<string, LongString>
 }
 
@@ -38,7 +39,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const NO_BASE64 = '*'
 const TOO_LONG = 'x'.repeat(LONG_STRING_BYTES)
-// A name is never media. Findings cut it off.
+// A member's name is never media. Findings cut it short.
 const LONG_NAME = 'x'.repeat(1_024)
 
 export function createLongStrings(): LongStrings {
@@ -47,9 +48,9 @@ export function createLongStrings(): LongStrings {
   const cuts: { at: number; removed: number }[] = []
   const found = new Map<string, LongString | undefined>()
   const taken = new Map<string, LongString>()
-  // The string that the last chunk ended in: its bytes so far, or their decoder once it is long.
+  // The string in which the last chunk ended: its bytes so far, or their decoder once it is long.
   let open: { pieces: Buffer[]; bytes: number; decoder: Base64Decoder | undefined } | undefined
-  // Whether an odd number of backslashes stood at the end of the last chunk.
+  // Whether the last chunk ended with an odd number of backslashes.
   let isEscaped = false
 
   function keep(bytes: Buffer): void {
@@ -103,7 +104,7 @@ export function createLongStrings(): LongStrings {
             at = close + 1
             continue
           }
-          // It is long, or goes on in the next chunk and may be.
+          // It is long, or it continues in the next chunk and may become long.
           keep(chunk.subarray(from, at))
           open = { pieces: [], bytes: 0, decoder: undefined }
           from = at
@@ -138,7 +139,7 @@ export function decodeBase64(base64: string): InlineBytes {
   return { byteLength: bytes.byteLength, pieces: [bytes] }
 }
 
-// The built-in search has no price per byte and one per call, which hostile quotes would multiply.
+// The built-in search costs nothing per byte but has a price per call, which hostile quotes would multiply.
 const NEAR_BYTES = 64
 
 function indexOfQuote(chunk: Buffer, at: number): number {
@@ -147,7 +148,7 @@ function indexOfQuote(chunk: Buffer, at: number): number {
   return near === chunk.length ? -1 : chunk.indexOf(QUOTE, near)
 }
 
-// The first quote from `at` on that no backslash escapes.
+// The first quote from `at` that no backslash escapes.
 function closingQuote(chunk: Buffer, at: number, isEscaped: boolean): number {
   for (let quote = indexOfQuote(chunk, at); quote !== -1; quote = indexOfQuote(chunk, quote + 1)) {
     if (!endsEscaped(chunk, at, quote, isEscaped)) return quote
@@ -155,7 +156,7 @@ function closingQuote(chunk: Buffer, at: number, isEscaped: boolean): number {
   return -1
 }
 
-// Whether the byte at `end` is escaped, in a string that has the bytes from `at` on. Each backslash is looked at once: the run
+// Whether the byte at `end` is escaped, in a string whose bytes start at `at`. Each backslash is read once: the run
 // before a quote ends at it.
 function endsEscaped(bytes: Buffer, at: number, end: number, isEscapedBefore: boolean): boolean {
   let start = end
@@ -185,8 +186,8 @@ interface Base64Decoder {
   end(): LongString | undefined
 }
 
-// An escape that the next bytes continue. Of the escapes only those of "+", "/" and "=" can be in base64 (some libraries write them
-// so), and a backslash never is: what looks incomplete may be passed on.
+// An escape that the next bytes continue. Base64 can contain only the escapes of "+", "/" and "=" (some libraries write
+// them so), and never a backslash: an escape that looks incomplete may be passed on.
 const CUT_ESCAPE = /\\(?:u[0-9a-fA-F]{0,3})?$/
 const LONGEST_CUT = 5
 
@@ -199,7 +200,7 @@ function createBase64Decoder(): Base64Decoder {
 
   function decode(text: string, padding: number): void {
     const piece = Buffer.from(text, 'base64')
-    // The decoder skips what it does not know, and knows base64url.
+    // The decoder skips characters that it does not know, and accepts base64url.
     if (piece.length !== (text.length / 4) * 3 - padding || text.includes('-') || text.includes('_')) isValid = false
     pieces.push(piece)
     hash.update(piece)
@@ -218,7 +219,7 @@ function createBase64Decoder(): Base64Decoder {
         text = whole ?? ''
       }
       const whole = text.length - (text.length % 4)
-      // The last four may hold the padding, which is known at the end.
+      // The last four may contain the padding, which is known only at the end.
       const now = Math.max(0, whole === text.length ? whole - 4 : whole)
       if (isValid) decode(text.slice(0, now), 0)
       rest = text.slice(now) + cut

@@ -1,4 +1,4 @@
-// Bodies of one JSON value per line, read as they arrive: what is held is one line, whatever the body's size.
+// Bodies of one JSON value per line, read as they arrive: one line is in memory, whatever the body's size.
 
 import type { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
@@ -16,7 +16,7 @@ export interface LineLimits {
 }
 
 /**
- * Splits a body into the lines that hold something.
+ * Splits a body into its non-empty lines.
  * @throws {Failure} `payload_too_large` after `maxLines` lines; and whatever the stream fails with.
  */
 export async function* readLines(stream: Readable, { maxLines, maxLineBytes }: LineLimits): AsyncGenerator<Line, void> {
@@ -27,7 +27,7 @@ export async function* readLines(stream: Readable, { maxLines, maxLineBytes }: L
 
   function take(part: Buffer): void {
     held += part.length
-    // What is over the limit is counted, not kept.
+    // Bytes over the limit are counted, not kept.
     if (held <= maxLineBytes) parts.push(part)
     else parts = []
   }

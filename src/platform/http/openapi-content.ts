@@ -1,10 +1,10 @@
-// What goes into an operation and what comes out of it, for the OpenAPI document.
+// The requests and answers of an operation, for the OpenAPI document.
 
 import type { Route } from './endpoint.ts'
 import type { Note, RawContent } from './openapi.ts'
 import { type Components, type Direction, hoist, isNever, propertiesOf, type Schema } from './openapi-schema.ts'
 
-/** Where an operation is described. `name` is its operationId as a type's name. */
+/** Where an operation is described. `name` is its operationId as a type name. */
 export interface OperationPlace {
   name: string
   schemas: Components
@@ -18,8 +18,8 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows what the first has made as it is ' +
-    'now, and is marked by Idempotent-Replayed: true.',
+    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
+    'state of what the first request made, and is marked by Idempotent-Replayed: true.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 
@@ -90,7 +90,7 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { description: 'What If-None-Match names is what there is.', headers: { ETag: TEXT } }
+  const unchanged = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: TEXT } }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 
@@ -99,7 +99,7 @@ function parameterOf(name: string, place: 'path' | 'query', schema: Schema, requ
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }
 }
 
-// OpenAPI 3.1 knows no stream of values: a text, whose lines are described in words and by what one of them is.
+// OpenAPI 3.1 has no stream of values: it is declared as text, and the description and the schema of one line say more.
 function describeRaw(
   { schema, isLines, examples }: RawContent,
   io: Direction,

@@ -1,5 +1,5 @@
-// What can go wrong, for the OpenAPI document: the codes that each operation can answer, one response per status, with an
-// example per code.
+// Errors in the OpenAPI document: the codes that each operation can answer, one response per status, with an example
+// per code.
 
 import { z } from 'zod'
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
@@ -13,7 +13,7 @@ const EXAMPLE_REQUEST_ID = 'req_01m7x7k0kweezv2g6agvqmrk2v'
 const ACCESS = ['authentication_required', 'invalid_api_key', 'api_key_revoked', 'api_key_expired'] as const
 const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
 
-/** The codes that a route can answer, in the order of the table. `more`: what only its handler knows. */
+/** The codes that a route can answer, in the order of the table. `more`: codes that only its handler knows. */
 export function problemCodes(route: Route, more: readonly FailureCode[] = []): FailureCode[] {
   const codes = new Set<FailureCode>(['internal_error', 'service_unavailable', ...more])
   const add = (...some: readonly FailureCode[]) => {
@@ -21,18 +21,18 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   }
   if (route.public === undefined) add(...ACCESS, 'insufficient_scope')
   if (route.needsAccountKey) add('account_key_required')
-  // A parameter that is not declared is refused, except by public pages and files.
+  // An undeclared parameter is refused, except by public pages and files.
   if (route.public === undefined || route.streams === undefined) add('invalid_request')
   if (route.path.includes(':'))
     add('not_found', ...(route.public === undefined ? (['environment_mismatch'] as const) : []))
   if (route.body !== undefined || route.rawBody !== undefined) add(...BODY)
   if (takesJson(route)) add('invalid_json')
-  // A repeat shows what the first has made, which may be gone by then.
+  // A repeat shows what the first request made, which may be deleted by then.
   if (route.isIdempotent) add('idempotency_in_progress', 'idempotency_key_reused', 'not_found')
   return (Object.keys(FAILURES) as FailureCode[]).filter((code) => codes.has(code))
 }
 
-/** The responses of an operation, and the components that they refer to: operations with the same codes share them. */
+/** The responses of an operation, and the components that they refer to. Operations with the same codes share them. */
 export function problemReferences(codes: readonly FailureCode[], responses: Components, baseUrl: string): Schema {
   const statuses = [...new Set(codes.map((code) => FAILURES[code].status))].sort((a, b) => a - b)
   return Object.fromEntries(
@@ -82,24 +82,24 @@ export function problemView(baseUrl: string) {
         .array(z.string())
         .optional()
         .describe('With `invalid_state_transition`: the states from which it is possible, or that are possible.'),
-      state: z.string().optional().describe('With `invalid_state_transition`: the state that there is.'),
-      version: z.number().int().optional().describe('With a `version` that has passed: the one that there is.'),
+      state: z.string().optional().describe('With `invalid_state_transition`: the current state.'),
+      version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
       case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
-      accepted: z.number().int().optional().describe('Of a batch of which no line can be accepted: 0.'),
+      accepted: z.number().int().optional().describe('With a batch in which no line can be accepted: 0.'),
       rejected: z
         .array(rejectedLineView)
         .optional()
-        .describe('Of such a batch: its lines, and what is wrong with each.'),
+        .describe('With such a batch: its lines, and what is wrong with each.'),
       errors: z.array(fieldErrorView).optional().describe('Every finding at once.'),
     })
-    .meta({ id: 'Problem', description: 'RFC 9457. Some codes carry members of their own.' })
+    .meta({ id: 'Problem', description: 'RFC 9457. Some codes carry their own members.' })
 }
 
 function takesJson({ body, rawBody }: Route): boolean {
   return body !== undefined || rawBody?.contentTypes.includes('application/json') === true
 }
 
-// `Problem401` has every code of its status; another set of codes names them.
+// `Problem401` has every code of its status; a response with fewer codes has them in its name.
 function responseName(status: number, codes: readonly FailureCode[]): string {
   const all = (Object.keys(FAILURES) as FailureCode[]).filter((code) => FAILURES[code].status === status)
   return all.length === codes.length ? `Problem${status}` : `Problem${status}${codes.map(pascalOf).join('')}`

@@ -1,5 +1,5 @@
-// Schemas of ours as JSON Schema 2020-12 inside of an OpenAPI document. A schema with an `id` (`.meta({ id: 'Claim' })`) is one
-// component wherever it is used; what has none takes the name of where it is used, or stands in place.
+// Our schemas as JSON Schema 2020-12 in an OpenAPI document. A schema with an `id` (`.meta({ id: 'Claim' })`) is one
+// component wherever it is used. One without takes its name from the place of use, or is written in place.
 
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -10,13 +10,13 @@ export type Direction = 'input' | 'output'
 
 const COMPONENT = '#/components/schemas/'
 const DEFINITION = '#/$defs/'
-// zod's own names, for schemas that refer to themselves without having an id.
+// Names that zod makes for schemas that refer to themselves without having an id.
 const UNNAMED = /^__schema\d+$/
 const DEFINITION_OF = /^\{"\$ref":"#\/\$defs\/(__schema\d+)"\}$/
 
 /**
- * Puts a schema among the components, and answers the reference to it.
- * @param name Of the component where the schema has no id of its own.
+ * Adds a schema to the components, and returns the reference to it.
+ * @param name The component's name where the schema has no id.
  */
 export function hoist(
   schema: z.ZodType,
@@ -29,7 +29,7 @@ export function hoist(
   return { $ref: `${COMPONENT}${name}` }
 }
 
-/** The members of an object's schema, each in place; those that have an id are referred to. */
+/** The members of an object's schema, each in place; members that have an id are references. */
 export function propertiesOf(
   schema: z.ZodObject | undefined,
   io: Direction,
@@ -44,7 +44,7 @@ export function isNever(schema: z.ZodType): boolean {
   return schema instanceof z.ZodNever
 }
 
-// The schema is described as the member of another, so that its own id is honoured like any other.
+// The schema is described as the member of another, so that its own id takes effect like any other.
 function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: string; schemas: Components }): Schema {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
@@ -52,7 +52,7 @@ function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: s
     unrepresentable: 'any',
     override: ({ jsonSchema }) => adapt(jsonSchema, io),
   })
-  // A schema that refers to itself is a definition too: its name is the one that was asked for.
+  // A schema that refers to itself is a definition too: it gets the requested name.
   const own = DEFINITION_OF.exec(JSON.stringify(properties?.root))?.[1]
   const rename = (key: string) => {
     if (!UNNAMED.test(key)) return key
@@ -73,17 +73,17 @@ function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: s
 }
 
 function adapt(jsonSchema: z.core.JSONSchema.BaseSchema, io: Direction): void {
-  // Answers may gain fields within v1, so that no client may be told to refuse them.
+  // Answers may gain fields within v1, so clients must not be told to refuse them.
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-  // Of ours it speaks of TypeScript; in OpenAPI it would say that no request may carry it.
+  // In our schemas readOnly is about TypeScript; in OpenAPI it would mean that no request may carry the member.
   delete jsonSchema.readOnly
-  // The format says it as well, and Swagger UI falls over an encoding that it does not know.
+  // The format says the same, and Swagger UI fails on an encoding that it does not know.
   if (jsonSchema.contentEncoding === 'base64url') delete jsonSchema.contentEncoding
-  // zod's pattern for times fills half a screen and says what the format says.
+  // zod's pattern for times fills half a screen and repeats the format.
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
 }
 
-// Two schemas under one name would make one of them a lie: a schema that reads and writes differently needs two.
+// Two different schemas under one name are an error: a schema whose input and output differ needs two names.
 function add(schemas: Components, name: string, schema: Schema): void {
   const known = schemas[name]
   if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas have the name ${name}`)

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, written from the route table: what it says of a route is what guards the route. Prose and
+// The OpenAPI 3.1 document, written from the route table: the objects that guard a route also describe it. Prose and
 // examples, which guard nothing, come from outside as notes.
 
 import type { z } from 'zod'
@@ -9,23 +9,25 @@ import { addProblemSchema, problemCodes, problemReferences } from './openapi-pro
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
 import { SERVICE_VERSION } from './respond.ts'
 
-/** What a reader wants to know of an operation beyond what guards it. Texts are CommonMark, in which `{base_url}` stands
- * for the public address. */
+/**
+ * What a reader needs to know of an operation besides its guards. Texts are CommonMark, in which `{base_url}` is
+ * replaced by the public address.
+ */
 export interface Note {
   description: string
-  /** Request headers that the handler heeds. */
+  /** Request headers that the handler reads. */
   headers?: Record<string, string>
   /** Named examples of the JSON body. */
   examples?: Record<string, unknown>
-  /** What is in a raw body, by its content type. */
+  /** The content of a raw body, by its content type. */
   bodies?: Record<string, RawContent>
   /** By status. */
   answers?: Record<number, AnswerNote>
-  /** Problems that only the handler knows of. */
+  /** Problems that only the handler knows. */
   problems?: readonly FailureCode[]
 }
 
-/** `schema` is that of the value, or with `isLines` that of each line (NDJSON). */
+/** `schema` is that of the whole content, or with `isLines` that of each line (NDJSON). */
 export interface RawContent {
   schema: z.ZodType
   isLines?: true
@@ -186,7 +188,7 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-// By name: where a component is first met changes with every route.
+// Sorted by name: the order in which components are first used changes with every route.
 function sorted(components: Components): Components {
   return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,5 +1,5 @@
-// Lists: newest first, a keyset on the id, and cursors that nobody but us can make. A cursor is bound to what it was made
-// for (route, account, environment, filters): elsewhere it would silently skip rows.
+// Lists: newest first, a keyset on the id, and cursors that only we can make. A cursor is bound to what it was made for
+// (route, account, environment, filters): elsewhere it would silently skip rows.
 
 import { createHmac, hkdfSync } from 'node:crypto'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ export const listQuery = {
     .regex(/^(?:[1-9][0-9]?|100)$/, 'must be a whole number from 1 to 100')
     .transform(Number)
     .default(20)
-    // A query is text; what a client generator should see is the number in it.
+    // A query is text; a client generator should see the number in it.
     .meta({
       description: 'How many to answer; 20 when absent.',
       type: 'integer',
@@ -35,7 +35,7 @@ export interface Page<Row> {
   next_cursor: string | null
 }
 
-/** What a cursor is good for. `query` is the parsed query as it is; cursor, limit and include don't count. */
+/** What a cursor is valid for. `query` is the parsed query; cursor, limit and include don't count. */
 export interface Binding {
   /** Unique per list, such as `GET /v1/claims`. */
   route: string
@@ -49,7 +49,7 @@ export interface Pager {
    * @throws {Failure} `invalid_request` at `?cursor` when it was tampered with or made for something else.
    */
   decode(cursor: string | undefined, binding: Binding): string | undefined
-  /** `rows` are up to `limit + 1`, newest first: the one too many says that there is more. */
+  /** `rows` are up to `limit + 1`, newest first: one row more than the limit means that there is a next page. */
   page<Row>(rows: Row[], limit: number, idOf: (row: Row) => string, binding: Binding): Page<Row>
 }
 
@@ -82,7 +82,8 @@ export function createPager({ key }: { key: Uint8Array }): Pager {
       if (cursor === undefined) return undefined
       const bytes = Buffer.from(cursor, 'base64url')
       const id = bytes.subarray(MAC_BYTES).toString('utf8')
-      // Buffer.from skips what is not base64url: without the comparison one cursor would have many spellings.
+      // Buffer.from skips characters that are not base64url: without the comparison one cursor would have many
+      // spellings.
       const isWhole = bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor
       if (!isWhole || !isEqualBytes(bytes.subarray(0, MAC_BYTES), sign(id, binding))) {
         throw invalidField(

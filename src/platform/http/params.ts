@@ -1,5 +1,6 @@
-// Path parameters as the OpenAPI document describes them. The pattern tells readers and generators which paths there are, and
-// that `/v1/claims/attest` is none of `/v1/claims/{id}`; what is no id is refused by `checkId`, which says what an id looks like.
+// Path parameters in the OpenAPI document. The pattern tells readers and generators which paths exist, and that
+// `/v1/claims/attest` is not one of `/v1/claims/{id}`. `checkId` refuses a wrong id, and its message describes a right
+// one.
 
 import { z } from 'zod'
 import type { ScopedType } from '#src/platform/ids.ts'
@@ -12,7 +13,7 @@ export function idParam(type: ScopedType) {
   })
 }
 
-/** Of a path whose one parameter is `:id`. */
+/** For a path whose only parameter is `:id`. */
 export function idParams(type: ScopedType) {
   return z.object({ id: idParam(type) })
 }

@@ -1,4 +1,4 @@
-// RFC 7240: the Prefer request header, as far as we heed it, and what a caller who waited is answered.
+// RFC 7240: the part of the Prefer request header that we support, and the answer to a caller that waited.
 
 import { z } from 'zod'
 import { type Reply, reply } from './endpoint.ts'
@@ -14,23 +14,23 @@ export const waitQuery = z
   .regex(/^[0-9]{1,2}$/, WAIT)
   .transform(Number)
   .refine((value) => value <= MAX_WAIT_SECONDS, WAIT)
-  // A query is text; what a client generator should see is the number in it.
+  // A query is text; a client generator should see the number in it.
   .meta({ type: 'integer', minimum: 0, maximum: MAX_WAIT_SECONDS, pattern: undefined })
 
 export interface Preference {
   waitSeconds: number
-  /** Value for `Preference-Applied` (RFC 7240 3); absent when the caller stated nothing that we understood. */
+  /** Value for `Preference-Applied` (RFC 7240 3); absent when the caller sent no preference that we support. */
   applied?: string
 }
 
 // RFC 7240 2: preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] ). Sticky, so that each character is
-// looked at once whatever a stranger sends.
+// read once, whatever a stranger sends.
 const PREFERENCE = /\s*([!#$%&'*+\-.^_`|~0-9a-z]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|[!#$%&'*+\-.^_`|~0-9a-z]+))?/iy
 const REST = /(?:[^",]|"(?:[^"\\]|\\.)*")*/y
 
 /**
- * How long the caller wants to wait for a queued result. `wait=N` in seconds (RFC 7240 4.3), at most
- * {@link MAX_WAIT_SECONDS}; a header that is malformed or says nothing of it means {@link DEFAULT_WAIT_SECONDS}.
+ * How long the caller wants to wait for a queued result. `wait=N` in seconds (RFC 7240 4.3), at most {@link
+ * MAX_WAIT_SECONDS}; a header that is malformed or has no `wait` means {@link DEFAULT_WAIT_SECONDS}.
  */
 export function parsePrefer(header: string | undefined): Preference {
   const wait = header === undefined ? undefined : findPreference(header, 'wait')
@@ -40,9 +40,9 @@ export function parsePrefer(header: string | undefined): Preference {
 }
 
 /**
- * 200 with what has ended, or 202 with where and when to ask for what is still queued.
- * @param applied What was heeded of the header Prefer.
- * @param status Of a replay: what the first answer had, whatever has become of its subject since.
+ * 200 with a finished result, or 202 with where and when to ask for a queued one.
+ * @param applied What was applied of the header Prefer.
+ * @param status For a replay: the status of the first answer, whatever the state of its subject now.
  */
 export function replyWaited<V>(
   view: V,
@@ -56,7 +56,7 @@ export function replyWaited<V>(
     isQueued: boolean
     location: string
     applied?: string | undefined
-    /** What a client should leave between two looks at something that waits in a queue. */
+    /** Seconds that a client should leave between two reads of something that waits in a queue. */
     retryAfterSeconds: number
     status?: number | undefined
   },
@@ -67,7 +67,7 @@ export function replyWaited<V>(
   return reply(status, view, headers)
 }
 
-// RFC 7240 2: of a preference that is stated more than once, the first counts.
+// RFC 7240 2: if a preference occurs more than once, the first counts.
 function findPreference(header: string, name: string): string | undefined {
   let at = 0
   while (at < header.length) {

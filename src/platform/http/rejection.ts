@@ -1,4 +1,4 @@
-// One finding, and the findings of one line, wherever an answer has them.
+// The schemas of one finding, and of the findings of one line, for every answer that has them.
 
 import { z } from 'zod'
 

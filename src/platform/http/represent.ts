@@ -1,5 +1,5 @@
-// The last look at an answer before it is sent: whether the caller has it already (conditional GET), and whether it pays to
-// send it smaller. Bodies carry weak entity tags: one state has several encodings, and a strong tag would tell them apart.
+// The last step before an answer is sent: conditional GET (does the caller have it already) and compression. Bodies
+// carry weak entity tags: one state has several encodings, and a strong tag would tell them apart.
 
 import type { IncomingMessage } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
@@ -18,18 +18,20 @@ import type { Answer } from './endpoint.ts'
 
 type Coding = 'br' | 'gzip'
 
-// Below this a packet is a packet, and the work is for nothing.
+// A smaller body fits one TCP segment anyway, so compressing it gains nothing.
 const MIN_BYTES = 1024
-// Up to here it takes a fifth of a millisecond at most; the way to another thread and back takes as long.
+// Up to this size compression takes a fifth of a millisecond at most; moving it to another thread and back takes as
+// long.
 const MAX_SYNC_BYTES = 32 * 1024
-// The fastest ones. JSON of ours is ids, digests and signatures: better ones take three times as long for a few percent.
+// The fastest settings. Our JSON is ids, digests and signatures: better settings take three times as long for a few
+// percent.
 const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 1, [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT } }
 const GZIP = { level: 1 }
-// Photos and videos are compressed by themselves.
+// Photos and videos are compressed already.
 const COMPRESSIBLE = /^(?:text\/|application\/(?:[a-z.-]+\+)?json\b|application\/x-ndjson\b)/
 const ABOUT_THE_BODY = ['Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition', 'Content-Encoding']
 
-/** What is sent of an answer, on the request's own terms. */
+/** The representation of an answer that the request's headers ask for. */
 export async function represent(req: IncomingMessage, answer: Answer): Promise<Answer> {
   const isRead = req.method === 'GET' || req.method === 'HEAD'
   if (isRead && answer.status === 200 && 'text' in answer) {
@@ -43,8 +45,8 @@ export async function represent(req: IncomingMessage, answer: Answer): Promise<A
 }
 
 /**
- * RFC 9110 12.5.3: what the header allows of what we can, by its weights; brotli among equals, which is the faster one here
- * and makes less of it. Undefined where the body goes as it is. Exported for tests.
+ * RFC 9110 12.5.3: the coding that the header allows and we support, by its weights. Among equals brotli, which is
+ * faster here and compresses better. Undefined where the body is sent unencoded. Exported for tests.
  */
 export function chooseCoding(header: string | string[] | undefined): Coding | undefined {
   if (header === undefined) return undefined
@@ -60,7 +62,7 @@ export function chooseCoding(header: string | string[] | undefined): Coding | un
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined
 }
 
-// RFC 9110 13.1.2: tags are compared weakly, and `*` is whatever there is.
+// RFC 9110 13.1.2: tags are compared weakly, and `*` matches any current representation.
 function isUnchanged(condition: string | undefined, { status, headers }: Answer): boolean {
   if (condition === undefined || headers.ETag === undefined || (status !== 200 && status !== 206)) return false
   if (condition.trim() === '*') return true
@@ -102,13 +104,13 @@ function encodeAside(text: string | Buffer, coding: Coding): Promise<Buffer> {
   return coding === 'br' ? brotliAside(text, BROTLI) : gzipAside(text, GZIP)
 }
 
-// Flushed after each piece: who reads results while they come must not wait for a window to fill.
+// Flushed after each piece: a client that reads results as they arrive must not wait until a window is full.
 function encodeStream(stream: Readable, coding: Coding): Readable {
   const encoder =
     coding === 'br'
       ? createBrotliCompress({ ...BROTLI, flush: zlib.BROTLI_OPERATION_FLUSH })
       : createGzip({ ...GZIP, flush: zlib.Z_SYNC_FLUSH })
-  // An error of either is the encoder's, where whoever sends it looks.
+  // An error of either stream surfaces on the encoder, whose reader handles it.
   pipeline(stream, encoder, () => {})
   return encoder
 }

@@ -1,12 +1,12 @@
-// Everything that goes wrong ends here as one shape: RFC 9457 problem+json with a stable code. `detail` is for the caller;
-// causes and stacks stay in the log.
+// Turns every error into one format: RFC 9457 problem+json with a stable code. `detail` is for the caller; causes and
+// stacks stay in the log.
 
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { isLockTimeout, isUnavailable } from '#src/platform/unavailable.ts'
 
 export const SERVICE_VERSION = '2026-11-01'
 
-/** Seconds. Long enough for a Postgres restart to be over, short enough that nobody notices two of them. */
+/** Seconds. Long enough for a Postgres restart, short enough that a caller hardly notices two of them. */
 const RETRY_AFTER = '2'
 
 export interface Problem {
@@ -16,8 +16,8 @@ export interface Problem {
 }
 
 /**
- * What a caller is told of an error. Failures speak for themselves; a store that can't be reached is
- * `service_unavailable`; the rest is `internal_error`, and the caller of this function logs it.
+ * What a caller is told of an error. A Failure is returned unchanged; a store that can't be reached is
+ * `service_unavailable`; any other error is `internal_error`, and the caller of this function logs it.
  */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
@@ -65,13 +65,13 @@ export function problemType(baseUrl: string, code: FailureCode): string {
   return `${baseUrl}/docs/errors#${code}`
 }
 
-/** Sent with every answer. A route's own headers win, so that a public document may be cached. */
+/** Sent with every answer. A route's own headers override them, so that a public document may be cached. */
 export function commonHeaders(requestId: string, path: string): Record<string, string> {
   const headers: Record<string, string> = {
     'Request-Id': requestId,
     'Service-Version': SERVICE_VERSION,
     'X-Content-Type-Options': 'nosniff',
-    // Uploaded media is served from this origin: whatever a browser makes of it, it may load and run nothing.
+    // Uploaded media is served from this origin: a browser that renders it may load and run nothing.
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   }
   if (path.startsWith('/v1/')) headers['Cache-Control'] = 'no-store'

@@ -1,5 +1,5 @@
-// The steps of every request, in the order that decides what a caller learns: who, may they, what do they say, then the
-// feature, then its answer through the declared view.
+// The steps of every request, in an order that decides what a caller learns: authentication, authorization, validation,
+// then the feature, then its answer through the declared view.
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -42,7 +42,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
     if (!query.ok || !key.ok) throw findingsOf(query, key)
     const tap = key.value === undefined || route.rawBody.isHashed ? undefined : createHashTap(key.value)
     const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace, tap })
-    // A refusal may come before anyone reads it; its error then belongs to nobody.
+    // A refusal may come before the stream has a reader; the stream's error then has no handler.
     stream.on('error', () => {})
     try {
       const request = requestOf(exchange, caller, {
@@ -71,7 +71,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
   }
 }
 
-// Whatever a repeated request runs into on its way, first of all it is the one that was done before.
+// If the request is a repeat, the replay takes precedence over every error on the way.
 async function answerOnce(
   route: Route,
   { handler, replay }: Handlers,
@@ -82,7 +82,7 @@ async function answerOnce(
   try {
     const answer = answerOf(route, await handler(request))
     if (key !== undefined && replay !== undefined && answer.status !== key.status) {
-      // Failing is no failure of the request, whose effect is there: a replay then says less than it could.
+      // If this fails, the request has still succeeded: a replay then only has the older status.
       await keepStatus?.(key, answer.status).catch(() => {})
     }
     if (route.method !== 'GET') failpoint('web:answering')
@@ -135,7 +135,7 @@ interface Said {
   taken?: LongStrings['taken'] | undefined
 }
 
-// A public route's handler has no `caller` in its type, and finds none here.
+// The handler of a public route has no `caller` in its type, and gets none here.
 function requestOf(
   { req, res, requestId }: Exchange,
   caller: Caller | undefined,
@@ -155,7 +155,7 @@ function requestOf(
       if (stream === undefined) throw new Error('only a route that declares rawBody has a stream')
       return stream
     },
-    // Most handlers wait for nothing, and an AbortController per request is not free.
+    // Most handlers never wait, and an AbortController per request costs time.
     get signal() {
       signal ??= signalOf(res)
       return signal
@@ -179,13 +179,13 @@ function signalOf(res: Exchange['res']): AbortSignal {
   return controller.signal
 }
 
-// What a path's own pattern can't express (a chunk's index) names no resource when it is wrong.
+// A parameter that the path's pattern can't check (a chunk's index) names no resource when it is wrong.
 function parseParams(route: Route, params: Record<string, string>): unknown {
   const hasNul = Object.values(params).some((value) => value.includes('\0'))
   const parsed = route.params === undefined ? undefined : route.params.safeParse(params)
   if (hasNul || parsed?.success === false) {
     const names = [...new Set(parsed?.error?.issues.map(({ path }) => String(path[0])) ?? [])]
-    const where = names.length === 0 ? '' : `: look at its ${names.join(', ')}`
+    const where = names.length === 0 ? '' : `: check its ${names.join(', ')}`
     throw new Failure('not_found', `There is nothing at this address${where}.`)
   }
   return parsed === undefined ? params : parsed.data
@@ -216,7 +216,7 @@ async function readBody(
   }
 }
 
-// What stands for a long string is another token each time.
+// The token that replaces a long string is different each time.
 function canonicalText(json: Json, taken: LongStrings['taken'] = new Map()): string {
   let text = canonicalize(json)
   for (const [token, { sha256: digest }] of taken) text = text.replace(token, `sha256:${digest.toString('hex')}`)
@@ -252,7 +252,7 @@ function answerOf(route: Route, returned: unknown): Answer {
   }
 }
 
-// A caller may keep what it read, and ask each time whether it is still so: see represent.ts.
+// A caller may store what it read, and must revalidate it each time: see represent.ts.
 function cachingOf(route: Route, status: number): Record<string, string> {
   return route.method === 'GET' && route.public === undefined && status === 200
     ? { 'Cache-Control': 'private, no-cache' }

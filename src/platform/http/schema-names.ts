@@ -1,8 +1,8 @@
-// Which members a schema knows at a place, so that a refusal of an unknown one can name them.
+// The member names that a schema has at a path, so that the refusal of an unknown name can list them.
 
 import { z } from 'zod'
 
-/** Empty where nothing is known of the place, or where any name may stand. */
+/** Empty where the path is unknown, or where any name is allowed. */
 export function knownNames(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   const [next, ...rest] = path
   if (next === undefined) return [...new Set(objectsOf(schema).flatMap((one) => Object.keys(one.shape)))]

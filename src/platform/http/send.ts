@@ -1,5 +1,5 @@
-// Writes an answer. The hard case is an answer to a request that is still being sent (a refused upload): closing at once
-// would reset the connection and take the answer with it, so we answer, keep discarding for a while, and then close.
+// Writes an answer. The hard case is an answer to a request that is still being sent (a refused upload). Closing at
+// once would reset the connection and lose the answer, so we answer, discard input for a while, and then close.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -7,13 +7,13 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Answer } from './endpoint.ts'
 
-// As long as a client needs to notice an early answer; discarding costs us bandwidth only.
+// As long as a client needs to notice an early answer; discarding costs only bandwidth.
 const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 2_000
 
 /**
- * Sends an answer to its end, and keeps its headers as its own; never rejects because the client went away.
- * @throws what a streamed body threw; the connection is cut then, so that nobody takes half of it for the whole.
+ * Sends an answer completely, with the answer's own headers. Never rejects because the client went away.
+ * @throws what a streamed body threw; the connection is cut then, so that no client takes a part for the whole.
  */
 export async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
   if (res.headersSent || res.destroyed) {
@@ -22,9 +22,9 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
   }
   if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
   const { headers } = answer
-  // RFC 9110 15.4.5: what is not sent has no length.
+  // RFC 9110 15.4.5: a 304 has no body and so no length.
   if (answer.status !== 304) headers['Content-Length'] = String(Buffer.byteLength(answer.text))
-  // A small body stands in the same packet as its head, and is only parsed after this turn.
+  // A small body is in the same TCP segment as its head, and is only parsed after this turn of the event loop.
   if (isUnread(req)) await setImmediate()
   if (!isUnread(req)) {
     res.writeHead(answer.status, headers)
@@ -49,7 +49,7 @@ async function sendStream(
 ): Promise<void> {
   // An error before the first byte can still become a proper problem.
   await firstByte(stream)
-  // The client left meanwhile: a pipeline into an answer that is closed already never settles, and its source stays open.
+  // The client left meanwhile: a pipeline into a closed answer never settles, and its source would stay open.
   if (res.destroyed) {
     stream.destroy()
     return

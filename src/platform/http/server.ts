@@ -1,29 +1,29 @@
-// The node:http server: limits that keep a slow or silent peer from holding anything for long, and an orderly end.
+// The node:http server: limits so that a slow or silent peer holds nothing for long, and an ordered shutdown.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-// Above the 60 s that load balancers keep an idle connection: the side that closes first must be theirs, or a request
-// crosses our close and gets a 502.
+// Above the 60 s that load balancers keep an idle connection: their side must close first, or a request crosses our
+// close and gets a 502.
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS = 15_000
-// A connection on which nothing moves in either direction, also one whose reader stopped reading; above the 30 s that a
+// A connection without traffic in either direction, including one whose reader stopped reading; above the 30 s that a
 // waiting caller may be silent.
 const SILENCE_MS = 120_000
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 100
-// A connection that was accepted a moment ago may have a request on its way.
+// A connection that was just accepted may have a request on its way.
 const UNUSED_GRACE_MS = 500
 
-/** A Koa application, or anything else that answers requests. */
+/** A Koa application, or any other request listener. */
 export interface App {
   callback(): (req: IncomingMessage, res: ServerResponse) => unknown
 }
 
 export interface Listening {
   port: number
-  /** Stops accepting, lets requests finish, and cuts what is left after `deadlineMs`. */
+  /** Stops accepting, lets requests finish, and cuts the remaining connections after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -33,11 +33,11 @@ export async function listen(app: App, { port, host }: { port: number; host: str
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_MS,
-    // An upload takes as long as it takes: its pace is guarded where the body is read.
+    // An upload may take long: its minimum rate is checked where the body is read.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 5_000,
-    // Node would refuse it without a word; see below.
+    // Node would refuse it with an empty answer; see below.
     requireHostHeader: false,
   })
   server.setTimeout(SILENCE_MS)
@@ -46,15 +46,15 @@ export async function listen(app: App, { port, host }: { port: number; host: str
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (isClosing) res.setHeader('Connection', 'close')
     req.url = originForm(req.url ?? '/')
-    // RFC 9112 3.2: the one header that HTTP/1.1 can't do without.
+    // RFC 9112 3.2: the one header that HTTP/1.1 requires.
     if (req.headers.host === undefined && req.httpVersionMinor >= 1) refuseHostless(res)
     else answer(req, res)
   }
   server.on('request', onRequest)
-  // Without this listener node would invite every body at once; whoever reads a body invites it (see body.ts), so that a
-  // refused upload is never sent.
+  // Without this listener node would send 100 Continue for every body. The reader of a body sends it (see body.ts), so
+  // that a refused upload is never sent.
   server.on('checkContinue', onRequest)
-  // RFC 9110 10.1.1 lets an expectation that nobody knows pass; node's own answer would be no problem+json.
+  // RFC 9110 10.1.1 permits ignoring an unknown expectation; node's own answer would not be problem+json.
   server.on('checkExpectation', onRequest)
   server.on('clientError', refuseMalformed)
   const sockets = new Set<Socket>()
@@ -85,10 +85,11 @@ function closeServer(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
     const closeIdle = () => {
       server.closeIdleConnections()
       if (performance.now() - startedAt < UNUSED_GRACE_MS) return
-      // Opened in advance (browsers, pools) and never used: to node these wait for headers, and are not idle.
+      // Connections opened in advance (browsers, pools) and never used: node counts them as waiting for headers, not as
+      // idle.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     }
-    // A connection becomes idle when its last answer is out, also one that was busy a moment ago.
+    // A connection becomes idle when its last answer has been sent, so connections are swept until all are closed.
     const sweep = setInterval(closeIdle, SWEEP_MS)
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
     server.close(() => {
@@ -100,8 +101,8 @@ function closeServer(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   })
 }
 
-// RFC 9112 3.2.2: also proxies' form is answered, whatever host it names; a host that can't be parsed throws in the parser
-// that Koa uses.
+// RFC 9112 3.2.2: the absolute form that proxies send is accepted too, whatever host it names. A host that can't be
+// parsed throws in the parser that Koa uses.
 function originForm(target: string): string {
   const [absolute] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target) ?? []
   if (absolute === undefined) return target
@@ -125,7 +126,7 @@ function problem(isSlow: boolean, detail: string): string {
   })
 }
 
-// What is not HTTP has no route, no key and no request id; the answer is fixed text.
+// A request that is not HTTP has no route, no key and no request id; the answer is fixed text.
 function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
     socket.destroy()
@@ -145,7 +146,7 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void
   )
 }
 
-// Node keeps the answer in progress on the socket: a second status line in its middle would corrupt it.
+// Node keeps the current answer on the socket: a second status line in its middle would corrupt it.
 function isAnswered(socket: Duplex): boolean {
   const current: unknown = Reflect.get(socket, '_httpMessage')
   return typeof current === 'object' && current !== null && Reflect.get(current, 'headersSent') === true

@@ -1,5 +1,5 @@
-// What zod found, said the way a caller can act on: every finding at once, each with its RFC 6901 pointer (`?name` for a
-// query parameter), a code of ours and a sentence. Values are never echoed.
+// Turns zod's issues into findings that a caller can act on: every finding at once, each with its RFC 6901 pointer
+// (`?name` for a query parameter), one of our codes and a sentence. Values are never echoed.
 
 import type { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -13,18 +13,21 @@ interface Asked {
 }
 export type Parsed<Value = unknown> = { ok: true; value: Value } | { ok: false; errors: FieldError[] }
 
-// The rest of a hopeless body would only repeat itself.
+// More findings about a body with this many errors would repeat the same few.
 const MAX_ERRORS = 100
 const MAX_POINTER = 500
 
-/** Parses `value`, or says all that is wrong with it. */
+/** Parses `value`, or returns every finding. */
 export function parseWith(schema: z.ZodType, value: unknown, place: Place): Parsed {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, errors: findingsOf(result.error.issues, { place, schema }) }
 }
 
-/** Parses a query string by a strict schema. A parameter that is given twice is refused: proxies and servers disagree on which one counts. */
+/**
+ * Parses a query string by a strict schema. A repeated parameter is refused: proxies and servers disagree on which one
+ * counts.
+ */
 export function parseQuery(schema: z.ZodObject | undefined, search: string): Parsed {
   if (search === '' && schema === undefined) return { ok: true, value: {} }
   const values: Record<string, string> = {}
@@ -48,7 +51,7 @@ export function parseQuery(schema: z.ZodObject | undefined, search: string): Par
   return { ok: false, errors: [...errors, ...(parsed.ok ? [] : parsed.errors)].slice(0, MAX_ERRORS) }
 }
 
-/** One failure of all findings, wherever they were made. */
+/** One failure for several findings. */
 export function invalidRequest(errors: FieldError[]): Failure {
   const [first] = errors
   const detail =
@@ -111,8 +114,8 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
   }
 }
 
-// The alternative that came furthest is the one the caller meant: it has the right type at its root. Without one, the
-// types that would have done are named.
+// The alternative that matched furthest is the one that the caller meant: it has the right type at its root. If none
+// has, the accepted types are named.
 function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[], asked: Asked): FieldError[] {
   const pointer = pointerOf(path, asked.place)
   if (issue.discriminator !== undefined) {
@@ -131,7 +134,7 @@ function unionFindings(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[],
   return [{ pointer, code: 'invalid_type', detail: detail === '' ? 'matches no alternative' : detail }]
 }
 
-// What is known is said once: with the first of them.
+// The known names are listed once, in the first finding.
 function unknownNames(
   names: readonly string[],
   path: readonly PropertyKey[],
@@ -203,11 +206,11 @@ const FORMATS: Record<string, string> = {
 
 function formatOf(format: string, place: Place): string | undefined {
   const said = FORMATS[format]
-  // A plus sign in a query is a space: the most usual way to lose an offset.
+  // A plus sign in a query is a space: the most frequent way to lose an offset.
   return format === 'datetime' && place === 'query' ? `${said}; an offset's + is written %2B` : said
 }
 
-// zod's default messages begin with 'Invalid'; what a schema's author wrote does not, and says more.
+// zod's default messages begin with 'Invalid'. A message by a schema's author does not, and says more.
 function ownWords(message: string): string | undefined {
   return message.startsWith('Invalid') ? undefined : message
 }

@@ -1,33 +1,33 @@
-// The durable backlog. The row is the truth: enqueue is an INSERT in the caller's own transaction, settle is an UPDATE in
-// the transaction of the result, and the fence decides between two that both think the job is theirs.
+// The durable backlog. The row is the truth: enqueue is an INSERT in the caller's own transaction, settle is an UPDATE
+// in the transaction of the result, and the fence decides between two workers that both hold the job.
 
 import { randomUUID } from 'node:crypto'
+import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
-import { type Payload, QUEUES, type QueueName } from './queues.ts'
 
 export interface NewJob<Q extends QueueName> {
   id?: string
   payload: Payload<Q>
-  /** What shares fairly: the account by default, the endpoint for `deliver`. */
+  /** The unit that shares fairly: the account by default, the endpoint for `deliver`. */
   lane?: string
   priority?: 'interactive' | 'bulk'
   /** Not before this many milliseconds from now. */
   delayMs?: number
-  /** Of the span that caused it; by default the one that enqueues. */
+  /** Of the span that caused the job; by default the span that enqueues it. */
   traceparent?: string | undefined
 }
 
-export interface Claim {
+export interface Lease {
   id: string
   scope: Scope
   payload: unknown
   fence: number
   /** From 1. */
   attempt: number
-  /** No attempts are left: this delivery may only bury the job. */
+  /** No attempts are left: this delivery may only call onDead. */
   isSpent: boolean
 }
 
@@ -37,13 +37,13 @@ export const STALE_JOB = Symbol('the job has moved on')
 // A worker renews every 5 s, so a lease of 20 s survives three missed renewals.
 const LEASE = `interval '20 seconds'`
 export const RENEW_EVERY_MS = 5_000
-// In a form that no partial index fits: with nothing but an estimate the planner would read all that is in flight, again and
-// again, and not the few rows that are named by their ids.
+// Written in a form that no partial index matches. From its estimates alone the planner would read every job in flight
+// each time, and not the few rows named by id.
 const IS_RUNNING = `CASE jobs.state WHEN 'running' THEN true ELSE false END`
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
-/** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Answers their ids, in order. */
+/** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */
 export async function enqueue<Q extends QueueName>(
   tx: Tx,
   queue: Q,
@@ -72,7 +72,7 @@ export async function enqueue<Q extends QueueName>(
         jobs.map((job) => PRIORITY[job.priority ?? 'interactive']),
         jobs.map((job) => JSON.stringify(job.payload)),
         jobs.map((job) => job.delayMs ?? 0),
-        // Null when nothing is traced.
+        // Null when there is no trace.
         jobs.map((job) => job.traceparent ?? traceparentOf(span) ?? null),
       ],
     ),
@@ -81,15 +81,15 @@ export async function enqueue<Q extends QueueName>(
 }
 
 /**
- * Takes over the jobs that deliveries name; answers for each, in order, its claim, or undefined where nothing happens. A
- * delivery always wins over whoever ran the job before, whatever the lease; a number that is not the row's own is a delivery
- * from the past.
+ * Takes over the jobs that the deliveries name. Returns in order a lease for each, or undefined where nothing happens.
+ * A delivery always takes over from the previous worker, whatever the lease. A dispatch number that is not the row's
+ * own is from an old delivery and is ignored.
  */
 export async function claimAll(
   db: Database,
   queue: QueueName,
   tickets: readonly Ticket[],
-): Promise<(Claim | undefined)[]> {
+): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
   const rows = await db.system(
     `claim ${queue}`,
@@ -135,11 +135,11 @@ type Terminal = 'succeeded' | 'dead'
 
 /**
  * Ends a job inside the transaction of its result.
- * @throws {STALE_JOB} when another delivery has it now: then nothing of this transaction may stay.
+ * @throws {STALE_JOB} when another delivery has taken the job over: then this transaction must roll back.
  */
 export async function settle(
   tx: Tx,
-  job: Pick<Claim, 'id' | 'fence'>,
+  job: Pick<Lease, 'id' | 'fence'>,
   state: Terminal = 'succeeded',
   error: string | null = null,
 ): Promise<void> {
@@ -151,12 +151,15 @@ export async function settle(
   if (rows.length === 0) throw STALE_JOB
 }
 
-/** Ends jobs well; answers for each, in order, whether it was still the caller's. Effects of the others must not stay. */
-export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence'>[]): Promise<boolean[]> {
+/**
+ * Ends jobs as succeeded. Returns for each, in order, whether the caller still held it. Effects of the others must not
+ * stay.
+ */
+export async function settleAll(tx: Tx, jobs: readonly Pick<Lease, 'id' | 'fence'>[]): Promise<boolean[]> {
   const sorted = inLockOrder(jobs)
   const rows = await tx.query<{ id: string; fence: number }>(
-    // A list behind a SELECT is not counted, so that one plan serves for all. Seen as it is, it gets a plan of its own each
-    // time, which takes as long as the rest.
+    // A list behind a SELECT hides its length from the planner, so that one plan serves every length. A plain list gets
+    // a new plan each time, which takes as long as the statement itself.
     `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL
      FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS ended (id, fence)
      WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND ${IS_RUNNING} RETURNING jobs.id, jobs.fence`,
@@ -166,15 +169,18 @@ export async function settleAll(tx: Tx, jobs: readonly Pick<Claim, 'id' | 'fence
   return jobs.map(({ id, fence }) => settled.has(`${id} ${fence}`))
 }
 
-// Renewing and settling cross each other in one worker all the time: rows that are locked together are locked in one order.
+// Renewals and settlements overlap in one worker: both lock their rows in one order, so that they can't deadlock.
 function inLockOrder<Job extends { id: string }>(jobs: readonly Job[]): Job[] {
   return jobs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Puts a running job back for later. `isCounted: false` gives its attempt back (nobody is to blame: a circuit is open). */
+/**
+ * Queues a running job again for later. `isCounted: false` gives its attempt back (the job is not at fault: a circuit
+ * is open).
+ */
 export async function putBack(
   db: Database,
-  job: Pick<Claim, 'id' | 'fence'>,
+  job: Pick<Lease, 'id' | 'fence'>,
   { delayMs, error, isCounted }: { delayMs: number; error: string; isCounted: boolean },
 ): Promise<void> {
   await db.system('put back', (tx) =>
@@ -188,13 +194,13 @@ export async function putBack(
 }
 
 /**
- * Extends the leases of one worker's jobs and, unless it is leaving, says that the worker takes more. Answers the ids
- * that are still its own.
+ * Extends the leases of one worker's jobs. Unless the worker is leaving, also records that it takes more. Answers the
+ * ids that the worker still holds.
  */
 export async function renew(
   db: Database,
   worker: { id: string; queue: QueueName; concurrency: number; isLeaving: boolean },
-  jobs: readonly Pick<Claim, 'id' | 'fence'>[],
+  jobs: readonly Pick<Lease, 'id' | 'fence'>[],
 ): Promise<Set<string>> {
   return db.system(
     `renew ${worker.queue}`,
@@ -220,12 +226,12 @@ export async function renew(
   )
 }
 
-/** Takes a worker off the list, so that the dispatch window shrinks at once. */
+/** Removes a worker from the list, so that the dispatch window shrinks at once. */
 export async function deregister(db: Database, workerId: string): Promise<void> {
   await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
 }
 
-/** Which of these jobs have ended. For callers that wait. */
+/** Which of these jobs have ended, for callers that wait. */
 export async function findSettled(db: Pick<Database, 'readSystem'>, ids: readonly string[]): Promise<string[]> {
   const rows = await db.readSystem<{ id: string }>('wait', () => ({
     text: `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
@@ -234,7 +240,7 @@ export async function findSettled(db: Pick<Database, 'readSystem'>, ids: readonl
   return rows.map((row) => row.id)
 }
 
-/** Cancels what has not started yet; what runs finishes. Answers the ids that will not run. */
+/** Cancels the jobs that have not started; running ones finish. Returns the ids that will not run. */
 export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const locked = await tx.query<{ id: string }>(
@@ -246,7 +252,10 @@ export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string
   return cancelled
 }
 
-/** Ends jobs whose subject is gone: what has not started, and what is dead and can't be driven again. What runs finishes. */
+/**
+ * Ends jobs whose subject was deleted: those that have not started, and dead ones, which can't be redriven. Running
+ * ones finish.
+ */
 export async function dropJobs(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const locked = await tx.query<{ id: string }>(
@@ -258,7 +267,7 @@ export async function dropJobs(tx: Tx, ids: readonly string[]): Promise<void> {
   ])
 }
 
-/** Gives a dead job all its attempts again, in the transaction that tells its subject. false when it is not dead. */
+/** Gives a dead job all its attempts back, in the transaction that tells its subject. false when it is not dead. */
 export async function revive(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE jobs SET state = 'queued', attempts = 0, run_at = now(), settled_at = NULL

@@ -1,4 +1,4 @@
-// What the board's page is made of: files of a package, read once, found by their exact names and by nothing else.
+// Files of the board's page, read once from a package and served by exact name only.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -28,7 +28,7 @@ export async function openBoardFiles(): Promise<BoardFiles> {
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const files = new Map(paths.map((path) => [relative(folder, path), path]))
   return {
-    // `<%= x %>` is escaped, `<%- x %>` is not: JSON that the board has escaped for its place.
+    // `<%= x %>` is escaped; `<%- x %>` is not: the board has already escaped that JSON for its position.
     page: (values) =>
       template.replaceAll(/<%([=-])\s*(\w+)\s*%>/g, (_, mode: string, name: string) => {
         const value = values[name] ?? ''
@@ -42,7 +42,7 @@ export async function openBoardFiles(): Promise<BoardFiles> {
   }
 }
 
-// Fonts from elsewhere: an internal port often can't reach them, and nobody else should learn who looks at it.
+// Removes fonts on other hosts: an internal port often can't reach them, and they would learn who opens the board.
 function withoutOutsideHosts(template: string): string {
   return template.replaceAll(/<link[^>]+href="https?:[^>]*>/g, '')
 }

@@ -1,28 +1,29 @@
-// Bull Board below /queues of the internal port: what BullMQ holds at this moment. The truth is in Postgres, so it shows and
-// hardly does: what it may do is to pause and resume, and that in Postgres, where dispatch looks. It reads without a
-// password, as /metrics does; with one it asks everybody.
+// Bull Board below /queues of the internal port: what BullMQ holds now. The truth is in Postgres, so the board mostly
+// shows. It may only pause and resume queues, and does so in Postgres, where dispatch reads it. With no password it is
+// readable without credentials, as /metrics is; with one, every request needs it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppControllerRoute, BullBoardQueues, IServerAdapter, UIConfig } from '@bull-board/api/typings/app'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { type BoardFiles, openBoardFiles } from './board-files.ts'
 import type { Engine } from './bull.ts'
 import { isPaused, pauseQueue, resumeQueue } from './operate.ts'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export const BOARD_PATH = '/queues'
 
 interface BoardDeps {
   db: Database
-  /** Asked for when somebody looks at the board first: most processes never need one for it. */
+  /** Called at the first request to the board: most processes never need an engine for it. */
   engine(): Engine
   password: string | undefined
   log: Log
 }
 
-// All that the board may change. The rest would be undone by reconcile, or would stop workers where nobody looks for it.
+// All that the board may change. Reconcile would undo the other commands, or they would stop workers where operators do
+// not check.
 const ACTS = new Set([
   'put /api/queues/pause',
   'put /api/queues/resume',
@@ -41,7 +42,7 @@ export function createBoard({ db, engine, password, log }: BoardDeps) {
   let opening: Promise<OpenBoard> | undefined
   const opened = () => {
     opening ??= open().catch((error: unknown) => {
-      // The engine is away: the next look tries again.
+      // The engine is away: the next request tries again.
       opening = undefined
       throw error
     })
@@ -105,7 +106,7 @@ export function createBoard({ db, engine, password, log }: BoardDeps) {
         if (params === undefined) continue
         const act = `${verb} ${route.route}`
         if (!isReading && !ACTS.has(act)) return send(res, 405, { error: 'Not here: npm run admin does this.' })
-        if (!isReading) log.info({ act, ...params }, 'done on the board')
+        if (!isReading) log.info({ act, ...params }, 'operator command on the board')
         const query = Object.fromEntries(searchParams)
         const { queues, uiConfig } = board
         const { status = 200, body } = await route.handler({ queues, uiConfig, query, params, body: {}, headers: {} })
@@ -156,7 +157,7 @@ function compile(route: AppControllerRoute): OpenBoard['routes'][number] {
   }
 }
 
-/** RFC 7617, whatever the name. */
+/** RFC 7617; any user name is accepted. */
 function hasPassword(req: IncomingMessage, password: string): boolean {
   const given = /^Basic ([A-Za-z0-9+/=]{1,400})$/.exec(req.headers.authorization ?? '')?.[1]
   if (given === undefined) return false
@@ -164,7 +165,7 @@ function hasPassword(req: IncomingMessage, password: string): boolean {
   return isEqualBytes(sha256(rest.join(':')), sha256(password))
 }
 
-// A browser that knows the password sends it along with what any other page makes it send.
+// A browser that knows the password also sends it with requests that other pages cause.
 function isFromHere(req: IncomingMessage): boolean {
   const { origin, host, 'sec-fetch-site': site } = req.headers
   const isOriginOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)

@@ -1,5 +1,5 @@
-// The only file that knows BullMQ. What it carries are hints: {id, dispatches} of rows in Postgres, several of them in a
-// packet. Anything it loses is found again by reconcile; anything it delivers twice is refused by the claim.
+// The only file that imports BullMQ. A BullMQ job carries hints: {id, dispatches} of rows in Postgres, several rows in
+// a batch. Reconcile finds what BullMQ loses; the claim refuses what it delivers twice.
 
 import {
   createPostgresBackend,
@@ -11,34 +11,37 @@ import {
 } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
-import type { QueueName } from './queues.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 
 export interface Ticket {
   id: string
   dispatches: number
-  /** Of the span that dispatched it; absent unless it is traced. */
+  /** Traceparent of the span that dispatched the job; absent unless it is traced. */
   traceparent?: string | undefined
 }
 
-/** What travels as one job of the engine's, and costs as much as one. */
-export interface Packet {
+/** One BullMQ job. It costs the same for one ticket and for many. */
+export interface JobBatch {
   tickets: readonly [Ticket, ...Ticket[]]
   /** From 1; the lowest goes first. */
   priority: number
 }
 
 export interface Producer {
-  /** Stores what it can; answers with the ids of the tickets that the engine really took, and why it did not take the others. */
-  add(packets: readonly Packet[]): Promise<{ stored: Set<string>; error?: unknown }>
-  /** Which of these the engine still has to deliver or is delivering. */
+  /** Stores what it can. Returns the ids of the tickets that the engine stored, and why it did not store the others. */
+  add(batches: readonly JobBatch[]): Promise<{ stored: Set<string>; error?: unknown }>
+  /** Which of these tickets the engine still has to deliver or is delivering. */
   held(tickets: readonly Ticket[]): Promise<Set<string>>
-  /** Packets that a worker could take now: none of a queue that is paused in the engine. Throws when it does not answer. */
+  /**
+   * Batches that a worker could take now; 0 for a queue that is paused in the engine. Throws when the engine does not
+   * answer.
+   */
   waiting(): Promise<number>
   close(): Promise<void>
 }
 
 export interface Consumer {
-  /** Stops taking packets and waits until those that were taken are processed. */
+  /** Stops taking batches and waits until the batches taken are processed. */
   close(): Promise<void>
 }
 
@@ -48,7 +51,7 @@ export interface Engine {
   check(): Promise<void>
   producer(queue: QueueName): Producer
   consume(queue: QueueName, options: ConsumeOptions): Consumer
-  /** BullMQ's own queue, connected, for the board that shows it. */
+  /** BullMQ's own queue, connected, for the board. */
   inspect(queue: QueueName): Promise<InspectedQueue>
   close(): Promise<void>
 }
@@ -56,7 +59,7 @@ export interface Engine {
 export type InspectedQueue = Queue
 
 interface ConsumeOptions {
-  /** Packets at once. */
+  /** Batches at once. */
   concurrency: number
   process(tickets: readonly Ticket[]): Promise<void>
   onError(error: Error): void
@@ -66,12 +69,12 @@ type EngineConfig = { prefix?: string } & ({ redisUrl: string } | { databaseUrl:
 
 export const ENGINE_SCHEMA = 'bullmq'
 
-// A worker that dies holds its job for lockDuration, and is noticed at the next check: together the worst case until
-// someone else runs it. Longer than that and a crash is felt; shorter and a busy event loop loses its lock.
+// A job whose worker dies stays locked for lockDuration, and the next check notices: together they are the longest time
+// until another worker runs it. If longer, callers notice a crash; if shorter, a busy event loop loses its lock.
 const LOCK_MS = 10_000
-// Stalls are crashes of workers, not of jobs; the row's own attempts decide when to give up.
+// A stall is the crash of a worker, not of a job. The row's own attempts decide when to give up.
 const MAX_STALLED = 50
-// addBulk on Postgres makes two temporary tables per call: below this many, single adds are cheaper.
+// addBulk on Postgres makes two temporary tables per call: below this number, single adds are cheaper.
 const BULK_FROM = 20
 
 export function createEngine(config: EngineConfig): Engine {
@@ -79,8 +82,8 @@ export function createEngine(config: EngineConfig): Engine {
 }
 
 /**
- * Makes the engine's tables on Postgres and gives them to the service's login. For `migrate`. BullMQ makes a sequence per
- * queue when it first adds in bulk, so the login may create in that schema.
+ * Makes the engine's tables on Postgres and grants them to the service's login, for `migrate`. BullMQ makes a sequence
+ * per queue at its first bulk add, so the login may create in that schema.
  */
 export async function migrateEngine(client: pg.Client, login: string): Promise<void> {
   await runMigrations(client, ENGINE_SCHEMA)
@@ -155,7 +158,8 @@ function postgresEngine(databaseUrl: string): Engine {
   const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend)
   const pools: pg.Pool[] = []
   const connect = (): pg.Pool => {
-    // Two for queries, one that listens. What the engine holds can be lost, so it need not wait for the disk.
+    // Two connections for queries, one that listens. The engine may lose what it holds, so it need not wait for the
+    // disk.
     const pool = new pg.Pool({
       connectionString: databaseUrl,
       max: 3,
@@ -165,14 +169,14 @@ function postgresEngine(databaseUrl: string): Engine {
       idle_in_transaction_session_timeout: 10_000,
       options: `-c search_path=${ENGINE_SCHEMA} -c synchronous_commit=off`,
     })
-    // Each queue of a process adds listeners of its own to the pool that they share.
+    // Each queue of a process adds its own listeners to the pool that the queues share.
     pool.setMaxListeners(0)
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     pools.push(pool)
     return pool
   }
-  // BullMQ describes the pool that it takes by a small interface whose query parameters are readonly; pg's are not.
+  // BullMQ types its pool as a small interface whose query parameters are readonly; pg's are not.
   const bullPool = (pool: pg.Pool) => pool as unknown as PostgresConnectionOptions
   let shared: pg.Pool | undefined
 
@@ -188,7 +192,7 @@ function postgresEngine(databaseUrl: string): Engine {
     },
     async inspect(queue) {
       shared ??= connect()
-      // By type another queue than Redis's; the board asks what both have.
+      // By type this is a different queue from Redis's; the board uses only the methods that both have.
       return ready(new PostgresQueue(queue, { connection: bullPool(shared) }) as unknown as Queue)
     },
     consume(queue, { concurrency, process, onError }) {
@@ -205,7 +209,7 @@ function postgresEngine(databaseUrl: string): Engine {
   }
 }
 
-// A producer's connection takes no command before it stands.
+// A producer's connection accepts no command before it is connected.
 async function ready(bull: Queue): Promise<Queue> {
   bull.on('error', () => {})
   await bull.waitUntilReady()
@@ -231,7 +235,7 @@ function handler(process: (tickets: readonly Ticket[]) => Promise<void>) {
   return async (job: { data: Data }) => process(job.data.tickets)
 }
 
-/** The parts of a BullMQ Queue that are used, whatever its backend. */
+/** The methods of a BullMQ Queue that we use, whatever its backend. */
 interface BullQueue {
   add(name: string, data: Data, options: object): Promise<{ id?: string | undefined }>
   addBulk(jobs: { name: string; data: Data; opts: object }[]): Promise<{ id?: string | undefined }[]>
@@ -243,24 +247,24 @@ interface BullQueue {
 }
 
 function producerOf(bull: BullQueue, queue: QueueName): Producer {
-  // Each dispatch has a number of its own: an id that the engine has seen before would be ignored silently.
-  const jobId = ({ tickets: [{ id, dispatches }] }: Packet) => `${queue}-${id}-${dispatches}`
+  // Each dispatch has its own number: BullMQ silently ignores an id that it has seen before.
+  const jobId = ({ tickets: [{ id, dispatches }] }: JobBatch) => `${queue}-${id}-${dispatches}`
   bull.on('error', () => {})
 
   return {
-    async add(packets) {
-      const jobs = packets.map((packet) => ({
+    async add(batches) {
+      const jobs = batches.map((batch) => ({
         name: queue,
-        data: { tickets: packet.tickets },
+        data: { tickets: batch.tickets },
         opts: {
-          jobId: jobId(packet),
-          priority: packet.priority,
+          jobId: jobId(batch),
+          priority: batch.priority,
           attempts: 1,
           removeOnComplete: true,
           removeOnFail: true,
         },
       }))
-      // addBulk drops an entry that it can't store and says so only by the id that it answers.
+      // addBulk drops an entry that it can't store. Only the id that it returns shows this.
       const added =
         jobs.length < BULK_FROM
           ? await Promise.allSettled(jobs.map((job) => bull.add(job.name, job.data, job.opts)))
@@ -268,15 +272,15 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
       const taken = new Set(added.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).map((job) => job.id))
       const refused = added.find((one) => one.status === 'rejected')
       const stored = new Set(
-        packets.flatMap((packet) => (taken.has(jobId(packet)) ? packet.tickets.map(({ id }) => id) : [])),
+        batches.flatMap((batch) => (taken.has(jobId(batch)) ? batch.tickets.map(({ id }) => id) : [])),
       )
       return refused === undefined ? { stored } : { stored, error: refused.reason }
     },
     async held(tickets) {
-      // All that it holds: no more than the dispatchers' window, whatever waits in Postgres.
-      const packets = await bull.getJobs(['waiting', 'prioritized', 'active'])
+      // Everything that the engine holds: never more than the dispatchers' window, whatever waits in Postgres.
+      const batches = await bull.getJobs(['waiting', 'prioritized', 'active'])
       const nameOf = ({ id, dispatches }: Ticket) => `${id} ${dispatches}`
-      const held = new Set(packets.flatMap((packet) => (packet?.data as Data | undefined)?.tickets.map(nameOf) ?? []))
+      const held = new Set(batches.flatMap((batch) => (batch?.data as Data | undefined)?.tickets.map(nameOf) ?? []))
       return new Set(tickets.filter((ticket) => held.has(nameOf(ticket))).map(({ id }) => id))
     },
     waiting: async () => {

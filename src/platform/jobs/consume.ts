@@ -1,10 +1,11 @@
-// A worker process's loop: claim, run, and do with the outcome what the row needs. The handler settles in its own
-// transaction; what it throws is «cannot know yet» and comes again.
+// A worker process's loop: claim a job, run its handler, and write the outcome to the row. The handler settles in its
+// own transaction. A handler that throws does not know the answer yet, and its job is tried again.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { note, type Subject, within } from '#src/platform/context.ts'
-import { createCrowds } from '#src/platform/crowds.ts'
+import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
+import { createBatcher } from '#src/platform/batching.ts'
+import { type LogSubject, note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -12,9 +13,9 @@ import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import {
-  type Claim,
   claimAll,
   deregister,
+  type Lease,
   putBack,
   RENEW_EVERY_MS,
   renew,
@@ -26,7 +27,6 @@ import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { createProgressWatch } from './progress.ts'
-import { type Payload, QUEUES, type QueueName, retryDelayMs } from './queues.ts'
 
 export interface RunningJob {
   id: string
@@ -35,16 +35,22 @@ export interface RunningJob {
   /** From 1. */
   attempt: number
   isLastAttempt: boolean
-  /** Aborted when the job is no longer this worker's. */
+  /** Aborted when this worker no longer holds the job. */
   signal: AbortSignal
-  /** Ends the job in the handler's transaction; throws when the job has moved on, so that the transaction rolls back. */
+  /**
+   * Ends the job in the handler's transaction. Throws when another delivery has taken the job over, so that the
+   * transaction rolls back.
+   */
   settle(tx: Tx): Promise<void>
 }
 
-export type Outcome =
-  /** The handler's transaction has ended the job. */
+export type JobOutcome =
+  /** The handler's transaction ended the job. */
   | { kind: 'settled' }
-  /** There was nothing to write besides the job's end, which is left to the worker: cheaper than a transaction of its own. */
+  /**
+   * The handler had nothing to write besides the job's end. The worker writes that: it is cheaper than a separate
+   * transaction.
+   */
   | { kind: 'done' }
   | { kind: 'retry'; error: string; delayMs?: number }
   /** Does not count as an attempt: the fault is elsewhere (an open circuit, a 429). */
@@ -52,28 +58,32 @@ export type Outcome =
   | { kind: 'dead'; error: string }
 
 export interface Work<Q extends QueueName> {
-  /** Safe to run twice: reads its row again and does nothing when that is settled. */
-  run(payload: Payload<Q>, job: RunningJob): Promise<Outcome>
-  /** Tells the job's subject that nobody will try again, in the transaction that ends the job. */
-  bury(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
-  /** The same for a payload that can't be read: the subject is found by its job. */
-  buryUnread?(tx: Tx, scope: Scope, jobId: string): Promise<void>
-  /** Takes `bury` back, in the transaction that queues the dead job again. */
-  unbury(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
+  /** Safe to run twice: it reads its row again and does nothing when the row is settled. */
+  run(payload: Payload<Q>, job: RunningJob): Promise<JobOutcome>
+  /** Tells the job's subject that there is no further attempt, in the transaction that ends the job. */
+  onDead(tx: Tx, scope: Scope, payload: Payload<Q>, error: string): Promise<void>
+  /** The same for a payload that can't be parsed: the subject is found by its job. */
+  onUnreadableDead?(tx: Tx, scope: Scope, jobId: string): Promise<void>
+  /** Undoes `onDead`, in the transaction that queues the dead job again. */
+  onRedrive(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
 }
 
 export interface Worker {
   id: string
   /** Why this process should be replaced, or undefined while it makes progress. */
   stuck(): string | undefined
-  /** Stops taking jobs and waits for those that run, at most `deadlineMs`; what is left lapses and runs elsewhere. */
+  /**
+   * Stops taking jobs and waits at most `deadlineMs` for those that run. The leases of the others lapse, and they run
+   * elsewhere.
+   */
   close(deadlineMs: number): Promise<void>
 }
 
-// One packet is fetched while another's rows are claimed. More would only take what other workers could run sooner.
+// One batch is fetched while another batch's rows are claimed. More fetchers would take jobs that other workers could
+// run sooner.
 const FETCHERS = 4
-// Whoever holds a row for longer than a transaction waits for it holds it for a bulk. Jittered, because what was settled
-// together comes back at once.
+// A transaction that holds a row longer than the lock timeout is usually a bulk write. Jittered, because jobs that were
+// settled together would otherwise retry at the same time.
 const LOCKED_DELAY_MS = 1_000
 
 interface WorkerDeps<Q extends QueueName> {
@@ -84,7 +94,7 @@ interface WorkerDeps<Q extends QueueName> {
   log: Logger
   metrics: JobMetrics
   concurrency?: number
-  /** A worker with waiting jobs that neither finishes nor renews for this long is stuck. */
+  /** A worker that has waiting jobs and neither finishes nor renews one for this long is stuck. */
   stuckAfterMs?: number
   onStuck?: (reason: string) => void
   now?: () => number
@@ -94,9 +104,9 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const { queue, work, db, engine, log, metrics, stuckAfterMs = 60_000, now = () => performance.now() } = deps
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
   const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
-  const running = new Map<string, { claim: Claim; controller: AbortController; renewedAt: number }>()
-  const claim = createCrowds<Ticket, Claim | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
-  const finish = createCrowds<Claim, boolean>({
+  const running = new Map<string, { claim: Lease; controller: AbortController; renewedAt: number }>()
+  const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
+  const finish = createBatcher<Lease, boolean>({
     run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
   })
   const inTurn = createTurns(concurrency)
@@ -108,14 +118,15 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     queue,
     stuckAfterMs,
     checkEveryMs,
-    // What it holds and has not claimed waits too, though the engine no longer counts it.
+    // Jobs that this worker fetched and has not claimed wait too, though the engine no longer counts them.
     countWaiting: async () => unclaimed.size || producer.waiting(),
     onStuck: (reason) => deps.onStuck?.(reason),
     now,
   })
 
-  // The engine has done its part when the row is claimed: from then on its lease says who runs it. What waits for its turn
-  // keeps its packet, and with it one of the few fetchers, so that no worker hoards what others could run.
+  // The engine's job is done when the row is claimed: from then on the lease says which worker runs it. A job that
+  // waits for its turn keeps its batch, and with it one of the few fetchers, so that no worker hoards jobs that others
+  // could run.
   function begin(ticket: Ticket): Promise<void> {
     unclaimed.add(ticket)
     return new Promise((taken, refused) => {
@@ -129,8 +140,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         else await process(ticket, claimed)
       })
         .catch((error: unknown) => {
-          // Postgres could not be asked. Nothing is lost: reconcile finds the row again, claimed or not.
-          log.warn({ queue, job: ticket.id, err: error }, 'a delivery could not be run')
+          // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
+          log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')
           refused(error)
         })
         .finally(() => {
@@ -141,7 +152,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     })
   }
 
-  async function process(ticket: Ticket, claimed: Claim): Promise<void> {
+  async function process(ticket: Ticket, claimed: Lease): Promise<void> {
     const startedAt = now()
     const controller = new AbortController()
     running.get(claimed.id)?.controller.abort()
@@ -158,8 +169,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     }
   }
 
-  // Everything that the job does is said and recorded in its name.
-  function runAs({ traceparent }: Ticket, claimed: Claim, run: () => Promise<string>): Promise<string> {
+  // Log lines and spans of this call carry the job's ids.
+  function runAs({ traceparent }: Ticket, claimed: Lease, run: () => Promise<string>): Promise<string> {
     const subject = { queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt }
     const describe = () => ({
       name: `run ${queue}`,
@@ -177,7 +188,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     )
   }
 
-  async function runClaimed(claimed: Claim, signal: AbortSignal): Promise<string> {
+  async function runClaimed(claimed: Lease, signal: AbortSignal): Promise<string> {
     const payload = QUEUES[queue].payload.safeParse(claimed.payload)
     if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined, signal)
     const known = payload.data as Payload<Q>
@@ -197,7 +208,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         await settle(tx, claimed)
       },
     }
-    // What failed because Postgres is away must not wait for its lease as well.
+    // A job that failed because Postgres is away must not also wait for its lease to lapse.
     const giveBack = (back: Parameters<typeof putBack>[2]) => retryWhileAway(() => putBack(db, claimed, back), signal)
     const outcome = await attempt(() => work.run(known, job), log)
     failpoint(`${queue}:ran`)
@@ -216,20 +227,20 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   }
 
   async function end(
-    claimed: Claim,
+    claimed: Lease,
     error: string,
     payload: Payload<Q> | undefined,
     signal: AbortSignal,
   ): Promise<string> {
     log.error({ error }, 'the job is dead')
     try {
-      const bury = async (tx: Tx) => {
+      const onDead = async (tx: Tx) => {
         await settle(tx, claimed, 'dead', error.slice(0, 2_000))
-        if (payload === undefined) await work.buryUnread?.(tx, claimed.scope, claimed.id)
-        else await work.bury(tx, claimed.scope, payload, error)
+        if (payload === undefined) await work.onUnreadableDead?.(tx, claimed.scope, claimed.id)
+        else await work.onDead(tx, claimed.scope, payload, error)
       }
-      // Also while the subject is locked: left to its lease, the job would run once more.
-      await retryWhileAway(() => db.tenant(claimed.scope, bury), signal)
+      // Retried while the subject is locked too: if only the lease ended the job, it would run once more.
+      await retryWhileAway(() => db.tenant(claimed.scope, onDead), signal)
     } catch (reason) {
       if (reason !== STALE_JOB) throw reason
       return 'stale'
@@ -252,7 +263,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       if (kept.size > 0) watch.progressed()
     } catch (error) {
       log.warn({ queue, err: error }, 'leases could not be renewed')
-      // Past its lease a job may run elsewhere: going on would only do work that the fence refuses.
+      // After its lease a job may run elsewhere. To go on would only do work that the fence refuses.
       for (const job of held) if (now() - job.renewedAt > 20_000) job.controller.abort(error)
     }
   }
@@ -262,13 +273,13 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     concurrency: FETCHERS,
     async process(tickets) {
       const begun = await Promise.allSettled(tickets.map(begin))
-      // Failing the engine's job gives the packet up.
+      // Failing the engine's job gives the batch back.
       for (const one of begun) if (one.status === 'rejected') throw one.reason
     },
     onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
   })
   const timers = [
-    // A renewal is progress: it must come more than once in the time after which a worker without progress is stuck.
+    // A renewal counts as progress, so it must come more than once in `stuckAfterMs`.
     setInterval(() => void renewLeases(), Math.min(RENEW_EVERY_MS, stuckAfterMs / 3)),
     setInterval(() => void watch.check(), checkEveryMs),
   ]
@@ -289,12 +300,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   }
 }
 
-// attestationId names an attestation: payloads carry ids only.
-function subjectOf(payload: Readonly<Record<string, string>>): Subject {
+// `attestationId` names an attestation: payloads carry ids only.
+function subjectOf(payload: Readonly<Record<string, string>>): LogSubject {
   return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
 }
 
-async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcome | 'stale'> {
+async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<JobOutcome | 'stale'> {
   try {
     return await run()
   } catch (error) {
@@ -303,7 +314,7 @@ async function attempt(run: () => Promise<Outcome>, log: Logger): Promise<Outcom
       const delayMs = Math.round(LOCKED_DELAY_MS * (0.5 + Math.random()))
       return { kind: 'defer', reason: 'a row that it needs is locked', delayMs }
     }
-    log.warn({ err: error }, 'the handler could not know the answer yet')
+    log.warn({ err: error }, 'job handler threw')
     return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
   }
 }

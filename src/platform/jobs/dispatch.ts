@@ -1,39 +1,40 @@
-// Moves due jobs from Postgres to the engine, a few of each lane in turn, and finds again what the engine lost. Any number
-// of dispatchers may run: a try-lock per queue lets one of them choose at a time, so that a lane's cap is never passed.
+// Moves due jobs from Postgres to the engine, a few of each lane in turn, and requeues what the engine lost. Any number
+// of dispatchers may run: a try-lock per queue lets one dispatcher choose at a time, so that a lane never exceeds its
+// cap.
 
 import type { Span } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import type { Engine, Packet, Producer, Ticket } from './bull.ts'
+import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
+import { type Lane, shareFairly } from './fair-share.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
-import type { Round } from './pace.ts'
-import { QUEUE_NAMES, QUEUES, type QueueName } from './queues.ts'
-import { type Lane, shareFairly } from './share.ts'
+import type { Round } from './poll-interval.ts'
 
 export interface Dispatcher {
-  /** Moves as much as the window has room for. */
+  /** Moves as many jobs as the window has free. */
   dispatch(queue: QueueName): Promise<Round>
-  /** Which of these queues have a job that is due, in one statement. */
+  /** Which of these queues have a due job, in one statement. */
   findDue(queues: readonly QueueName[]): Promise<QueueName[]>
-  /** Which queues have jobs in flight: the others have nothing to reconcile. */
+  /** Which queues have jobs in flight. The others have nothing to reconcile. */
   findInFlight(): Promise<QueueName[]>
-  /** Tries to move one job at once, for a caller who waits. The loop finds it otherwise. */
+  /** Tries to move one job at once, for a caller that waits. If it fails, the loop finds the job. */
   dispatchOne(queue: QueueName, id: string): Promise<void>
-  /** Queues again what a dead worker or a flushed engine left behind; answers how many. */
+  /** Requeues jobs that a dead worker or a flushed engine left behind. Returns how many. */
   reconcile(queue: QueueName): Promise<number>
   close(): Promise<void>
 }
 
-// Twice the concurrency keeps every worker fed while the next round is chosen, and the engine small whatever the backlog.
+// Twice the concurrency keeps every worker busy while the next round is chosen, and keeps the engine small.
 const WINDOW_FACTOR = 2
-// A worker that has not renewed for three periods counts no more.
+// A worker that has not renewed for three periods no longer counts.
 const ALIVE = `interval '15 seconds'`
-// Longer than a dispatcher needs between its commit and the engine's answer.
+// Longer than the time between a dispatcher's commit and the engine's answer.
 const UNCLAIMED = `interval '10 seconds'`
-// Locks of their own per purpose; the second key is the queue's name.
+// Each purpose has its own lock; the second key is the queue's name.
 const DISPATCH_LOCK = 41
 const RECONCILE_LOCK = 42
 
@@ -41,15 +42,16 @@ interface DispatcherDeps {
   db: Database
   engine: Engine
   log: Logger
-  metrics?: DispatchMetrics
+  /** The dispatcher's counters register at the first dispatch. */
+  registry?: Registry
 }
 
-export function createDispatcher({
-  db,
-  engine,
-  log,
-  metrics = createDispatchMetrics(new Registry()),
-}: DispatcherDeps): Dispatcher {
+export function createDispatcher({ db, engine, log, registry = new Registry() }: DispatcherDeps): Dispatcher {
+  let counters: DispatchMetrics | undefined
+  const metrics = () => {
+    counters ??= createDispatchMetrics(registry)
+    return counters
+  }
   const producers = new Map<QueueName, Producer>()
   const producerOf = (queue: QueueName): Producer => {
     let producer = producers.get(queue)
@@ -60,7 +62,7 @@ export function createDispatcher({
     return producer
   }
 
-  async function hand(queue: QueueName, chosen: Chosen[], packets: Chosen[][]): Promise<number> {
+  async function hand(queue: QueueName, chosen: Chosen[], batches: Chosen[][]): Promise<number> {
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     const spans = new Map(chosen.flatMap((job) => spanOf(queue, job)))
@@ -68,15 +70,15 @@ export function createDispatcher({
       const traceparent = traceparentOf(spans.get(id)) ?? job.traceparent
       return traceparent === null ? { id, dispatches } : { id, dispatches, traceparent }
     }
-    const { stored, error } = await producerOf(queue).add(packets.flatMap((jobs) => packetOf(jobs, ticketOf)))
+    const { stored, error } = await producerOf(queue).add(batches.flatMap((jobs) => jobBatchesOf(jobs, ticketOf)))
     const lost = chosen.filter((job) => !stored.has(job.id))
     for (const [id, span] of spans) {
       if (!stored.has(id)) failSpan(span, 'not_stored')
       span.end()
     }
-    metrics.dispatched.inc({ queue }, stored.size)
+    metrics().dispatched.inc({ queue }, stored.size)
     if (lost.length > 0) {
-      metrics.requeued.inc({ queue, reason: 'not_stored' }, lost.length)
+      metrics().requeued.inc({ queue, reason: 'not_stored' }, lost.length)
       log.warn(
         { queue, lost: lost.length, err: error },
         'the engine did not store dispatched jobs; they are queued again',
@@ -89,14 +91,14 @@ export function createDispatcher({
   return {
     async dispatch(queue) {
       const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
-      const count = await hand(queue, chosen, inPackets(chosen, room.workers, QUEUES[queue].packet))
+      const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].batchSize))
       return { count, free: room.free, window: room.window }
     },
     findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues)),
     findInFlight: () =>
       db.system('find in flight', async (tx) => {
         const rows = await tx.query<{ queue: QueueName }>(
-          // One probe per queue, whatever the number of jobs.
+          // One probe per queue, however many jobs it has.
           `SELECT queue FROM unnest($1::text[]) AS asked (queue)
            WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
           [QUEUE_NAMES],
@@ -109,12 +111,12 @@ export function createDispatcher({
     },
     async reconcile(queue) {
       const { lapsed, unclaimed } = await db.system('reconcile', (tx) => findAbandoned(tx, queue))
-      metrics.requeued.inc({ queue, reason: 'lapsed' }, lapsed)
+      metrics().requeued.inc({ queue, reason: 'lapsed' }, lapsed)
       if (unclaimed.length === 0) return lapsed
       const held = await producerOf(queue).held(unclaimed)
       const lost = unclaimed.filter((ticket) => !held.has(ticket.id))
       await db.system('reconcile', (tx) => requeue(tx, lost))
-      metrics.requeued.inc({ queue, reason: 'lost' }, lost.length)
+      metrics().requeued.inc({ queue, reason: 'lost' }, lost.length)
       if (lapsed + lost.length > 0) log.info({ queue, lapsed, lost: lost.length }, 'reconciled')
       return lapsed + lost.length
     },
@@ -127,15 +129,15 @@ export function createDispatcher({
 interface Chosen {
   id: string
   dispatches: number
-  /** Jobs of the same lane that went before it and are not settled. */
+  /** Unsettled jobs of the same lane that went before this one. */
   ahead: number
   priority: number
   traceparent: string | null
 }
 
-// Those that overtake travel together, and not with those that wait. Every worker gets two packets before any is larger
-// than one job: a packet runs where it arrives.
-function inPackets(chosen: readonly Chosen[], workers: number, most: number): Chosen[][] {
+// Jobs that overtake share a batch with each other, and not with jobs that wait. Every worker gets two batches before
+// any batch has more than one job: a batch runs on one worker.
+function toBatches(chosen: readonly Chosen[], workers: number, most: number): Chosen[][] {
   const size = Math.max(1, Math.min(most, Math.floor(chosen.length / (2 * Math.max(1, workers)))))
   const sorted = chosen.toSorted((a, b) => a.ahead - b.ahead)
   return Array.from({ length: Math.ceil(sorted.length / size) }, (_, index) =>
@@ -143,14 +145,14 @@ function inPackets(chosen: readonly Chosen[], workers: number, most: number): Ch
   )
 }
 
-// A lane with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
-function packetOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): Packet[] {
+// A lane with nothing running overtakes a lane with much in flight: BullMQ takes the lowest priority number first.
+function jobBatchesOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): JobBatch[] {
   const [first, ...rest] = jobs
   if (first === undefined) return []
   return [{ tickets: [ticketOf(first), ...rest.map(ticketOf)], priority: Math.min(1 + first.ahead, 2_000_000) }]
 }
 
-// Of a batch each job is a trace of its own: priority 1 is bulk.
+// Each job of a bulk upload (priority 1) is a trace of its own.
 function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [string, Span][] {
   const describe = () => ({
     name: `dispatch ${queue}`,
@@ -162,11 +164,11 @@ function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [strin
 }
 
 interface Room {
-  /** Jobs that the window has room for. */
+  /** Jobs that the window has free. */
   free: number
   window: number
   workers: number
-  /** By lane; lanes with none are not here. */
+  /** By lane; lanes with none in flight are absent. */
   inFlight: ReadonlyMap<string, number>
 }
 
@@ -180,7 +182,7 @@ async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; roo
 
 async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[]> {
   const rows = await tx.query<{ queue: QueueName }>(
-    // The same loose index scan as when they are dispatched, over all of these queues.
+    // The same loose index scan as in dispatch, over all of these queues.
     `WITH RECURSIVE lanes AS (
        SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = asked.queue AND j.state = 'queued'
                       ORDER BY j.lane LIMIT 1) AS lane
@@ -201,8 +203,8 @@ async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[
 
 async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room): Promise<Chosen[]> {
   const due = await tx.query<Pick<Lane, 'lane'>>(
-    // A loose index scan: one probe per lane, whatever the number of waiting jobs. OFFSET 0 keeps it so: as a join, EXISTS
-    // would read all that is due.
+    // A loose index scan: one probe per lane, however many jobs wait. OFFSET 0 keeps it so: as a join, EXISTS would
+    // read every due job.
     `WITH RECURSIVE lanes AS (
        (SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1)
        UNION ALL
@@ -221,7 +223,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room):
   if (quotas.length === 0) return []
 
   const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
-    // Lists behind a SELECT: see settleAll.
+    // The lists stand behind a SELECT: see settleAll.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
        FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS quotas (lane, quota)
@@ -259,7 +261,8 @@ async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]
 }
 
 async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
-  // One pass over what is in flight, which the window bounds: asked per lane it costs as many probes as there are lanes.
+  // One pass over the jobs in flight, which the window bounds. A query per lane would cost as many probes as there are
+  // lanes.
   const [rows, lanes] = await Promise.all([
     tx.query<{ isPaused: boolean; workers: number; window: number }>(
       `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
@@ -283,8 +286,9 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
   if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
   const lapsed = await tx.query(
-    // What is locked is being settled, or its transaction will be ended for idling: the next round sees. It stays due since
-    // when it was: behind all that waits, a killed worker's jobs would run again only when a backlog has gone.
+    // A locked row is being settled, or Postgres will end its transaction for idling: the next round sees the result.
+    // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
+    // backlog is empty.
     `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed'
      WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND state = 'running' AND lease_until < now()
        FOR UPDATE SKIP LOCKED) RETURNING id`,

@@ -1,6 +1,6 @@
-// A way to die or to hang at a named step, for tests of what happens between two steps. FAILPOINT=<name>[@<n>] ends the
-// process by SIGKILL at the n-th passage (1 by default); FAILPOINT=<name>@hang never gets past it. Off by default; the
-// configuration refuses the variable in production.
+// Kills or hangs a process at a named step, for tests of what happens between two steps. FAILPOINT=<name>[@<n>] ends
+// the process by SIGKILL the n-th time it reaches the step (1 by default); FAILPOINT=<name>@hang never passes it. Off
+// by default; the configuration refuses the variable in production.
 
 let armed: { name: string; remaining: number; isHang: boolean } | undefined
 
@@ -16,7 +16,7 @@ export function failpoint(name: string): void {
   if (armed.remaining === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-/** Undefined where there is nothing to wait for, so that the usual path waits for nothing. */
+/** Undefined when no hang is set, so that the usual path awaits nothing. */
 export function hangAt(name: string): Promise<never> | undefined {
   return armed?.name === name && armed.isHang ? new Promise(() => {}) : undefined
 }

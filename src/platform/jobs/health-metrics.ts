@@ -1,11 +1,11 @@
-// What dispatch measures of the parts that everything waits for, when it is scraped: the engine, and Postgres.
+// Metrics that dispatch reports of the engine and of Postgres, read when it is scraped.
 
 import { Gauge, type Registry } from 'prom-client'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Engine } from './bull.ts'
-import { QUEUE_NAMES } from './queues.ts'
 
-// Less than what Prometheus waits for a scrape by default.
+// Below Prometheus's default scrape timeout.
 const ANSWER_WITHIN_MS = 2_000
 const FRESH_MS = 5_000
 
@@ -29,7 +29,10 @@ export function collectEngine(registry: Registry, engine: Pick<Engine, 'producer
   })
 }
 
-/** What slows the hot table down. The oldest transaction is told only to a role that may see those of others. */
+/**
+ * What slows the hot table down. Postgres shows the oldest transaction only to a role that may see those of other
+ * roles.
+ */
 export function collectPostgres(registry: Registry, db: Pick<Database, 'system'>): void {
   let cached: { at: number; state: Promise<PostgresState> } | undefined
   const state = () => {
@@ -39,7 +42,7 @@ export function collectPostgres(registry: Registry, db: Pick<Database, 'system'>
   }
   new Gauge({
     name: 'countersign_postgres_oldest_transaction_seconds',
-    help: 'Age of the oldest transaction in this database, whoever holds it.',
+    help: 'Age of the oldest transaction in this database.',
     registers: [registry],
     async collect() {
       const { oldestTransactionSeconds } = await state()

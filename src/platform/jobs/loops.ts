@@ -1,21 +1,21 @@
 import type { Logger } from 'pino'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Dispatcher } from './dispatch.ts'
-import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './pace.ts'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
+import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './poll-interval.ts'
 
 export interface Loop {
-  /** Ends after the round that runs. */
+  /** Ends after the current round. */
   close(): Promise<void>
 }
 
-// A lapsed lease is found within 22.5 s of the worker's death.
+// Reconcile finds a lapsed lease within 22.5 s of the worker's death.
 const RECONCILE_EVERY_MS = 2_500
-// An idle queue is dispatched when something is due; also without that now and then, should the question fail to see it.
+// An idle queue is dispatched when a job is due. This period also dispatches it, in case the query misses a due job.
 const IDLE_ROUND_MS = 10_000
 
 /**
- * Dispatches every queue by itself, so that a slow queue does not hold another. Queues with nothing to do are asked about
- * together: one statement per period, however many queues there are.
+ * Dispatches every queue in its own loop, so that a slow queue does not delay another. One statement per period asks
+ * for all idle queues, however many there are.
  */
 export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
   const idle = new Map<QueueName, () => void>()
@@ -30,7 +30,7 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
     }, log)
     return loop
   })
-  // A queue whose engine does not answer holds up no other: it is asked again when it has answered.
+  // A queue whose engine does not answer delays no other: its next reconcile starts when this one has ended.
   const reconciling = new Map<QueueName, Promise<unknown>>()
   const reconcile = (queue: QueueName) => {
     if (reconciling.has(queue)) return
@@ -63,7 +63,7 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
   }
 }
 
-/** Runs a task again and again, `periodMs` after its last end. What it throws is logged, and the next round tries again. */
+/** Runs a task repeatedly, `periodMs` after its last end. A throw is logged, and the next round tries again. */
 export function every(periodMs: number, task: () => Promise<unknown>, log: Logger): Loop {
   return repeat(async () => {
     await task()
@@ -71,7 +71,7 @@ export function every(periodMs: number, task: () => Promise<unknown>, log: Logge
   }, log)
 }
 
-// After a failure: Postgres or Redis is away, and asking more often does not bring it back.
+// After a failure: Postgres or Redis is away, and asking more often does not help.
 const AFTER_FAILURE_MS = 1_000
 
 interface Repeating extends Loop {
@@ -91,7 +91,7 @@ function repeat(round: () => Promise<number>, log: Logger): Repeating {
         done()
       }
     })
-  // It may come between a round and its pause.
+  // A wake may come between a round and its pause.
   const wakeUp = () => {
     isWoken = true
     wake()

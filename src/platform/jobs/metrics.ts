@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export interface JobMetrics {
   outcomes: Counter<'queue' | 'outcome'>
@@ -12,7 +12,7 @@ export function createJobMetrics(registry: Registry): JobMetrics {
   return {
     outcomes: new Counter({
       name: 'countersign_job_outcomes_total',
-      help: 'Deliveries by what became of them: settled, retried, deferred, dead, stale (the job had moved on).',
+      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (another delivery had taken the job over).',
       labelNames: ['queue', 'outcome'],
       registers: [registry],
     }),
@@ -31,12 +31,12 @@ export interface DispatchMetrics {
   requeued: Counter<'queue' | 'reason'>
 }
 
-/** What is counted where jobs go to the engine: in dispatch, and in web for callers who wait. */
+/** Counters of jobs that go to the engine: from dispatch, and from web for callers that wait. */
 export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   return {
     dispatched: new Counter({
       name: 'countersign_jobs_dispatched_total',
-      help: 'Jobs that the engine took.',
+      help: 'Jobs that the engine stored.',
       labelNames: ['queue'],
       registers: [registry],
     }),
@@ -52,14 +52,14 @@ export function createDispatchMetrics(registry: Registry): DispatchMetrics {
 export interface QueueState {
   queue: QueueName
   depth: Record<'queued' | 'dispatched' | 'running' | 'dead', number>
-  /** Seconds that the oldest due job has waited; 0 when none is due. What to scale workers by. */
+  /** Seconds that the oldest due job has waited; 0 when none is due. Scale workers by this. */
   oldestDueSeconds: number
   isPaused: boolean
-  /** Jobs at once that the live workers have registered. */
+  /** Jobs at once, summed over the live workers. */
   concurrency: number
 }
 
-/** What Postgres knows of every queue, in one pass. */
+/** The state of every queue in Postgres, in one pass. */
 export async function readQueues(db: Database): Promise<QueueState[]> {
   return db.system('queue metrics', async (tx) => {
     const states: QueueState[] = []
@@ -68,7 +68,7 @@ export async function readQueues(db: Database): Promise<QueueState[]> {
   })
 }
 
-/** Gauges that ask Postgres when they are scraped, at most once in five seconds. For the dispatch process. */
+/** Gauges that read Postgres when they are scraped, at most once in five seconds. For the dispatch process. */
 export function collectQueues(registry: Registry, db: Database): void {
   let cached: { at: number; states: Promise<QueueState[]> } | undefined
   const states = () => {

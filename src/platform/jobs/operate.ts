@@ -1,11 +1,11 @@
-// What operators do to queues. Every act names its subject and answers what it changed.
+// What operators do to queues. Every function names its subject and returns what it changed.
 
+import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { revive } from './backlog.ts'
 import type { Work } from './consume.ts'
-import { type Payload, QUEUES, type QueueName } from './queues.ts'
 
 export interface JobSummary {
   id: string
@@ -48,12 +48,12 @@ export async function redrive<Q extends QueueName>(db: Database, job: JobSummary
   const scope = { accountId: job.accountId, environment: job.environment }
   return db.tenant(scope, async (tx) => {
     if (!(await revive(tx, job.id))) return false
-    await work.unbury(tx, scope, payload.data as Payload<Q>)
+    await work.onRedrive(tx, scope, payload.data as Payload<Q>)
     return true
   })
 }
 
-/** Stops dispatching a queue; what runs finishes. */
+/** Stops dispatching a queue; running jobs finish. */
 export async function pauseQueue(db: Database, queue: QueueName): Promise<void> {
   await db.system('pause', (tx) =>
     tx.query(

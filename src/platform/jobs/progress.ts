@@ -3,7 +3,7 @@
 export interface ProgressWatch {
   /** A job was finished, or a lease renewed. */
   progressed(): void
-  /** Looks once. Called every `checkEveryMs`. */
+  /** Counts once. Called every `checkEveryMs`. */
   check(): Promise<void>
   /** Why the worker is stuck; undefined while it is not. */
   reason(): string | undefined
@@ -13,7 +13,7 @@ interface ProgressWatchOptions {
   queue: string
   stuckAfterMs: number
   checkEveryMs: number
-  /** Jobs that wait for this worker. What it throws counts as none: an engine that is away is no reason to exit. */
+  /** Jobs that wait for this worker. A throw counts as none: an engine that is away is no reason to exit. */
   countWaiting(): Promise<number>
   onStuck(reason: string): void
   /** Monotonic milliseconds. */
@@ -23,21 +23,22 @@ interface ProgressWatchOptions {
 export function createProgressWatch(options: ProgressWatchOptions): ProgressWatch {
   const { queue, stuckAfterMs, checkEveryMs, countWaiting, onStuck, now = () => performance.now() } = options
   let progress = 0
-  // How long jobs have waited without progress, in time that this process had: undefined while none wait.
+  // How long jobs have waited without progress, counted only while this process ran; undefined while none wait.
   let starved: { forMs: number; lastCheckAt: number } | undefined
   let reason: string | undefined
   let isChecking = false
 
-  async function look(): Promise<void> {
+  async function countOnce(): Promise<void> {
     const before = progress
     const checkedAt = now()
     const waiting = await countWaiting().catch(() => 0)
-    // The count may take seconds. What was finished meanwhile is progress.
+    // The count may take seconds. A job finished meanwhile is progress.
     if (waiting === 0 || progress !== before) {
       starved = undefined
       return
     }
-    // A frozen process (SIGSTOP, a paused virtual machine) did not fail to work in that time: a gap counts as two checks.
+    // A frozen process (SIGSTOP, a paused virtual machine) did not fail to work in that time: a gap counts as two
+    // checks.
     const sinceMs = starved === undefined ? 0 : Math.min(checkedAt - starved.lastCheckAt, 2 * checkEveryMs)
     starved = { forMs: (starved?.forMs ?? 0) + sinceMs, lastCheckAt: checkedAt }
     if (starved.forMs < stuckAfterMs) return
@@ -53,7 +54,7 @@ export function createProgressWatch(options: ProgressWatchOptions): ProgressWatc
     async check() {
       if (isChecking || reason !== undefined) return
       isChecking = true
-      await look().finally(() => {
+      await countOnce().finally(() => {
         isChecking = false
       })
     },

@@ -4,8 +4,11 @@ import type { Scope } from '#src/platform/ids.ts'
 // Small steps: a delete of a million rows at once would hold its snapshot for minutes and bloat the hot table.
 const STEP = 5_000
 
-/** Deletes jobs that ended well a day ago; dead ones stay until an operator has looked. Answers how many. */
-export async function forgetSettledJobs(db: Database): Promise<number> {
+/**
+ * Deletes jobs that succeeded or were cancelled over a day ago. Dead jobs stay until an operator has handled them.
+ * Returns how many.
+ */
+export async function purgeSettledJobs(db: Database): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>
       tx.query(
@@ -19,8 +22,11 @@ export async function forgetSettledJobs(db: Database): Promise<number> {
   }
 }
 
-/** Deletes what died in a tenant before then, whether or not somebody has looked. For accounts that nobody looks after. */
-export async function forgetDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
+/**
+ * Deletes a tenant's jobs that died before `before`, whether or not an operator has seen them. For accounts whose keys
+ * are published.
+ */
+export async function purgeDeadJobs(db: Database, { accountId, environment }: Scope, before: Date): Promise<number> {
   const gone = await db.system('retention', (tx) =>
     tx.query(
       `DELETE FROM jobs WHERE account_id = $1 AND environment = $2 AND state = 'dead' AND settled_at < $3 RETURNING id`,
@@ -30,8 +36,8 @@ export async function forgetDeadJobs(db: Database, { accountId, environment }: S
   return gone.length
 }
 
-/** Forgets workers that ended without a word. */
-export async function forgetSilentWorkers(db: Database): Promise<number> {
+/** Deletes workers that ended without unregistering. */
+export async function purgeSilentWorkers(db: Database): Promise<number> {
   const gone = await db.system('retention', (tx) =>
     tx.query(`DELETE FROM workers WHERE heartbeat_at < now() - interval '10 minutes' RETURNING id`),
   )

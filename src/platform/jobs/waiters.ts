@@ -1,17 +1,17 @@
-// Callers that wait for a job to end. One poller per process asks for them, and only while someone waits: a thousand waiting
-// callers hold no connection. A job is asked for less often the longer it is waited for, so that many callers who wait for long
-// cost the others little; who came a moment ago is answered as soon as ever.
+// Callers that wait for a job to end. One poller per process reads the jobs, and only while someone waits: a thousand
+// waiting callers hold no connection. The longer a job is waited for, the less often it is read: many callers that wait
+// for long cost the others little, and a new caller is answered without delay.
 
 import { detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
 
 export interface Waiters {
-  /** true when the job has ended in time. Answers false at once when too many callers wait already. */
+  /** true when the job has ended in time. Returns false at once when too many callers already wait. */
   settled(jobId: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
   /** Whether one more caller can wait. */
   hasRoom(): boolean
-  /** Seconds that a caller should leave before asking again: more where it will not wait again either. */
+  /** Seconds that a caller should leave before it asks again: more when it could not wait then either. */
   retryAfterSeconds(): number
   close(): void
 }
@@ -19,16 +19,16 @@ export interface Waiters {
 const MAX_WAITERS = 1_000
 const POLL_MIN_MS = 25
 const POLL_MAX_MS = 1_000
-// An answer is late by a quarter of what its caller has waited, at most.
+// An answer is late by at most a quarter of the time that its caller has waited.
 const GROWTH = 1.25
-// Of one statement: what Postgres looks up in a millisecond or two. The others are due at the next poll.
+// Jobs per statement: what Postgres reads in a millisecond or two. The others are due at the next poll.
 const MAX_JOBS = 250
-// Each answer reads a row and writes a body: hundreds in one turn would hold up everybody else's.
+// Each answer reads a row and writes a body: hundreds in one turn of the event loop would delay every other request.
 const MAX_WOKEN_A_TURN = 20
 
 const RETRY_AFTER_SECONDS = 1
-// Of a crowd that can't wait, every second of it would be hundreds of reads per second.
-const RETRY_AFTER_CROWD_SECONDS = 5
+// Callers that can't wait come in large numbers: at one second each they would cause hundreds of reads per second.
+const RETRY_AFTER_FULL_SECONDS = 5
 
 interface Awaited {
   wakers: Set<(ended: boolean) => void>
@@ -48,14 +48,14 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     isPolling = true
     polledAt = performance.now()
     const due = takeDue()
-    // A poll that fails is not the caller's failure: the next one may answer, or the wait ends with 202.
+    // A failed poll is not the caller's failure: the next poll may answer, or the wait ends with 202.
     const ended = due.length === 0 ? [] : await findSettled(db, due).catch(() => [])
     wakeInTurns(ended.flatMap((id) => [...(waiting.get(id)?.wakers ?? [])]))
     isPolling = false
     schedule()
   }
 
-  // Longest due first, so that none is passed over again and again.
+  // Longest due first, so that no job is passed over repeatedly.
   function takeDue(): string[] {
     const now = performance.now()
     const due = [...waiting].filter(([, { dueAt }]) => dueAt <= now)
@@ -80,16 +80,16 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     pollBy(dueAt)
   }
 
-  // What comes due within one period is asked for together.
+  // Jobs that fall due within one period are read together.
   function pollBy(dueAt: number): void {
     const at = Math.max(dueAt, polledAt + POLL_MIN_MS)
     if (isPolling || (next !== undefined && next.at <= at)) return
     clearTimeout(next?.timer)
-    // It asks for all who wait, not for the one whose request came first.
+    // The poll reads for every waiting caller, so it must not run in the context of the first one's request.
     next = { at, timer: detached(() => setTimeout(() => void poll(), Math.max(0, at - performance.now()))) }
   }
 
-  // Whoever comes to a job that others wait for wants to know as soon as if it was alone.
+  // A new caller for a job that others wait for is answered as soon as if it waited alone.
   function awaitSoon(jobId: string): Awaited {
     const dueAt = performance.now() + POLL_MIN_MS
     const known = waiting.get(jobId)
@@ -103,7 +103,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
 
   return {
     hasRoom: () => count < MAX_WAITERS,
-    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_CROWD_SECONDS),
+    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
       if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
       return new Promise((resolve) => {

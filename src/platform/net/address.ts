@@ -1,5 +1,5 @@
-// What a tenant names must lie on the public internet: an address that only our own network can reach is refused, in
-// every form that can carry one. What is not known to be public is not public.
+// An address that a tenant names must be on the public internet. An address that only our own network can reach is
+// refused, in every form that can carry one. An address not known to be public counts as not public.
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -18,7 +18,8 @@ export type AddressKind =
   | 'reserved'
   | 'not_an_address'
 
-// Azure answers metadata on an address that looks public; the others' are link-local, unique local or carrier-grade NAT.
+// Azure serves metadata on an address that looks public; those of other clouds are link-local, unique local or
+// carrier-grade NAT.
 const METADATA = new Set(['168.63.129.16'])
 
 const KINDS: Record<string, AddressKind> = {
@@ -37,18 +38,18 @@ const KINDS: Record<string, AddressKind> = {
   rfc6145: 'tunnel',
 }
 
-// RFC 4291 2.4: what is global unicast today. Everything outside is special or not yet given out.
+// RFC 4291 2.4: today's global unicast. Everything outside is special or not yet assigned.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-// RFC 6052 2.1. The local-use prefix of RFC 8215 is not here: whose v4 network it leads to, nobody outside knows.
+// RFC 6052 2.1. The local-use prefix of RFC 8215 is not here: only its own network knows which v4 network it leads to.
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
 /**
- * Judges an IP address in its textual form, v4 dotted or v6 without a zone.
- * IPv4-mapped and NAT64 addresses are judged as the v4 address that they lead to; 6to4, Teredo and ISATAP, whose
- * gateways nobody can check, are refused whatever they embed.
+ * Classifies an IP address in its textual form, v4 dotted or v6 without a zone. IPv4-mapped and NAT64 addresses are
+ * classified as the v4 address that they lead to. 6to4, Teredo and ISATAP addresses are refused whatever they embed:
+ * their gateways can't be checked.
  */
 export function classifyAddress(address: string): AddressKind {
-  // node's own parser first: ipaddr.js takes octal and short forms, which no resolver gives.
+  // node's own parser first: ipaddr.js accepts octal and short forms, which no resolver returns.
   const family = isIP(address)
   if (family === 0 || address.includes('%')) return 'not_an_address'
   if (family === 4) return classifyV4(ipaddr.IPv4.parse(address))

@@ -1,5 +1,5 @@
-// Calls of one address that was checked, over pools of connections to it. The same for http, in the thread of whoever asks,
-// and for https, in an egress thread. Whatever the other side does is an answer, never an exception.
+// Calls to one checked address, over pools of connections to it. The same code serves http, in the calling thread, and
+// https, in an egress thread. Every behaviour of the receiver becomes an answer, never an exception.
 
 import { type buildConnector, Pool } from 'undici'
 import type { Deadline } from './deadline.ts'
@@ -7,27 +7,27 @@ import { exchange } from './exchange.ts'
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts'
 import type { Target } from './url.ts'
 
-/** Where a call goes: the address was checked, and nothing resolves a second time. */
+/** The destination of a call: its address was checked, and no code resolves the name again. */
 export interface Destination {
   target: Target
   address: string
-  /** On whose behalf. */
+  /** The account on whose behalf the call is made. */
   account: string
 }
 
 export type CallerRequest = Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'maxResponseBytes'>
 
-export interface Caller {
+export interface Connector {
   call(to: Destination, request: CallerRequest, deadline: Deadline): Promise<Untimed>
   close(): Promise<void>
 }
 
 export type Untimed = DistributiveOmit<OutboundAnswer, 'durationMs'>
-export type Problem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
+export type CallProblem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 
 interface CallerOptions {
-  /** What connections may be shared by: calls with one key use the same. It must hold origin and address. */
+  /** Calls with the same key share connections. The key must contain origin and address. */
   keyOf(to: Destination): string
   /** Made once per key. */
   connectorOf(to: Destination): buildConnector.connector
@@ -36,12 +36,12 @@ interface CallerOptions {
 // A dead address must leave time for the next one within the usual 15 s.
 export const CONNECT_TIMEOUT_MS = 5_000
 const MAX_HEADER_BYTES = 16 * 1024
-// Idle sockets close by themselves after seconds; this bounds the empty pools that remember them.
+// Idle sockets close by themselves after seconds; this bounds the number of empty pools.
 const MAX_POOLS = 256
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 
-export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
+export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
   const pools = new Map<string, Pool>()
   const connectErrors = new WeakSet<Error>()
 
@@ -54,7 +54,7 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
     for (const [oldest, idle] of pools) {
       if (pools.size <= MAX_POOLS) break
       pools.delete(oldest)
-      // Running requests finish; each has its deadline.
+      // Running requests finish; each has its own deadline.
       void idle.close()
     }
     return pool
@@ -64,7 +64,7 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
     return (options, callback) =>
       connect(options, (error, socket) => {
         if (error === null) return callback(null, socket)
-        // undici treats some errors by their code; to it this is one kind, to us the cause tells.
+        // undici treats some errors by their code. Here they get one code, and the cause tells them apart.
         const wrapped = new Error('connect', { cause: error })
         connectErrors.add(wrapped)
         callback(wrapped, null)
@@ -96,8 +96,8 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Caller {
   }
 }
 
-/** What an ended deadline makes of the call. */
-export function interruption(deadline: Pick<Deadline, 'ended'>): Problem | undefined {
+/** The problem that an ended deadline turns the call into. */
+export function interruption(deadline: Pick<Deadline, 'ended'>): CallProblem | undefined {
   const code = deadline.ended()
   return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
 }
@@ -120,18 +120,19 @@ const POOL = {
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
 
-function judgeConnectError(error: unknown, { protocol }: Target): Problem {
+function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
   }
   if (UNREACHABLE.has(code) || protocol === 'http:') return { code: 'connect_failed', detail: code }
-  // Before the handshake is done everything else is the handshake: certificates, versions, a peer that isn't TLS.
+  // Until the handshake is done, every other error belongs to the handshake: certificates, versions, a peer that isn't
+  // TLS.
   const isOurs = code.startsWith('HANDSHAKE_') && error instanceof Error
   return { code: 'tls_failed', detail: isOurs ? error.message : code }
 }
 
-function judgeError(error: unknown): Problem {
+function judgeError(error: unknown): CallProblem {
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
     return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }
@@ -139,7 +140,7 @@ function judgeError(error: unknown): Problem {
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return { code: 'invalid_response', detail: code }
   }
-  // An argument that undici refuses is our mistake, not the receiver's.
+  // An argument that undici refuses is our error, not the receiver's.
   if (code === 'UND_ERR_INVALID_ARG') throw error
   return { code: 'reset', detail: code }
 }

@@ -1,14 +1,14 @@
-// One clock over a whole call. A timer per phase adds up to more than was promised, and a peer that sends one byte in time
-// restarts it. No AbortSignal: a busy worker has one of these per call, and a signal costs more than the clock.
+// One deadline for a whole call. Timers per phase add up to more than the promised time, and a peer restarts them by
+// sending a byte in time. No AbortSignal: a busy worker has one deadline per call, and a signal costs more than this.
 
 export type EndReason = 'timeout' | 'aborted'
 
 export interface Deadline {
-  /** Why it has ended, once it has: what failed then, failed because of it. */
+  /** Why the deadline has ended; undefined before. Errors after that are its consequence. */
   ended(): EndReason | undefined
-  /** Calls back when it ends, at once when it has. Answers how to stop waiting for that. */
+  /** Calls back when the deadline ends, or at once when it has ended. Returns a function that removes the callback. */
   onEnd(callback: () => void): () => void
-  /** Rejects as soon as it ends, for work that can't be stopped. */
+  /** Rejects as soon as the deadline ends, for work that can't be stopped. */
   race<R>(work: Promise<R>): Promise<R>
   clear(): void
 }
@@ -28,7 +28,7 @@ export function startDeadline(timeoutMs: number, outer?: AbortSignal): Deadline 
   }
 }
 
-/** One that ends when it is told to. */
+/** A deadline that ends when `end` is called. */
 export function createManualDeadline(): Deadline & { end(reason: EndReason): void } {
   const waiting = new Set<() => void>()
   let reason: EndReason | undefined

@@ -1,4 +1,5 @@
-// The inside of an egress thread: it calls addresses that its owner has checked, over TLS, and ends a call when it is told to.
+// The inside of an egress thread: it calls addresses that the main thread has checked, over TLS, and ends a call on
+// request.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { type CallerRequest, createCaller, type Destination, type Untimed } from './caller.ts'
@@ -14,12 +15,12 @@ export type ToThread =
   | { op: 'call'; id: number; to: Destination; request: CallerRequest }
   | { op: 'end'; id: number; reason: EndReason }
 
-/** `fault`: a mistake of ours, not the receiver's. */
+/** `fault`: an error of ours, not the receiver's. */
 export type FromThread = { id: number } & ({ answer: Untimed } | { fault: string })
 
 const { ca }: EgressData = workerData
 const caller = createCaller({
-  // By account too: whose connection is made is whose processor time it takes.
+  // The account is part of the key: the processor time of a handshake is charged to the account that caused it.
   keyOf: ({ account, target, address }) => `${account} ${target.origin} ${address}`,
   connectorOf: createSecureConnectors({ ca, handshakes: createHandshakes() }),
 })
@@ -36,7 +37,7 @@ async function run({ id, to, request }: Extract<ToThread, { op: 'call' }>): Prom
   try {
     const answer = await caller.call(to, request, deadline)
     if (!answer.ok) return tell({ id, answer })
-    // Moved, not copied: a small body stands in a pool with others.
+    // Moved, not copied: the bytes of a small body lie in a pool with others.
     const body = Buffer.from(new Uint8Array(answer.body).buffer)
     tell({ id, answer: { ...answer, body } }, [body.buffer])
   } catch (error) {

@@ -1,24 +1,24 @@
-// https runs in threads of its own, for a handshake takes as long as the server wants it to: what it holds up there is neither
-// the process nor the accounts of the other thread. An account is always in one thread. Deadlines are kept out here, so that
-// an answer never waits for a thread. Threads start at the first call.
+// https runs in separate threads, because the server decides how long a handshake takes. A slow handshake blocks
+// neither the process nor the accounts of the other threads. An account is always in the same thread. Deadlines are
+// kept in the main thread, so that an answer never waits for an egress thread. Threads start at the first call.
 
 import { Worker } from 'node:worker_threads'
-import { type Caller, interruption, type Untimed } from './caller.ts'
+import { type Connector, interruption, type Untimed } from './caller.ts'
 import type { EgressData, FromThread, ToThread } from './egress-thread.ts'
 
 export interface EgressOptions {
   ca?: string | undefined
   threads?: number
-  /** The thread's file. Another one only where a test wants a thread that misbehaves. */
+  /** The thread's file. Tests replace it with a thread that misbehaves. */
   thread?: URL
-  /** After which a thread that does not react to the end of a call is replaced. */
+  /** A thread that does not react to the end of a call for this long is replaced. */
   stuckMs?: number
 }
 
 interface Lane {
   worker: Worker | undefined
   calls: Map<number, Call>
-  /** When its thread last said anything. */
+  /** When its thread last sent a message. */
   heardAt: number
 }
 
@@ -28,9 +28,9 @@ interface Call {
   fail(error: Error): void
 }
 
-// A thread tells the status that came before the deadline, if it reacts; if not, there is an answer without it.
+// A thread reports the status that came before the deadline if it reacts; otherwise the answer has no status.
 const GRACE_MS = 500
-// A handshake takes a fraction of a second at most (MAX_HANDSHAKE_BYTES): beyond this the thread hangs.
+// A handshake takes a fraction of a second at most (MAX_HANDSHAKE_BYTES): after this time the thread hangs.
 const STUCK_MS = 10_000
 
 export function createEgress({
@@ -38,7 +38,7 @@ export function createEgress({
   threads = 2,
   thread = new URL('./egress-thread.ts', import.meta.url),
   stuckMs = STUCK_MS,
-}: EgressOptions = {}): Caller {
+}: EgressOptions = {}): Connector {
   const lanes = Array.from({ length: threads }, (): Lane => ({ worker: undefined, calls: new Map(), heardAt: 0 }))
   const ending = new Set<Promise<unknown>>()
   let isClosed = false
@@ -46,7 +46,7 @@ export function createEgress({
 
   function start(lane: Lane): Worker {
     const workerData: EgressData = { ca }
-    // No environment and no flags: the thread needs no secret, and flags of the process may not fit a thread.
+    // No environment and no flags: the thread needs no secret, and the process's flags may not suit a thread.
     const worker = new Worker(thread, { env: {}, execArgv: [], name: 'egress', workerData })
     // The deadline of a call keeps the process alive; an idle thread must not.
     worker.unref()
@@ -55,7 +55,7 @@ export function createEgress({
       lane.heardAt = performance.now()
       const call = lane.calls.get(message.id)
       if (call === undefined) return
-      if ('fault' in message) call.fail(new Error(`an https call failed of itself: ${message.fault}`))
+      if ('fault' in message) call.fail(new Error(`an egress thread failed in an https call: ${message.fault}`))
       else call.settle(restored(message.answer))
     })
     for (const event of ['error', 'messageerror', 'exit'] as const) {
@@ -64,7 +64,7 @@ export function createEgress({
     return worker
   }
 
-  /** Ends a thread; its calls are answered, and the next one starts another. */
+  /** Ends a thread. Its calls are answered, and the next call starts another thread. */
   function drop(lane: Lane, worker: Worker, detail: string): void {
     if (lane.worker !== worker) return
     lane.worker = undefined
@@ -100,7 +100,7 @@ export function createEgress({
             refuse(error)
           },
         })
-        // A copy that can be moved: the caller keeps its own, which may stand in a pool with other bytes.
+        // A copy that can be moved: the caller keeps its own, which may lie in a pool with other bytes.
         const sent = body && new Uint8Array(body)
         const request = { method, headers, maxResponseBytes, ...(sent && { body: sent }) }
         post({ op: 'call', id, to: { target, address, account }, request }, sent && [sent.buffer])
@@ -125,14 +125,14 @@ export function createEgress({
   }
 }
 
-// FNV-1a: ids share their beginnings.
+// FNV-1a: ids have common prefixes.
 function laneOf(account: string, count: number): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < account.length; at += 1) hash = Math.imul(hash ^ account.charCodeAt(at), 0x01000193) >>> 0
   return hash % count
 }
 
-// What a message brings along of a Buffer is a Uint8Array.
+// A Buffer arrives in a message as a Uint8Array.
 function restored(answer: Untimed): Untimed {
   if (!answer.ok) return answer
   const { buffer, byteOffset, byteLength } = answer.body

@@ -1,10 +1,10 @@
 // One request and its answer, on undici's lowest interface: the stream and the signal that its request() makes for each
-// call cost as much as the call.
+// call cost as much as the call itself.
 
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
 
-export type Exchange =
+export type HttpExchange =
   | { received: Received }
   | {
       error: Error
@@ -22,16 +22,18 @@ interface Received {
 
 type Fields = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
-// Whoever reads it: the answer has been given by then.
+// No code reads this error: the answer has been given by then.
 const OVER = new Error('the call is over')
 
-/** Never rejects. What comes of the body after `maxBytes` is not read: the connection is dropped, and that is no error. */
+/**
+ * Never rejects. The part of the body after `maxBytes` is not read: the connection is dropped, and that is no error.
+ */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   maxBytes: number,
   deadline: Deadline,
-): Promise<Exchange> {
+): Promise<HttpExchange> {
   return new Promise((done) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -41,7 +43,7 @@ export function exchange(
     let isOver = false
     let stopWaiting = () => {}
 
-    const end = (how: Exchange) => {
+    const end = (how: HttpExchange) => {
       if (isOver) return
       isOver = true
       stopWaiting()
@@ -55,11 +57,11 @@ export function exchange(
     dispatcher.dispatch(request, {
       onRequestStart(started) {
         controller = started
-        // No connection stood in time. This one is for the next call.
+        // The connection was not ready in time. The next call can use it.
         if (isOver) started.abort(OVER)
       },
       onResponseStart(_, code, given) {
-        // 103 and the like come before the answer.
+        // 103 and other interim responses come before the answer.
         if (code < 200) return
         status = code
         fields = given
@@ -80,7 +82,7 @@ export function exchange(
       end({ error: OVER, status })
       controller?.abort(OVER)
     })
-    // It may have ended while it was asked for, or failed on the spot.
+    // The deadline may have ended before this line, or the call may have failed at once.
     if (isOver) stopWaiting()
   })
 }

@@ -1,19 +1,23 @@
-// The processor time of TLS handshakes. OpenSSL verifies every signature of the chain that a server presents, before anybody
-// may look at it, and the server chooses how many there are and what each costs. So what a server sends is given to OpenSSL
-// one piece per turn of the loop, accounts in turn, measured by the processor time of this thread; an account that has spent
-// its budget makes no new connection for the rest of the minute. Connections that stand are not affected.
+// Bounds the processor time of TLS handshakes. OpenSSL verifies every signature of the chain that a server presents
+// before our code sees it, and the server chooses how many there are and what each costs. So OpenSSL gets the server's
+// data one piece per turn of the event loop, accounts in turn, measured by the processor time of this thread. An
+// account that has spent its budget makes no new connection for the rest of the minute. Open connections are not
+// affected.
 
-/** Of one thread, per account and minute: 1,000 honest handshakes of 3 ms. */
+/** For one thread, per account and minute: 1,000 honest handshakes of 3 ms. */
 const BUDGET_MS = 3_000
 const WINDOW_MS = 60_000
-// Thirty times an honest handshake. One such is enough: others of the account would be no better.
+// Thirty times an honest handshake. After one of these, the account makes no more handshakes in that minute.
 const HEAVY_MS = 100
 const MAX_ACCOUNTS = 10_000
 
 export interface Handshakes {
-  /** Why the account makes no handshake now; undefined when it may. */
+  /** Why the account may not make a handshake now; undefined when it may. */
   refusal(account: string): string | undefined
-  /** Runs a piece of a handshake in its turn and charges its account; or calls `refuse` when that has spent its budget. */
+  /**
+   * Runs a piece of a handshake in its turn and charges its account; or calls `refuse` when the account has spent its
+   * budget.
+   */
   enqueue(account: string, piece: Piece): void
 }
 
@@ -25,7 +29,7 @@ interface Piece {
 interface HandshakesOptions {
   budgetMs?: number
   heavyMs?: number
-  /** Milliseconds of any beginning. */
+  /** Milliseconds from any starting point. */
   now?: () => number
   /** Processor time of this thread, in milliseconds. */
   cpu?: () => number
@@ -38,7 +42,7 @@ export function createHandshakes({
   cpu = threadMs,
 }: HandshakesOptions = {}): Handshakes {
   const spent = new Map<string, { ms: number; until: number }>()
-  // Each account's pieces in their order; the accounts in theirs, for the next turn.
+  // Each account's pieces in their order. Accounts are in the order of their turns.
   const waiting = new Map<string, Piece[]>()
   let isScheduled = false
 
@@ -60,7 +64,7 @@ export function createHandshakes({
     if (spent.size > MAX_ACCOUNTS && oldest !== undefined) spent.delete(oldest)
   }
 
-  // One piece per turn of the loop: between two of them everything else of this thread goes on.
+  // One piece per turn of the event loop: between two pieces the other work of this thread runs.
   function runNext(): void {
     isScheduled = false
     const [next] = waiting

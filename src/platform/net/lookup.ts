@@ -4,13 +4,13 @@ import { isLocalName } from './url.ts'
 /** All addresses of a host, v4 first. Rejects when there is none. */
 export type Lookup = (hostname: string) => Promise<string[]>
 
-// Two tries of 2 s leave time to call within the usual deadline of 15 s.
+// Two tries of 2 s leave time for the call within the usual deadline of 15 s.
 const TRY_MS = 2_000
 const TRIES = 2
 
 /**
- * Asks the name servers directly. getaddrinfo would run on the thread pool, whose four threads a tenant with a slow name
- * server could hold; and it would add the search domains of our own network to short names.
+ * Queries the name servers directly. getaddrinfo would run on the thread pool, whose four threads a tenant with a slow
+ * name server could block; and it would add our own network's search domains to short names.
  */
 export function createLookup({ servers }: { servers?: string[] } = {}): Lookup {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES })

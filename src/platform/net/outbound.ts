@@ -1,7 +1,7 @@
-// The only module that calls addresses which tenants name. It resolves the name itself, refuses when any address of it is
-// not public, and connects to the very address that it checked: nothing resolves a second time. No redirects, no proxies,
-// one deadline over everything, bounded answers. Whatever the other side does is an answer, never an exception. https is called
-// in egress threads, http (development, and the public sandbox) here.
+// The only module that calls addresses which tenants name. It resolves the name itself, refuses when any of its
+// addresses is not public, and connects to the address that it checked: no code resolves the name again. No redirects,
+// no proxies, one deadline for the whole call, bounded answers. Every behaviour of the receiver becomes an answer,
+// never an exception. https runs in egress threads, http (development, and the public sandbox) here.
 
 import { setMaxListeners } from 'node:events'
 import { buildConnector } from 'undici'
@@ -9,7 +9,7 @@ import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
-import { CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Problem, type Untimed } from './caller.ts'
+import { type CallProblem, CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Untimed } from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createEgress } from './egress.ts'
 import { createLookup, type Lookup } from './lookup.ts'
@@ -27,11 +27,11 @@ export type OutboundErrorCode =
   | 'response_too_large'
   | 'aborted'
 
-/** On whose behalf the deployment's own calls are made: those of addresses that its operator names. */
+/** The account of the deployment's own calls, to addresses that its operator names. */
 export const OPERATOR = 'operator'
 
 export interface OutboundRequest {
-  /** On whose behalf: what a receiver of one account costs must not hold up another's. An account's id, or `OPERATOR`. */
+  /** An account's id, or `OPERATOR`. A slow receiver of one account must not delay the calls of another. */
   account: string
   url: string
   environment: Environment
@@ -64,12 +64,15 @@ export type OutboundAnswer =
       status?: number
       durationMs: number
       address?: string
-      /** No connection came about: the receiver has surely seen nothing. */
+      /** No connection was made: the receiver has certainly seen nothing. */
       isUnconnected?: boolean
     }
 
 export interface OutboundOptions {
-  /** Loopback hosts that may be called, `host` or `host:port`: `localhost`, `127.0.0.1:4000`, `[::1]:4000`. For development. */
+  /**
+   * Loopback hosts that may be called, `host` or `host:port`: `localhost`, `127.0.0.1:4000`, `[::1]:4000`. For
+   * development.
+   */
   allow?: readonly string[]
   lookup?: Lookup
   /** Certificates (PEM) to trust instead of the platform's. */
@@ -77,7 +80,7 @@ export interface OutboundOptions {
 }
 
 export interface Outbound {
-  /** The rules on the text of a URL, for telling a caller at once. `send` asks them again. */
+  /** The rules on a URL's text, to report a problem at once. `send` checks them again. */
   check(url: string, environment: Environment): ParsedTarget
   send(request: OutboundRequest): Promise<OutboundAnswer>
   close(): Promise<void>
@@ -90,9 +93,9 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   const allows = parseAllowList(allow)
   const targets = createLru<string, ParsedTarget>(MAX_TARGETS)
   const closing = new AbortController()
-  // Every open socket listens.
+  // Every open socket adds a listener.
   setMaxListeners(0, closing.signal)
-  // The key holds the address: a connection of one address is never offered to a request that was checked for another.
+  // The key contains the address: a connection to one address never serves a request that was checked for another.
   const plain = createCaller({
     keyOf: ({ target, address }) => `${target.origin} ${address}`,
     connectorOf({ address }) {
@@ -102,7 +105,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   })
   const secure = createEgress({ ca })
 
-  // The text alone decides, so the same text is not read again.
+  // Only the text decides, so the result for the last text is reused.
   function targetOf({ url, environment }: OutboundRequest): ParsedTarget {
     const key = `${environment} ${url}`
     const known = targets.get(key)
@@ -129,13 +132,13 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     for (const address of resolved.addresses.slice(0, MAX_ADDRESSES_TRIED)) {
       const caller = target.protocol === 'https:' ? secure : plain
       answer = await caller.call({ target, address, account: request.account }, request, deadline)
-      // Only what never got a connection has surely not been seen by the receiver.
+      // Only a request that never got a connection has certainly not been seen by the receiver.
       if (answer.ok || !answer.isUnconnected || deadline.ended() !== undefined) break
     }
     return answer
   }
 
-  async function resolve(target: Target, deadline: Deadline): Promise<{ addresses: string[] } | Problem> {
+  async function resolve(target: Target, deadline: Deadline): Promise<{ addresses: string[] } | CallProblem> {
     if (target.isAddress) return { addresses: [target.hostname] }
     try {
       return { addresses: [...new Set(await deadline.race(lookup(target.hostname)))] }
@@ -170,15 +173,15 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
 
     async close() {
       const closed = Promise.all([plain.close(), secure.close()])
-      // undici waits for connections in the making, which may be waiting for a peer that never answers.
+      // undici waits for connections in progress, which may wait for a peer that never answers.
       closing.abort()
       await closed
     },
   }
 }
 
-// The host alone: a tenant's path and query may be its secret. And no traceparent goes out: whoever answers is a stranger,
-// who needs none of our ids, and knows the event by its own.
+// Only the host: a tenant's path and query may be secret. No traceparent is sent: the receiver is a stranger that needs
+// none of our ids, and identifies the event by its own id.
 function spanOf({ url, method }: OutboundRequest) {
   return () => ({
     name: method,

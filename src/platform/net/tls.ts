@@ -1,5 +1,5 @@
-// TLS connections to addresses that tenants name. What the server sends until the handshake is done passes through a gate: it is
-// bounded in size, and reaches OpenSSL in its account's turn (handshakes.ts).
+// TLS connections to addresses that tenants name. Until the handshake is done, the server's data passes through a gate
+// that bounds its size and passes it to OpenSSL in its account's turn (handshakes.ts).
 
 import { constants } from 'node:crypto'
 import { connect as connectSocket, type Socket } from 'node:net'
@@ -15,7 +15,10 @@ import type { buildConnector } from 'undici'
 import { CONNECT_TIMEOUT_MS, type Destination } from './caller.ts'
 import type { Handshakes } from './handshakes.ts'
 
-/** Honest servers send 3 to 8 KB; three certificates with signatures of ML-DSA are 16. Of 3,072-bit RSA keys this holds 18. */
+/**
+ * Honest servers send 3 to 8 KB; three certificates with ML-DSA signatures are 16. This limit holds 18 certificates
+ * with 3,072-bit RSA keys.
+ */
 export const MAX_HANDSHAKE_BYTES = 24 * 1024
 const KEEP_ALIVE_DELAY_MS = 60_000
 
@@ -25,7 +28,7 @@ export interface SecureOptions {
   handshakes: Handshakes
 }
 
-/** A connector per account, origin and address: they resume no session of another's. */
+/** One connector per account, origin and address: accounts do not resume each other's TLS sessions. */
 export function createSecureConnectors({
   ca,
   handshakes,
@@ -37,9 +40,9 @@ export function createSecureConnectors({
     return (_options, callback) => {
       context ??= createSecureContext({
         ...(ca === undefined ? {} : { ca }),
-        // A later handshake would not pass the gate.
+        // A renegotiation would bypass the gate.
         secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-        // Its parameters are the server's choice, up to 10,000 bits.
+        // The server chooses the DH parameters, up to 10,000 bits.
         ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
       })
       open(to, { context, session, handshakes }, (error, socket) => {
@@ -91,7 +94,7 @@ function open({ target, address, account }: Destination, options: OpenOptions, d
       secureContext: context,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
-      // TLS checks the certificate against the name, the socket goes to the address.
+      // TLS checks the certificate against the name; the socket connects to the address.
       ...(target.isAddress ? { host: target.hostname } : { servername: target.hostname }),
       ...(session === undefined ? {} : { session }),
     })
@@ -114,7 +117,7 @@ interface GateOptions {
   fail(error: Error): void
 }
 
-/** The connection as TLS sees it. Until `release`, what arrives is held for its turn. */
+/** The connection that TLS uses. Until `release`, incoming data is held for its turn. */
 function createGate(raw: Socket, { account, handshakes, fail }: GateOptions): { gate: Duplex; release(): void } {
   let isReleased = false
   let received = 0
@@ -155,7 +158,7 @@ function createGate(raw: Socket, { account, handshakes, fail }: GateOptions): { 
     else fail(failure('ECONNRESET', 'the peer ended the connection before the handshake was done'))
   })
   raw.once('close', () => gate.destroy())
-  // It is told by `raw`, whose error this is.
+  // `raw` reports it; the error is the same.
   gate.on('error', () => {})
 
   return {

@@ -1,4 +1,4 @@
-// The rules for a URL that a tenant names, on its text alone. What its host resolves to is outbound.ts's question.
+// The rules for a URL that a tenant names, on its text alone. outbound.ts checks what its host resolves to.
 
 import { isIP } from 'node:net'
 import type { Environment } from '#src/platform/ids.ts'
@@ -36,20 +36,20 @@ export interface UrlRules {
   allows?: Allows
 }
 
-// What browsers and proxies carry; longer ones are somebody's experiment.
+// The length that browsers and proxies support.
 const MAX_URL_LENGTH = 2048
 const MAX_HOST_LENGTH = 253
 const DEFAULT_PORTS = { 'http:': 80, 'https:': 443 }
 
 /**
- * Parses a URL and applies the rules: https in live (http also in sandbox), no userinfo, no fragment, ports 443, 8443 and
- * above 1024 (80 too for http in sandbox), and no address that isn't public. Hosts in decimal, octal or hex are addresses
- * by then: the WHATWG parser has normalised them.
+ * Parses a URL and applies the rules: https in live (http also in sandbox), no userinfo, no fragment, ports 443, 8443
+ * and above 1024 (80 too for http in sandbox), and only public addresses. Hosts in decimal, octal or hex are already
+ * addresses here: the WHATWG parser has normalised them.
  */
 export function parseTarget(text: string, { environment, allows = () => false }: UrlRules): ParsedTarget {
   if (text.length > MAX_URL_LENGTH) return refuse('too_long', `must be at most ${MAX_URL_LENGTH} characters`)
-  // The WHATWG parser drops tabs and newlines and reads a backslash as a slash; other parsers don't. Whoever reads the
-  // URL after us must see the same host.
+  // The WHATWG parser drops tabs and newlines and reads a backslash as a slash; other parsers don't. A later reader of
+  // the URL must see the same host.
   if (hasAmbiguity(text)) return refuse('not_a_url', 'must not contain spaces, control characters or backslashes')
   const url = URL.parse(text)
   if (url === null) return refuse('not_a_url', 'must be an absolute URL')
@@ -57,9 +57,9 @@ export function parseTarget(text: string, { environment, allows = () => false }:
   const { protocol } = url
   if (protocol !== 'https:' && protocol !== 'http:') return refuse('scheme_not_allowed', 'must be an https URL')
   if (protocol === 'http:' && environment === 'live') return refuse('scheme_not_allowed', 'must be https in live')
-  // `https:host` and `https:///host` parse too, to what no other parser makes of them.
+  // `https:host` and `https:///host` parse too, but other parsers read them differently.
   if (!/^https?:\/\/[^/]/i.test(text)) return refuse('not_a_url', 'must be an absolute URL: https://host/path')
-  // An empty userinfo vanishes in parsing, so the text is asked too.
+  // An empty userinfo disappears in parsing, so the text is checked too.
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) {
     return refuse('userinfo_not_allowed', 'must not carry a user name or password')
   }
@@ -86,7 +86,7 @@ export function parseTarget(text: string, { environment, allows = () => false }:
   }
 }
 
-/** RFC 6761 6.3: these names are loopback wherever they are asked. */
+/** RFC 6761 6.3: these names are loopback on every machine. */
 export function isLocalName(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost')
 }

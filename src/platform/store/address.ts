@@ -1,12 +1,12 @@
-// Which store an address means. `disk:<folder>`, or `s3://<bucket>/<prefix>?region=<region>&endpoint=<url>`.
+// Parses a store's address: `disk:<folder>`, or `s3://<bucket>/<prefix>?region=<region>&endpoint=<url>`.
 
 export type StoreAddress =
   | { kind: 'disk'; root: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string | undefined; endpoint: string | undefined }
 
-// Amazon's rules for names, which every other server keeps to.
+// Amazon's rules for names, which every other server follows.
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
-// What needs no escaping in a key, without empty parts: a slash too many would be another folder.
+// Characters that need no escaping in a key, without empty parts: a doubled slash would be another folder.
 const PREFIX = /^[A-Za-z0-9!_.*'()-]+(\/[A-Za-z0-9!_.*'()-]+)*$/
 const PARAMETERS = new Set(['region', 'endpoint'])
 

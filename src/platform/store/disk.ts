@@ -1,6 +1,6 @@
-// Blobs as files: `<root>/<account>/<environment>/<first two digits>/<sha256>`. The two digits keep a folder at 1/256 of an
-// environment, so that a listing, a backup and the lock on a folder stay small with millions of photos.
-// Order is what makes a 200 durable: content to disk, then the name, then the folder that holds the name.
+// Blobs as files: `<root>/<account>/<environment>/<first two digits>/<sha256>`. The two digits keep a folder at 1/256
+// of an environment, so that a listing, a backup and the lock on a folder stay small with millions of photos. Order is
+// what makes a 200 durable: content to disk, then the name, then the folder that holds the name.
 
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
@@ -12,15 +12,16 @@ import type { BlobStore, StagedBlob } from './blobs.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
 import { receive } from './receive.ts'
 
-// No account is called this, so temporary files share the blobs' filesystem (rename stays atomic) and never their names.
+// No account is called this, so temporary files share the blobs' filesystem (rename stays atomic) and never their
+// names.
 const TEMPORARY = '.incoming'
-// Since the last write, so an upload that still moves is never swept, however long it takes.
+// Counted from the last write, so an upload in progress is never swept, however long it takes.
 const STALE_AFTER_MS = 24 * 3_600_000
 
 const READ_BYTES = 256 * 1024
 
 export interface DiskStore extends BlobStore {
-  /** The blob's file. Names it without looking whether it exists. */
+  /** The blob's file. Names it without checking that it exists. */
   path(scope: Scope, sha256: string): string
 }
 
@@ -45,7 +46,7 @@ export function createDiskStore(options: { root: string; now?: () => number }): 
         : error
     } finally {
       await file.close()
-      // After a rename there is nothing of this name; after anything else it must go.
+      // After a rename nothing has this name; after anything else the file must be removed.
       await ifThere(unlink(path))
     }
   }
@@ -97,7 +98,7 @@ export function createDiskStore(options: { root: string; now?: () => number }): 
       const names = (await ifThere(readdir(folder))) ?? []
       const doomed = names.filter((name) => (variant === undefined ? hashOf(name) === sha256 : name === basename(path)))
       await Promise.all(doomed.map((name) => rm(join(folder, name), { force: true })))
-      // An erasure is a promise too: it must not come undone by a power cut.
+      // An erasure is durable too: a power cut must not undo it.
       if (doomed.length > 0) await syncFolder(folder)
     },
 
@@ -149,17 +150,18 @@ export function createDiskStore(options: { root: string; now?: () => number }): 
   }
 }
 
-// A file is only as durable as the folders above it: each one's entry is synced in its parent, once per process.
+// A file is only as durable as the folders above it: each folder's entry is synced in its parent, once per process.
 function createFolders(root: string) {
   const made = new Map<string, Promise<void>>()
-  // 256 folders per environment of an account: the map forgets rather than grow; a forgotten one costs a few syncs.
+  // 256 folders per environment of an account: the map drops entries rather than grow; a dropped one costs a few syncs.
   const MAX_KNOWN = 20_000
 
   async function make(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // Another process may have made any of these a moment ago without having synced it yet, so all up to the root.
+    // Another process may have just made any of these without having synced it, so all folders up to the root are
+    // synced.
     for (let at = folder; at !== root; at = dirname(at)) await syncFolder(dirname(at))
-    // The folder that holds the root is the operator's and may be closed to us.
+    // The folder that holds the root is the operator's, and we may not be allowed to open it.
     await syncFolder(dirname(root)).catch(() => {})
   }
 

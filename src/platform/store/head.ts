@@ -1,17 +1,17 @@
-// Shows the first bytes of a stream while the rest is still on its way. The number of looks and the memory are bounded
-// whatever the size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
+// Shows the first bytes of a stream while the rest arrives. The number of calls and the memory are bounded whatever the
+// size of the chunks, so a client that sends single bytes costs no more than one that sends them at once.
 
 const FIRST_LOOK = 64
 const MAX_HEAD = 256 * 1024
 
 /**
  * `onHead` sees the head at 64 bytes, then each time it has four times as many, at 256 KiB and at the end of a shorter
- * stream, until it answers true.
+ * stream, until it returns true.
  */
 export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boolean) {
   let head = Buffer.alloc(0)
   let size = 0
-  let lookAt = FIRST_LOOK
+  let loadSubmissions = FIRST_LOOK
   let isDone = false
 
   function append(chunk: Uint8Array): void {
@@ -28,14 +28,14 @@ export function createHead(onHead: (head: Uint8Array, isWhole: boolean) => boole
   function look(isWhole: boolean): void {
     isDone = onHead(head.subarray(0, size), isWhole) || isWhole || size >= MAX_HEAD
     if (isDone) head = Buffer.alloc(0)
-    while (lookAt <= size) lookAt *= 4
+    while (loadSubmissions <= size) loadSubmissions *= 4
   }
 
   return {
     add(chunk: Uint8Array): void {
       if (isDone) return
       append(chunk)
-      if (size >= Math.min(lookAt, MAX_HEAD)) look(false)
+      if (size >= Math.min(loadSubmissions, MAX_HEAD)) look(false)
     },
     end(): void {
       if (!isDone) look(true)

@@ -1,4 +1,4 @@
-// Parts of names that come from rows and requests: no separator, no dot, nothing that could climb.
+// Parts of names that come from rows and requests: no separator and no dot, so no path traversal.
 
 import type { Scope } from '#src/platform/ids.ts'
 
@@ -21,7 +21,7 @@ export function nameOf(sha256: string, variant?: string): string {
   return `${sha256}.${variant}`
 }
 
-/** Of a blob or a variant; undefined for what no store has named. */
+/** The hash of a blob or a variant; undefined for a name that no store has made. */
 export function hashOf(name: string): string | undefined {
   const [hash = '', variant, ...rest] = name.split('.')
   const isOurs = SHA256.test(hash) && (variant === undefined || VARIANT.test(variant)) && rest.length === 0

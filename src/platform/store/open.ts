@@ -4,10 +4,10 @@ import { createDiskStore } from './disk.ts'
 import { createS3Store } from './s3.ts'
 import type { S3Access } from './s3-bucket.ts'
 
-// What other servers than Amazon's call the region that they don't have.
+// The region that servers other than Amazon's accept, although they have none.
 const NO_REGION = 'us-east-1'
 
-/** `region` is for an address that says none. */
+/** `region` applies to an address that names none. */
 export function openStore(
   address: StoreAddress,
   { credentials, region }: { credentials?: S3Access['credentials']; region?: string | undefined } = {},

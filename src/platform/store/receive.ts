@@ -1,4 +1,4 @@
-// A source of bytes into a local file: hashed on the way, shown to whoever wants to see its head, bounded in memory.
+// Writes a source of bytes into a local file: hashes it, shows its head to a hook, and bounds memory.
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
@@ -6,11 +6,12 @@ import { Failure } from '#src/failure.ts'
 import type { BlobSource, PutOptions, StoredBlob } from './blobs.ts'
 import { createHead } from './head.ts'
 
-// One write per half megabyte: 64 KiB writes cost a thread pool round trip each and measured 20 % slower at 8 uploads.
+// One write per half megabyte: writes of 64 KiB cost a thread pool round trip each and measured 20 % slower at 8
+// uploads.
 const WRITE_BYTES = 512 * 1024
 // A client may send single bytes; the list of chunks must not outgrow the bytes in it.
 const WRITE_CHUNKS = 64
-// Node's pools are made of small slices; a chunk of this size has memory of its own.
+// Node's pools hold small slices; a chunk of at least this size has its own memory.
 const FREED_BYTES = 16 * 1024
 
 /** @throws {Failure} `payload_too_large`; and whatever the source or `onHead` throws. */
@@ -24,7 +25,7 @@ export async function receive(
   let size = 0
   let chunks: Uint8Array[] = []
   let waiting = 0
-  // One write is under way while the next half megabyte arrives and is hashed; never two, so memory stays flat.
+  // One write runs while the next half megabyte arrives and is hashed; never two, so memory stays flat.
   let written: Promise<void> = Promise.resolve()
   try {
     for await (const chunk of source) {
@@ -37,21 +38,21 @@ export async function receive(
       if (waiting < WRITE_BYTES && chunks.length < WRITE_CHUNKS) continue
       await written
       written = writeAll(file, chunks, ownsChunks)
-      // A failed write is thrown by the next await; until then it must not count as unhandled.
+      // The next await throws the error of a failed write; until then it must not count as unhandled.
       written.catch(() => {})
       chunks = []
       waiting = 0
     }
     head?.end()
   } finally {
-    // The file is closed by our caller: not under a write that is still in flight.
+    // Our caller closes the file: not while a write is still in flight.
     await written
   }
   await writeAll(file, chunks, ownsChunks)
   return { sha256: hash.digest('hex'), size }
 }
 
-// writev may write less than it was given (a signal, a nearly full disk); the kernel then says why on the next call.
+// writev may write less than it was given (a signal, a nearly full disk); the next call then reports the cause.
 async function writeAll(file: FileHandle, chunks: Uint8Array[], ownsChunks: boolean): Promise<void> {
   let rest = chunks
   while (rest.length > 0) {
@@ -61,8 +62,8 @@ async function writeAll(file: FileHandle, chunks: Uint8Array[], ownsChunks: bool
   if (ownsChunks) for (const chunk of chunks) free(chunk)
 }
 
-// Left to the collector, the chunks of a few photos are counted as 20 MB of memory outside of the heap, and V8 marks the
-// whole heap to find them: at 8 uploads a third of all the processor time. A chunk of a shared pool is left alone.
+// Without this, the chunks of a few photos count as 20 MB of memory outside of the heap, and V8 marks the whole heap to
+// collect them: at 8 uploads a third of all processor time. A chunk of a shared pool is not freed.
 function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength >= FREED_BYTES && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

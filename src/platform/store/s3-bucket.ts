@@ -1,5 +1,5 @@
-// One bucket of an S3-speaking server. The only file that knows the SDK, which is loaded when it is first needed: 0.1 s and
-// 35 MB that nobody with a disk should pay.
+// One bucket of an S3-speaking server. The only file that imports the SDK, and it loads it when first needed: 0.1 s and
+// 35 MB that a deployment on disk does not pay.
 
 import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
@@ -8,45 +8,45 @@ import { Failure } from '#src/failure.ts'
 export interface S3Access {
   bucket: string
   region: string
-  /** Of another server than Amazon's, such as `http://minio:9000`. */
+  /** The address of a server other than Amazon's, such as `http://minio:9000`. */
   endpoint?: string | undefined
-  /** Without them the SDK looks where it always does: a role of the machine, the pod or the task. */
+  /** Without them the SDK uses its defaults: a role of the machine, the pod or the task. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined } | undefined
 }
 
 interface Parts {
   count: number
   atOnce: number
-  /** Reads one part, and hands it over. */
+  /** Reads one part, and passes it to `sendPart`. */
   send(index: number, sendPart: (bytes: Uint8Array) => Promise<string>): Promise<string>
 }
 
 /** Each call throws `service_unavailable` when the server can't be reached or is overloaded, after three more tries. */
 export interface Bucket {
-  /** @param check.sha256 Of the bytes, in hex: the server refuses others. */
+  /** @param check.sha256 Of the bytes, in hex: the server refuses other bytes. */
   putObject(key: string, bytes: Uint8Array, check: { sha256?: string }): Promise<void>
   /** When it rejects, nothing is left. */
   putInParts(key: string, parts: Parts): Promise<void>
-  /** undefined when there is no such object. `size` is the whole one's, whatever the range. */
+  /** undefined when there is no such object. `size` is that of the whole object, whatever the range. */
   getObject(
     key: string,
     range?: { first: number; last: number },
   ): Promise<{ stream: Readable; size: number } | undefined>
   hasObject(key: string): Promise<boolean>
-  /** One that isn't there is no error. */
+  /** A missing object is no error. */
   deleteObject(key: string): Promise<void>
   list(prefix: string): AsyncIterable<{ key: string; modifiedAt: Date }[]>
-  /** Ends uploads in parts that were begun before then and never completed. Answers how many. */
+  /** Aborts multipart uploads that began before then and never completed. Returns how many. */
   abortUploads(prefix: string, before: Date): Promise<number>
-  /** @throws {Error} when the bucket is not there or not ours. A server that is away is no reason. */
+  /** @throws {Error} when the bucket does not exist or is not ours. Does not throw when the server is away. */
   check(): Promise<void>
   close(): void
 }
 
 const CONNECT_MS = 3_000
-// For one request with its answer's head: eight megabytes take a second on a slow line.
+// For one request until its answer's head: eight megabytes take a second on a slow line.
 const REQUEST_MS = 30_000
-// Without a byte in either direction, as for a reader that stopped reading.
+// Without a byte in either direction, for example when the reader stopped reading.
 const SILENCE_MS = 120_000
 const ATTEMPTS = 4
 
@@ -65,7 +65,8 @@ export function createBucket({ bucket, region, endpoint, credentials }: S3Access
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
       ...(credentials === undefined ? {} : { credentials: withoutUndefined(credentials) }),
       maxAttempts: ATTEMPTS,
-      // The defaults add checksums that other servers than Amazon's don't know. What we put is checked by its SHA-256.
+      // The defaults add checksums that servers other than Amazon's don't support. Our puts are checked by their
+      // SHA-256.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -104,7 +105,7 @@ export function createBucket({ bucket, region, endpoint, credentials }: S3Access
     putObject: (Key, Body, { sha256 }) =>
       ask(async ({ sdk, client }) => {
         const command = new sdk.PutObjectCommand({ Bucket, Key, Body, ContentLength: Body.byteLength })
-        // The request is signed over the hash of its body. We have it: hashing 4 MB again takes 10 ms.
+        // The request is signed over the hash of its body. We already have it: hashing 4 MB again takes 10 ms.
         if (sha256 !== undefined) {
           command.middlewareStack.add(
             (next) => (args) => {
@@ -134,7 +135,7 @@ export function createBucket({ bucket, region, endpoint, credentials }: S3Access
             new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
           )
         } catch (error) {
-          // What can't be ended now is ended by a sweep.
+          // A sweep later ends an upload that can't be ended now.
           await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => {})
           throw error
         }
@@ -199,7 +200,9 @@ interface Loaded {
   client: S3Client
 }
 
-/** `work` for each index below `count`, `lanes` at a time. When one rejects, no other begins, and all have ended. */
+/**
+ * Runs `work` for each index below `count`, `lanes` at a time. When one rejects, no other begins, and all have ended.
+ */
 async function inLanes<R>(count: number, lanes: number, work: (index: number) => Promise<R>): Promise<R[]> {
   const results = new Array<R>(count)
   let next = 0

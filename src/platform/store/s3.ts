@@ -1,5 +1,5 @@
-// Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not at
-// all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
+// Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not
+// at all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
 
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -19,21 +19,21 @@ import { createBucket, type S3Access } from './s3-bucket.ts'
 export interface S3StoreOptions extends S3Access {
   /** In front of every key, without slashes at its ends; '' for none. */
   prefix: string
-  /** For what is received until it is whole, and for blobs that are lent as files. The system's by default. */
+  /** Where uploads are written until they are whole, and where blobs are lent as files. The system's by default. */
   spoolDirectory?: string
   now?: () => number
 }
 
 const SPOOLED = 'countersign-blob-'
-// Since the last write, so an upload that still moves is never swept, however long it takes.
+// Counted from the last write, so an upload in progress is never swept, however long it takes.
 const STALE_AFTER_MS = 24 * 3_600_000
-// One request up to here; above it parts of this size, each of which is tried again by itself. S3 wants 5 MiB at least,
-// and 10,000 parts at most: 80 GB.
+// The size up to which one request suffices. Above it parts of this size are sent, each with its own retries. S3 wants
+// 5 MiB at least, and 10,000 parts at most: 80 GB.
 const PART_BYTES = 8 * 1024 * 1024
-// Parts in memory, all uploads of the process together: 64 MiB.
+// Parts in memory, over all uploads of the process: 64 MiB.
 const PARTS_AT_ONCE = 8
 const PARTS_OF_ONE_UPLOAD = 4
-// Files at once, each of up to the largest blob; a worker inspects eight.
+// Local files at once, each of up to the largest blob; a worker inspects eight.
 const LENT_AT_ONCE = 8
 
 export function createS3Store({
@@ -84,7 +84,7 @@ export function createS3Store({
   async function keysOf(scope: Scope, sha256: string): Promise<{ key: string; modifiedAt: Date }[]> {
     const key = keyOf(scope, sha256)
     const found: { key: string; modifiedAt: Date }[] = []
-    // Nothing else begins with 64 digits that are a hash, so this is one page of a few.
+    // Nothing else begins with the 64 digits of a hash, so this is one short page.
     for await (const page of bucket.list(key)) {
       found.push(...page.filter((one) => hashOf(one.key.slice(homeOf(scope).length)) === sha256))
     }
@@ -112,7 +112,7 @@ export function createS3Store({
 
     async delete(scope, sha256, { variant } = {}) {
       if (variant !== undefined) return bucket.deleteObject(keyOf(scope, sha256, variant))
-      // The blob first: while it is there, another thumbnail can be made of it.
+      // The blob first: while it exists, a reader could make another thumbnail of it.
       await bucket.deleteObject(keyOf(scope, sha256))
       for (const { key } of await keysOf(scope, sha256)) await bucket.deleteObject(key)
     },
@@ -167,7 +167,7 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
 async function download(stream: Readable, path: string, size: number): Promise<void> {
   const file = createWriteStream(path)
   await pipeline(stream, file)
-  // A connection that ends early and politely looks like the end of the object.
+  // A connection that is closed early without an error looks like the end of the object.
   if (file.bytesWritten !== size) throw new Error(`the store sent ${file.bytesWritten} of ${size} bytes`)
 }
 
@@ -181,7 +181,7 @@ async function sweepSpool(folder: string, before: Date): Promise<number> {
       await unlink(path)
       removed += 1
     } catch (error) {
-      // Its owner finished with it in this moment.
+      // Its owner has just finished with it.
       if (!hasCode(error, 'ENOENT')) throw error
     }
   }

@@ -16,12 +16,12 @@ describe('the format of a key', () => {
     expect(checksumOf(random)).toBe(checksum)
   })
 
-  it.each(vectors.keys)('reads $raw', ({ raw, environment, prefix, last4, has_checksum, sha256 }) => {
+  it.each(vectors.keys)('parses $raw', ({ raw, environment, prefix, last4, has_checksum, sha256 }) => {
     expect(parseKey(raw)).toEqual({ environment, prefix, last4, hasChecksum: has_checksum })
     expect(sha256Hex(raw)).toBe(sha256)
   })
 
-  it.each(vectors.not_keys)('does not take %j for a key', (raw) => {
+  it.each(vectors.not_keys)('does not accept %j as a key', (raw) => {
     expect(parseKey(raw)).toBeUndefined()
   })
 
@@ -37,7 +37,7 @@ describe('the format of a key', () => {
     expect(made.size).toBe(500)
   })
 
-  it('notices every changed character', () => {
+  it('detects every changed character', () => {
     fc.assert(
       fc.property(fc.nat(31), fc.nat(60), (at, shift) => {
         const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

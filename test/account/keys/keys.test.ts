@@ -46,7 +46,7 @@ async function lastUse(id: string): Promise<Date | null | undefined> {
 }
 
 describe('making a key', () => {
-  it('answers the raw key once and keeps its hash', async () => {
+  it('returns the raw key once and stores only its hash', async () => {
     const { id, key } = await keys.create(sandbox, { name: 'first', scopes: ['verify', 'attest', 'verify'] })
     const [row] = await test.owner<Record<string, unknown>>(
       `SELECT encode(hash, 'hex') AS hash, to_jsonb(k) AS all FROM api_keys k WHERE id = $1`,
@@ -83,7 +83,7 @@ describe('making a key', () => {
     expect(code).toBe(`invalid_request ${pointer}`)
   })
 
-  it('takes a configured key, again and again, without its checksum', async () => {
+  it('accepts a configured key without its checksum, any number of times', async () => {
     const raw = 'svc_test_publishable0sandbox0key000all0'
     const padded = raw.slice(0, 41).padEnd(41, '0')
     const wanted: NewKey = { name: 'publishable', scopes: ['all'], isAccountBearing: false, raw: padded }
@@ -95,8 +95,8 @@ describe('making a key', () => {
   })
 })
 
-describe('finding a key', () => {
-  it('says whose it is, with the plan of the account', async () => {
+describe('looking up a key', () => {
+  it('returns its owner and the plan of the account', async () => {
     const made = await keys.create(live, {
       name: 'live',
       scopes: ['verify'],
@@ -116,7 +116,7 @@ describe('finding a key', () => {
     expect(await keys.findScope(newId('key', 'live'))).toBeUndefined()
   })
 
-  it('finds nothing for what is no key, without asking the database', async () => {
+  it('finds nothing for a malformed key, without asking the database', async () => {
     const asked: string[] = []
     const refuse = (reason: string) => Promise.reject(new Error(asked.push(reason).toString()))
     const db: Pick<Database, 'tenant' | 'system' | 'readSystem'> = {
@@ -130,14 +130,14 @@ describe('finding a key', () => {
     expect(asked).toEqual([])
   })
 
-  it('does not find a key whose word is not its environment', async () => {
+  it('does not find a key whose prefix names another environment', async () => {
     const raw = makeKey('live')
     const { id } = await keys.create(sandbox, { name: 'moved', scopes: ['verify'] })
     await test.owner(`UPDATE api_keys SET hash = sha256($2::bytea) WHERE id = $1`, [id, Buffer.from(raw)])
     expect(await keys.find(raw)).toBeUndefined()
   })
 
-  it('finds each of many that are asked for at once, in a few transactions', async () => {
+  it('finds each of many keys that are requested at once, in a few transactions', async () => {
     let transactions = 0
     const counting = createKeys({
       db: {
@@ -159,7 +159,7 @@ describe('finding a key', () => {
     await counting.settle()
   })
 
-  it('fails for those who asked, and works again for the next', async () => {
+  it('fails for the requests under way, and works again for the next', async () => {
     let isBroken = true
     const { key, id } = await keys.create(sandbox, { name: 'x', scopes: ['verify'] })
     const shaky = createKeys({
@@ -180,7 +180,7 @@ describe('finding a key', () => {
 })
 
 describe('revoking a key', () => {
-  it('is seen by the very next look-up, and happens once', async () => {
+  it('is seen by the next look-up, and happens once', async () => {
     const { id, key } = await keys.create(sandbox, { name: 'x', scopes: ['verify'] })
     expect((await keys.find(key))?.revokedAt).toBeUndefined()
     const at = clock
@@ -225,7 +225,7 @@ describe('last use', () => {
     expect(errors).toEqual([])
   })
 
-  it('does not stand in the way of a request when it fails', async () => {
+  it('does not fail the request when writing it fails', async () => {
     const { key, id } = await keys.create(sandbox, { name: 'x', scopes: ['verify'] })
     const told: unknown[] = []
     const shaky = createKeys({
@@ -244,7 +244,7 @@ describe('last use', () => {
 })
 
 describe('listing keys', () => {
-  it('is newest first and continues below an id', async () => {
+  it('lists the newest first and continues below an id', async () => {
     const scope = await makeAccount(test)
     const made: string[] = []
     for (let i = 0; i < 5; i += 1) made.unshift((await keys.create(scope, { name: `k${i}`, scopes: ['verify'] })).id)
@@ -256,8 +256,8 @@ describe('listing keys', () => {
   })
 })
 
-describe('accounts', () => {
-  it('are made, found, and made again as they are', async () => {
+describe('an account', () => {
+  it('is created, found, and returned unchanged when created again', async () => {
     const accounts = createAccounts({ db: test.db })
     const made = await accounts.create({ name: 'Insurer', plan: 'enterprise', products: ['attest'] })
     expect(made).toMatchObject({
@@ -276,8 +276,8 @@ describe('accounts', () => {
   })
 })
 
-describe('a key on its way through the application', () => {
-  it('works, and is refused on the next request after it was revoked', async () => {
+describe('a key in a request to the application', () => {
+  it('is accepted, and refused on the next request after it was revoked', async () => {
     const app = await startApp(
       [
         endpoint(

@@ -1,4 +1,4 @@
-// What a receiver answered is not forgotten because Postgres is away at that moment: it would be called again.
+// The answer of a receiver is recorded even if Postgres is away at that moment: else the receiver is called again.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDeliver, type DeliverDeps } from '#src/account/webhooks/deliver.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** Runs one delivery; every transaction that begins once the receiver has answered meets `failures` in turn first. */
+/** Runs one delivery; each transaction begun after the receiver has answered fails with the next of `failures`. */
 async function deliverWith(failures: Error[], respond?: Responder, signal?: AbortSignal) {
   const scope = await fixture.makeAccount()
   const { received, url } = await fixture.receiver(respond)
@@ -33,21 +33,21 @@ async function deliverWith(failures: Error[], respond?: Responder, signal?: Abor
 const away = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 const starting = () => Object.assign(new Error('the database system is starting up'), { code: '57P03' })
 
-describe('the answer of a receiver', () => {
-  it('is recorded when Postgres is back', async () => {
+describe('the recorded answer of a receiver', () => {
+  it('is written when Postgres is back', async () => {
     const { outcome, received, deliveryId } = await deliverWith([away(), starting()])
     expect(await outcome).toEqual({ kind: 'settled' })
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 })
     expect(received).toHaveLength(1)
   })
 
-  it('is recorded then also when it was a no', async () => {
+  it('is written when Postgres is back also if it was a refusal', async () => {
     const { outcome, deliveryId } = await deliverWith([away()], (response) => response.writeHead(500).end())
     expect(await outcome).toMatchObject({ kind: 'retry', error: 'status 500' })
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 1 })
   })
 
-  it('is given up when the job is taken away', async () => {
+  it('is given up when the job is taken over', async () => {
     const controller = new AbortController()
     const failures = Array.from({ length: 100 }, away)
     const { outcome } = await deliverWith(failures, undefined, controller.signal)
@@ -57,7 +57,7 @@ describe('the answer of a receiver', () => {
     await failed
   })
 
-  it('is not tried again when the mistake is ours', async () => {
+  it('is not retried when the error is our own', async () => {
     const failures = [new Error('a column is missing'), new Error('a column is missing')]
     const { outcome } = await deliverWith(failures)
     await expect(outcome).rejects.toThrow('a column is missing')

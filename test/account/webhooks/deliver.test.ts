@@ -51,7 +51,7 @@ const status = (code: number, headers: Record<string, string> = {}): Responder =
 }
 
 describe('a delivery', () => {
-  it('is the envelope of the specification, signed for the endpoint, and ends with the first 2xx', async () => {
+  it('sends the envelope of the specification, signed for the endpoint, and ends with the first 2xx', async () => {
     const { scope, secret, received, deliveryId, endpointId } = await makeDelivery(status(204))
     expect(await fixture.runOnce(deliveryId)).toEqual({ kind: 'settled' })
 
@@ -93,7 +93,7 @@ describe('a delivery', () => {
     expect(await attemptsOf(deliveryId)).toHaveLength(1)
   })
 
-  it('is one of many that begin and end together, among them one that fails and one that was taken over', async () => {
+  it('runs in one batch with others, of which one fails and one was taken over', async () => {
     const held: (() => void)[] = []
     const { deliveryId, emit } = await makeDelivery((response, { headers }) => {
       const code = headers['service-delivery-id'] === failing ? 500 : 200
@@ -113,7 +113,7 @@ describe('a delivery', () => {
         id === failing ? expect.objectContaining({ kind: 'retry' }) : isEnded ? { kind: 'settled' } : 'stale',
       )
       expect(await fixture.deliveryOf(id)).toMatchObject({ status: isEnded ? 'delivered' : 'pending', attempts: 1 })
-      // Whoever took the job over will call again: the overtaken attempt stays without an end.
+      // The worker that took the job over calls again: the overtaken attempt never gets an end.
       const [attempt] = await attemptsOf(id)
       expect(attempt).toMatchObject({
         finished: id !== overtaken,
@@ -122,12 +122,12 @@ describe('a delivery', () => {
     }
   })
 
-  it('of one event to several endpoints is the same bytes, signed by the secret of each', async () => {
+  it('sends the same bytes of one event to several endpoints, signed by the secret of each', async () => {
     const scope = await fixture.makeAccount()
     const { received, url } = await fixture.receiver()
     const ends = await Promise.all(Array.from({ length: 4 }, () => fixture.makeEndpoint(url, ['*'], scope)))
     const emitted = await fixture.emit([escalated('clm_test_a'), escalated('clm_test_b')], scope)
-    // Together, as a packet brings them: those of both events begin in one transaction.
+    // The deliveries of both events begin in one transaction, as in a job batch.
     await Promise.all(emitted.flatMap(({ deliveryIds }) => deliveryIds).map((id) => fixture.runOnce(id)))
 
     expect(received).toHaveLength(8)
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     ])
   })
 
-  it('settles the job of a delivery that is not there any more', async () => {
+  it('settles its job when the delivery row no longer exists', async () => {
     const { deliveryId, scope } = await makeDelivery()
     const jobId = await fixture.jobOf(deliveryId)
     await fixture.owner(`UPDATE jobs SET state = 'dispatched', dispatches = 1 WHERE id = $1`, [jobId])
@@ -195,7 +195,7 @@ describe('a failed attempt', () => {
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 1 })
   })
 
-  it('is followed by the next on the schedule, and by none after the tenth', async () => {
+  it('is followed by the next one of the schedule, and by none after the tenth', async () => {
     const { deliveryId, received, endpointId } = await makeDelivery(status(500))
     const delays: unknown[] = []
     for (let attempt = 1; attempt <= 9; attempt += 1) {
@@ -212,7 +212,7 @@ describe('a failed attempt', () => {
     expect(await endpointOf(endpointId)).toMatchObject({ status: 'enabled', consecutive_failures: 10 })
   })
 
-  it('sends the same bytes each time, signed anew', async () => {
+  it('is repeated with the same bytes and a new signature', async () => {
     const { deliveryId, received } = await makeDelivery(status(500))
     const later = createDeliver({ ...fixture, now: () => new Date(Date.now() + 60_000) })
     await fixture.runOnce(deliveryId)
@@ -222,17 +222,17 @@ describe('a failed attempt', () => {
     expect(second?.headers['service-signature']).not.toBe(first?.headers['service-signature'])
   })
 
-  it('waits as long as the receiver asks, up to an hour', async () => {
+  it('is repeated after the time that the receiver asks for, up to an hour', async () => {
     const patient = await makeDelivery(status(503, { 'retry-after': '120' }))
     expect(await fixture.runOnce(patient.deliveryId)).toMatchObject({ delayMs: 120_000 })
     const greedy = await makeDelivery(status(429, { 'retry-after': '999999' }))
     expect(await fixture.runOnce(greedy.deliveryId)).toMatchObject({ delayMs: 3_600_000 })
   })
 
-  it('shows on the row when the next is due, and is not repeated before', async () => {
+  it('stores on the row when the next one is due, and is not repeated earlier', async () => {
     const { deliveryId, received } = await makeDelivery(status(500))
     await fixture.runOnce(deliveryId)
-    // As after a crash between the attempt's end and putting the job back.
+    // As after a crash between the end of the attempt and the return of the job to the queue.
     const outcome = await fixture.runOnce(deliveryId, { isDue: false })
     expect(outcome).toMatchObject({ kind: 'defer' })
     if (outcome !== 'stale' && outcome.kind === 'defer') {
@@ -242,7 +242,7 @@ describe('a failed attempt', () => {
     expect(received).toHaveLength(1)
   })
 
-  it('is a refused address, without a call', async () => {
+  it('is recorded without a call when the address is refused', async () => {
     const { deliveryId, endpointId, received } = await makeDelivery()
     await fixture.owner('UPDATE webhook_endpoints SET url = $2 WHERE id = $1', [endpointId, 'http://169.254.169.254/'])
     expect(await fixture.runOnce(deliveryId)).toMatchObject({ kind: 'retry' })
@@ -250,7 +250,7 @@ describe('a failed attempt', () => {
     expect(received).toHaveLength(0)
   })
 
-  it('is forgotten by a success', async () => {
+  it('no longer counts after a success', async () => {
     let code = 500
     const { deliveryId, endpointId } = await makeDelivery((response) => response.writeHead(code).end())
     await fixture.runOnce(deliveryId)
@@ -262,7 +262,7 @@ describe('a failed attempt', () => {
   })
 })
 
-describe('crashes and takeovers', () => {
+describe('a delivery after a crash or a takeover', () => {
   it('repeats a call whose process died, with the next attempt number', async () => {
     const { deliveryId, received } = await makeDelivery()
     const dying = createDeliver({ ...fixture, outbound: { send: () => Promise.reject(new Error('killed')) } })
@@ -276,14 +276,14 @@ describe('crashes and takeovers', () => {
     ])
   })
 
-  it('ends after ten numbers even when each of them crashed', async () => {
+  it('ends after ten attempt numbers even when each of them crashed', async () => {
     const { deliveryId } = await makeDelivery()
     await fixture.owner('UPDATE deliveries SET attempts = 10 WHERE id = $1', [deliveryId])
     expect(await fixture.runOnce(deliveryId)).toEqual({ kind: 'settled' })
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'failed' })
   })
 
-  it('leaves nothing behind when another worker has the job now', async () => {
+  it('writes nothing when another worker has the job now', async () => {
     const { deliveryId } = await makeDelivery(async (response) => {
       await fixture.owner('UPDATE jobs SET fence = fence + 1 WHERE id = $1', [await fixture.jobOf(deliveryId)])
       response.end()
@@ -293,7 +293,7 @@ describe('crashes and takeovers', () => {
     expect(await attemptsOf(deliveryId)).toMatchObject([{ finished: false }])
   })
 
-  it('stops the call when the job is taken away, and blames nobody', async () => {
+  it('stops the call when the job is taken over, and counts no failure', async () => {
     const { deliveryId, endpointId } = await makeDelivery(() => setTimeout(() => controller.abort(), 20))
     const controller = new AbortController()
     expect(await fixture.runOnce(deliveryId, { signal: controller.signal })).toMatchObject({
@@ -304,7 +304,7 @@ describe('crashes and takeovers', () => {
     expect(await attemptsOf(deliveryId)).toMatchObject([{ finished: false }])
   })
 
-  it('costs no attempt when the secret can not be opened', async () => {
+  it('does not count an attempt when the secret can not be opened', async () => {
     const { deliveryId, received } = await makeDelivery()
     const keyless = createDeliver({ ...fixture, sealer: createSealer({ current: { id: 'k2', key: randomBytes(32) } }) })
     await expect(fixture.runOnce(deliveryId, { work: keyless })).rejects.toThrow(/k1/)
@@ -312,18 +312,18 @@ describe('crashes and takeovers', () => {
     expect(received).toHaveLength(0)
   })
 
-  it('is failed when its job is buried, and pending again when that is taken back', async () => {
+  it('is failed when its job is dead, and pending again when the job is redriven', async () => {
     const { deliveryId, scope } = await makeDelivery()
-    await fixture.db.tenant(scope, (tx) => fixture.deliver.bury(tx, scope, { deliveryId }, 'no attempts are left'))
+    await fixture.db.tenant(scope, (tx) => fixture.deliver.onDead(tx, scope, { deliveryId }, 'no attempts are left'))
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'failed' })
-    await fixture.db.tenant(scope, (tx) => fixture.deliver.unbury(tx, scope, { deliveryId }))
+    await fixture.db.tenant(scope, (tx) => fixture.deliver.onRedrive(tx, scope, { deliveryId }))
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'pending' })
     expect(await fixture.runOnce(deliveryId)).toEqual({ kind: 'settled' })
   })
 })
 
 describe('an endpoint', () => {
-  it('that answers 410 is disabled at once, and what waits for it is cancelled with its jobs', async () => {
+  it('that answers 410 is disabled at once, and its waiting deliveries are cancelled with their jobs', async () => {
     const { deliveryId, emit, endpointId } = await makeDelivery(status(410))
     const waiting = await emit()
     expect(await fixture.runOnce(deliveryId)).toEqual({ kind: 'settled' })
@@ -353,7 +353,7 @@ describe('an endpoint', () => {
     await expect(fixture.webhooks.test(scope, endpointId)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('that was disabled or deleted in between gets nothing: the delivery is cancelled', async () => {
+  it('that was disabled or deleted meanwhile gets no call: the delivery is cancelled', async () => {
     const disabled = await makeDelivery()
     await fixture.owner(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, [disabled.endpointId])
     const deleted = await makeDelivery()
@@ -365,7 +365,7 @@ describe('an endpoint', () => {
     }
   })
 
-  it('survives being deleted while deliveries to it fail and settle', async () => {
+  it('can be deleted while deliveries to it fail and settle', async () => {
     const { deliveryId, emit, endpointId, scope } = await makeDelivery(status(500))
     const ids = [deliveryId, ...(await Promise.all(Array.from({ length: 7 }, emit)))]
     const runs = ids.map((id) => fixture.runOnce(id))

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
+import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { createWebhooks } from '#src/account/webhooks/endpoints.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
-import { type Emitted, emitMany, type NewEvent } from '#src/platform/events.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createTestDatabase, makeAccount } from '../../support/database.ts'
 
@@ -23,7 +23,7 @@ export type Responder = (response: ServerResponse, received: Received) => unknow
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** The webhook rooms on a database of their own, one account, and as many real receivers as a test asks for. */
+/** The webhook features on a database of their own, one account, and as many real receivers as a test asks for. */
 export async function createFixture() {
   const test = await createTestDatabase()
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
@@ -57,9 +57,9 @@ export async function createFixture() {
   async function runOnce(
     deliveryId: string,
     { work = deliver, signal, isDue = true }: RunOptions = {},
-  ): Promise<Outcome | 'stale'> {
+  ): Promise<JobOutcome | 'stale'> {
     const jobId = await jobOf(deliveryId)
-    // The dispatcher's part, and time's.
+    // Does the work of the dispatcher, and moves the due time.
     const [ticket] = await test.owner<{ dispatches: number }>(
       `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1 WHERE id = $1 RETURNING dispatches`,
       [jobId],
@@ -136,7 +136,7 @@ export async function createFixture() {
 interface RunOptions {
   work?: ReturnType<typeof createDeliver>
   signal?: AbortSignal
-  /** false leaves the row's own time as it is. */
+  /** false leaves the row's own time unchanged. */
   isDue?: boolean
 }
 

@@ -27,7 +27,7 @@ const send = (path: string, key: string, json?: unknown, method = 'POST') =>
   call(app, path, { key: 'any', method, json, headers: { 'Idempotency-Key': key } })
 const count = async (table: string) => (await fixture.owner(`SELECT 1 FROM ${table}`)).length
 
-test('an endpoint is created once, and its secret shown once', async () => {
+test('an endpoint is created once, and its secret is shown once', async () => {
   const first = await send(PATH, 'a', ENDPOINT)
   const { signing_secret: secret, ...shown } = first.json
   expect(secret).toMatch(/^whsec_/)
@@ -40,7 +40,7 @@ test('an endpoint is created once, and its secret shown once', async () => {
   expect(row?.row).not.toContain(String(secret))
 })
 
-test('a ping is sent once, an endpoint deleted once; then its creation shows that it is gone', async () => {
+test('a ping is sent once and an endpoint deleted once; a repeated creation then shows the deletion', async () => {
   const { json } = await send(PATH, 'b', ENDPOINT)
   const path = `${PATH}/${json.endpoint_id}`
   const [first, again] = [await send(`${path}/test`, 'c'), await send(`${path}/test`, 'c')]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENDPOINTS } from '#src/account/webhooks/endpoints.ts'
 import { webhookRoutes } from '#src/account/webhooks/routes.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-import { EVENT_TYPES } from '#src/platform/events.ts'
+import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
@@ -111,13 +111,13 @@ describe('creating an endpoint', () => {
     expect(findings(await create({ event_types }))).toEqual([400, 'invalid_request', [[pointer, code]]])
   })
 
-  it('says which event types there are, where one is unknown', async () => {
+  it('lists the event types in the refusal of an unknown one', async () => {
     const { create } = await makeCaller()
     const { json } = await create({ event_types: ['claim.failed'] })
     for (const type of [...Object.keys(EVENT_TYPES), '"*"']) expect(json.detail).toContain(type)
   })
 
-  it('names every field of the wrong shape', async () => {
+  it('names every field of the wrong type', async () => {
     const { create, post } = await makeCaller()
     for (const [json, pointer] of [
       [{ url: 5 }, '/url'],
@@ -132,7 +132,7 @@ describe('creating an endpoint', () => {
     expect((await post('', [])).status).toBe(400)
   })
 
-  it(`stops at ${MAX_ENDPOINTS} endpoints, deleted ones not counted`, async () => {
+  it(`refuses more than ${MAX_ENDPOINTS} endpoints, deleted ones not counted`, async () => {
     const { scope, create, remove } = await makeCaller()
     const { json } = await create()
     await fixture.owner(
@@ -146,7 +146,7 @@ describe('creating an endpoint', () => {
   })
 })
 
-describe('who may', () => {
+describe('access control of the webhook routes', () => {
   it.each([
     ['GET', ''],
     ['POST', ''],
@@ -154,7 +154,7 @@ describe('who may', () => {
     ['DELETE', '/ID'],
     ['POST', '/ID/test'],
     ['GET', '/ID/deliveries'],
-  ])('%s %s: admin keys of an account of their own, for what is theirs', async (method, path) => {
+  ])('%s %s accepts admin keys of one account only, and for its own endpoints only', async (method, path) => {
     const owner = await makeCaller()
     const { json: mine } = await owner.create()
     const id = String(mine.endpoint_id)
@@ -186,7 +186,7 @@ describe('who may', () => {
 })
 
 describe('listing endpoints', () => {
-  it('pages through all of them, newest first, and through no others', async () => {
+  it('returns all of them page by page, newest first, and none of another account', async () => {
     const { create, get } = await makeCaller()
     await (await makeCaller()).create()
     const ids: unknown[] = []
@@ -205,14 +205,14 @@ describe('listing endpoints', () => {
     expect(findings(await get('?cursor=abc'))).toEqual([400, 'invalid_request', [['?cursor', 'invalid_cursor']]])
     expect((await get('?status=enabled')).status).toBe(400)
     expect(listed(await get('?created_gte=2100-01-01T00:00:00Z'))).toEqual([])
-    // ISO 8601 has years and offsets that Postgres does not read.
+    // ISO 8601 permits years and offsets that Postgres does not parse.
     expect(listed(await get('?created_gte=0000-01-01T00:00:00Z'))).toHaveLength(5)
     expect(listed(await get('?created_lt=9999-12-31T23:59:59-23:59'))).toHaveLength(5)
   })
 })
 
 describe('deleting an endpoint', () => {
-  it('hides it, cancels what waits for it, and is final', async () => {
+  it('hides it, cancels its waiting deliveries, and can not be undone', async () => {
     const { scope, create, get, remove, post } = await makeCaller()
     const id = String((await create()).json.endpoint_id)
     const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
@@ -233,7 +233,7 @@ describe('deleting an endpoint', () => {
 })
 
 describe('testing an endpoint and reading its log', () => {
-  it('sends a signed ping whose attempts stand in the log', async () => {
+  it('sends a signed ping whose attempts appear in the log', async () => {
     const { scope, create, get, post } = await makeCaller()
     let code = 500
     const { received, url } = await fixture.receiver((response) => response.writeHead(code).end())

@@ -38,7 +38,7 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(value, new Date(vectors.retry_after.now)) ?? null).toBe(delay_ms)
   })
 
-  it('is nothing when it is absent', () => {
+  it('is undefined when the header is absent', () => {
     expect(parseRetryAfter(undefined, new Date())).toBeUndefined()
   })
 })
@@ -53,7 +53,7 @@ describe('an endpoint', () => {
     [19, 30, false],
     [1_000, 4.999, false],
     [0, 0, false],
-  ])('with %i failures since %d days is given up: %s', (consecutiveFailures, days, expected) => {
+  ])('with %i failures over %d days is disabled: %s', (consecutiveFailures, days, expected) => {
     expect(isHopeless({ consecutiveFailures, firstFailureAt: daysAgo(days), now })).toBe(expected)
   })
 })

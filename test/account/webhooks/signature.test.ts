@@ -39,13 +39,13 @@ describe('verifying', () => {
     expect(verifyWebhookSignature(rawBody, headers, secrets, now, tolerance)).toEqual(verdict)
   })
 
-  it('refuses to verify with no secret or an empty one', () => {
+  it('refuses to verify with no secret or with an empty one', () => {
     for (const secrets of [[], [''], ['whsec_x', '']]) {
       expect(() => verifyWebhookSignature(Buffer.from('{}'), {}, secrets, 0)).toThrow(TypeError)
     }
   })
 
-  it('accepts what was signed, by any of the secrets, and nothing that differs in one byte', () => {
+  it('accepts a message signed by any of the secrets, and none that differs in one byte', () => {
     const secret = fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme-ascii' })
     const body = fc.json().map((text) => Buffer.from(text))
     fc.assert(
@@ -62,7 +62,7 @@ describe('verifying', () => {
     )
   })
 
-  it('answers for any header', () => {
+  it('returns a result for any header', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000 }), (text) => {
         const verdict = verifyWebhookSignature(Buffer.from('{}'), { 'Service-Signature': text }, ['whsec_a'], 1_000)

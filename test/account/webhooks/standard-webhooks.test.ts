@@ -1,4 +1,4 @@
-// What receivers verify with who take a library: the official one of Standard Webhooks.
+// Verifies with the library that receivers use: the official one of Standard Webhooks.
 
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
@@ -16,19 +16,19 @@ describe('a new secret', () => {
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{44}$/)
       expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(33)
     }
-    // The characters that base64url has others for are among them.
+    // The characters that differ between base64 and base64url occur among them.
     expect(secrets.join('')).toMatch(/\+.*\/|\/.*\+/)
     expect(new Set(secrets).size).toBe(secrets.length)
   })
 
-  it('and the headers of its deliveries verify with the official library, hundreds of them', () => {
+  it('signs hundreds of deliveries whose headers verify with the official library', () => {
     for (let count = 0; count < 300; count += 1) {
       const secret = newSecret()
       expect(new Webhook(secret).verify(BODY, deliver([secret]))).toEqual(JSON.parse(BODY))
     }
   })
 
-  it('verifies beside an older one of base64url, which keeps working with Service-Signature', () => {
+  it('verifies beside an older one in base64url, which keeps working with Service-Signature', () => {
     const [fresh, older] = [newSecret(), `whsec_${Buffer.alloc(32, 0xfb).toString('base64url')}`]
     const headers = deliver([fresh, older])
     expect(new Webhook(fresh).verify(BODY, headers)).toEqual(JSON.parse(BODY))
@@ -39,8 +39,8 @@ describe('a new secret', () => {
   })
 })
 
-describe('the official library refuses', () => {
-  it('another body, another secret, and what is too old', () => {
+describe('the official Standard Webhooks library', () => {
+  it('refuses another body, another secret, and an old timestamp', () => {
     const secret = newSecret()
     const headers = deliver([secret])
     expect(() => new Webhook(secret).verify(`${BODY} `, headers)).toThrow()

@@ -29,7 +29,7 @@ const setJob = (row: ResultRow | undefined, state: string) =>
     state,
   ])
 
-test('ends what has not started, lets the rest finish, and says so again without doing more', async () => {
+test('a cancel ends the lines that have not started, and changes nothing when repeated', async () => {
   const { id, rows } = await makeBatch(5, 'C-1')
   await setJob(rows[0], 'running')
   await setJob(rows[1], 'dispatched')
@@ -68,13 +68,13 @@ test('a claim whose attestations were all cancelled stays pending', async () => 
   ])
 })
 
-test('a batch that was done is not called cancelled', async () => {
+test('a batch that had finished is not reported as cancelled', async () => {
   const { id, rows } = await makeBatch(1, 'C-3')
   await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
   expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { evaluated: 1 } })
 })
 
-test('what another batch brought first is not this one’s to cancel', async () => {
+test('a cancel does not touch a line that another batch submitted first', async () => {
   const line = goodLine(mediaId, { external_id: 'mine' })
   const first = await service.submit(caller, [line])
   const second = await service.submit(caller, [line, goodLine(mediaId)])
@@ -84,7 +84,7 @@ test('what another batch brought first is not this one’s to cancel', async () 
   })
 })
 
-test('cancels at the same time, and while jobs are claimed, cancel each line once', async () => {
+test('concurrent cancels cancel each line once, also while jobs are claimed', async () => {
   const { id, rows } = await makeBatch(600, 'C-4')
   const claiming = service.test.owner(
     `UPDATE jobs SET state = 'running' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1) AND jobs.state = 'queued'`,

@@ -1,4 +1,4 @@
-// A batch that takes its time holds no claim: whoever submits or settles for the same claim goes on meanwhile.
+// A slow batch locks no claim: other submissions and settlements for the same claim proceed meanwhile.
 
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ beforeEach(async () => {
 const LINES = 520
 let references = 0
 const makeReference = () => `R-${++references}`
-/** More than one round of statements; only the last line needs what `stopped` holds. */
+/** More than one round of statements; only the last line needs the row that `stopped` locks. */
 const linesOf = (reference: string) =>
   Array.from({ length: LINES }, (_, index) =>
     goodLine(index === LINES - 1 ? heldMediaId : mediaId, { claim: { reference, line: 'auto' } }),
@@ -44,7 +44,7 @@ const claimsOf = (reference: string) =>
     [reference],
   )
 
-/** Submits lines, and does the work while the batch stands before its last line. */
+/** Submits lines, and does the work while the batch is stopped before its last line. */
 async function stopped(lines: ReturnType<typeof linesOf>, work: () => Promise<void>): Promise<BatchAnswer> {
   const holder = new pg.Client({ connectionString: service.test.ownerUrl })
   await holder.connect()
@@ -66,7 +66,7 @@ async function stopped(lines: ReturnType<typeof linesOf>, work: () => Promise<vo
   }
 }
 
-describe('a batch that takes its time', () => {
+describe('a slow batch', () => {
   it('lets others submit for its claim and lock it', async () => {
     const reference = makeReference()
     const { claimId } = await acceptOne(reference)
@@ -78,7 +78,7 @@ describe('a batch that takes its time', () => {
     expect(await claimsOf(reference)).toEqual([{ id: claimId, attestations: LINES + 2 }])
   })
 
-  it('joins the claim that somebody else has made meanwhile, and adds to it what it states', async () => {
+  it('joins the claim that another caller created meanwhile, and adds what it states', async () => {
     const reference = makeReference()
     let claimId = ''
     const { json } = await stopped(linesOf(reference), async () => {
@@ -90,7 +90,7 @@ describe('a batch that takes its time', () => {
     expect(claim).toEqual({ line: 'auto' })
   })
 
-  it('refuses the lines of a claim that is being erased since it began', async () => {
+  it('refuses the lines of a claim whose erasure began after the batch did', async () => {
     const reference = makeReference()
     const { claimId } = await acceptOne(reference)
     const lines = [...linesOf(reference).slice(0, -1), goodLine(heldMediaId, { claim: { reference: makeReference() } })]
@@ -103,7 +103,7 @@ describe('a batch that takes its time', () => {
   })
 })
 
-it('a batch of one claim, of many claims and of captures without a claim makes each claim once', async () => {
+it('a batch of one claim, of many claims and of captures without a claim creates each claim once', async () => {
   const reference = makeReference()
   const before = await service.count('claims')
   const lines = Array.from({ length: 1_200 }, (_, index) => {

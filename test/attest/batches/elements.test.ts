@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readElements } from '#src/attest/batches/elements.ts'
+import { readElements } from '#src/platform/http/json-array.ts'
 
 const LIMITS = { maxLines: 100, maxLineBytes: 1_000, maxBytes: 10_000 }
 
@@ -18,7 +18,7 @@ async function elementsOf(text: string, chunkBytes: number, limits = LIMITS): Pr
   return found
 }
 
-test('finds the elements of any array, wherever its bytes were cut', async () => {
+test('the parser finds the elements of any array, wherever its bytes are split', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.jsonValue(), { maxLength: 8 }),
     fc.constantFrom(undefined, 2, '\t'),
@@ -40,11 +40,11 @@ test.each([
   ['["],[\\"",{"a":[1,2]}]', ['"],[\\""', '{"a":[1,2]}']],
   ['[{"a"},}},{"b":[}]]', ['{"a"}', '}}', '{"b":[}]']],
   ['[nope,"\\u12"]', ['nope', '"\\u12"']],
-])('gives the elements of %j as they are, good or bad', async (text, elements) => {
+])('the parser returns the elements of %j unchanged, valid or not', async (text, elements) => {
   for (const chunkBytes of [1, 2, 3, 100]) expect(await elementsOf(text, chunkBytes)).toEqual(elements)
 })
 
-test('counts an element that is too long, and keeps none of it', async () => {
+test('the parser counts an element that is too long, and keeps none of it', async () => {
   const long = `"${'x'.repeat(1_000)}"`
   for (const chunkBytes of [7, 10_000])
     expect(await elementsOf(`[1,${long},2]`, chunkBytes)).toEqual(['1', undefined, '2'])
@@ -62,6 +62,6 @@ test.each([
   ['\ufeff[1]', 'invalid_json'],
   [`[${'1,'.repeat(100)}1]`, 'payload_too_large'],
   [`[${' '.repeat(10_000)}]`, 'payload_too_large'],
-])('refuses %j', async (text, code) => {
+])('the parser refuses %j', async (text, code) => {
   for (const chunkBytes of [1, 50_000]) await expect(elementsOf(text, chunkBytes)).rejects.toMatchObject({ code })
 })

@@ -24,7 +24,7 @@ const send = (path: string, key: string, body?: string) =>
   }) as Promise<BatchAnswer>
 const isReplay = ({ headers }: BatchAnswer) => headers['idempotent-replayed'] === 'true'
 
-test('a batch that is sent again is the batch that there is, as far as it has come', async () => {
+test('a batch that is sent again returns the existing batch with its progress', async () => {
   const body = lines(5, 'I-1')
   const first = await send('/v1/claims/batches', 'a', body)
   expect([first.status, isReplay(first)]).toEqual([202, false])
@@ -40,7 +40,7 @@ test('a batch that is sent again is the batch that there is, as far as it has co
   expect([await service.count('batches'), await service.count('attestations')]).toEqual([1, 5])
 })
 
-test('of batches at the same time with one key there is one', async () => {
+test('concurrent batches with one key create one batch', async () => {
   const before = await service.count('batches')
   const body = lines(20, 'I-2')
   const answers = await Promise.all(Array.from({ length: 6 }, () => send('/v1/claims/batches', 'b', body)))
@@ -55,7 +55,7 @@ test('a batch of which nothing was accepted leaves its key free', async () => {
   expect([corrected.status, isReplay(corrected)]).toEqual([202, false])
 })
 
-test('a cancel that is repeated says what the first has cancelled', async () => {
+test('a repeated cancel reports what the first one cancelled', async () => {
   const { json } = await send('/v1/claims/batches', 'd', lines(3, 'I-4'))
   const path = `/v1/claims/batches/${json.batch_id}/cancel`
   const [first, again] = [await send(path, 'e'), await send(path, 'e')]

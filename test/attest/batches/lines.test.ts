@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createReport, judgeLine, MAX_LINE_BYTES } from '#src/attest/batches/lines.ts'
+import { judgeLine, MAX_LINE_BYTES } from '#src/attest/batches/lines.ts'
+import { createReport } from '#src/platform/http/bulk.ts'
 import { newId } from '#src/platform/ids.ts'
 
 const now = Date.UTC(2026, 10, 20)
@@ -10,7 +11,7 @@ function judge(line: unknown) {
   return judgeLine(Buffer.from(text), 'sandbox', now)
 }
 
-test('answers the body of a good line as it was sent', () => {
+test('a valid line is returned as it was sent', () => {
   const body = {
     external_id: 'a',
     media_type: 'image',
@@ -20,7 +21,7 @@ test('answers the body of a good line as it was sent', () => {
   expect(judge(body)).toEqual({ body })
 })
 
-test('a capture from the future is refused by the clock that was given', () => {
+test('a capture from the future is refused by the clock that was passed in', () => {
   const line = (captured_at: string) => ({
     media_type: 'image',
     media: { media_id: mediaId },
@@ -33,7 +34,7 @@ test('a capture from the future is refused by the clock that was given', () => {
   })
 })
 
-test('no line takes long to judge, whatever it holds', () => {
+test('judging a line never takes long, whatever it contains', () => {
   const hostile = [
     `[${'1,'.repeat(32_000)}1]`,
     `{"media_type":"image","certificate_chain":[${'1,'.repeat(490)}1]}`,
@@ -52,7 +53,7 @@ test('no line takes long to judge, whatever it holds', () => {
   }
 })
 
-test('a report tells every line, and at some length only the first of them', () => {
+test('a report counts every line, and gives details of the first ones only', () => {
   const report = createReport()
   const findings = Array.from({ length: 100 }, (_, n) => ({
     pointer: `/${'p'.repeat(400)}${n}`,
@@ -67,7 +68,7 @@ test('a report tells every line, and at some length only the first of them', () 
   expect(JSON.stringify(rejections).length).toBeLessThan(4 * 1024 * 1024)
 })
 
-test('a copied report goes on without changing the first', () => {
+test('a copied report grows without changing the original', () => {
   const report = createReport()
   report.add(1, [{ pointer: '', code: 'a', detail: 'a' }])
   const copy = report.copy()

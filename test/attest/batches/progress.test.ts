@@ -11,7 +11,7 @@ const passed = (lines: number, recent: number) => ({
   recent,
 })
 
-test('counts lines by state and by risk', () => {
+test('progress counts lines by state and by risk', () => {
   const counts = [
     queued(5),
     passed(3, 0),
@@ -28,12 +28,12 @@ test('counts lines by state and by risk', () => {
   })
 })
 
-test('what runs is never more than what is queued', () => {
+test('the number of running lines never exceeds the number of queued ones', () => {
   const { states } = measureProgress([queued(1)], { running: 3, createdAt, now: after(1) })
   expect(states).toMatchObject({ queued: 0, running: 1 })
 })
 
-test('the rate is that of the last half minute, or of the time since a younger batch began', () => {
+test('the rate is that of the last 30 seconds, or of the time since a younger batch began', () => {
   const old = measureProgress([queued(120), passed(900, 60)], { running: 0, createdAt, now: after(600) })
   expect(old).toMatchObject({ ratePerSecond: 2, estimatedFinishAt: after(660) })
   const young = measureProgress([queued(120), passed(60, 60)], { running: 0, createdAt, now: after(10) })
@@ -42,7 +42,7 @@ test('the rate is that of the last half minute, or of the time since a younger b
   expect(justBegun.ratePerSecond).toBe(5)
 })
 
-test('no finish is promised when nothing moves or nothing is left', () => {
+test('no finish time is given when no line ends or none is left', () => {
   expect(
     measureProgress([queued(1), passed(9, 0)], { running: 0, createdAt, now: after(99) }).estimatedFinishAt,
   ).toBeNull()

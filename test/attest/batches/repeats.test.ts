@@ -17,7 +17,7 @@ afterAll(() => service.close())
 
 const named = (name: string, line = 'auto') => goodLine(mediaId, { external_id: name, claim: { line } })
 
-test('the same submission again is the same attestation, also within one batch and across its chunks', async () => {
+test('the same submission again is the same attestation, within one batch and across its chunks', async () => {
   const lines = Array.from({ length: 1_200 }, (_, n) => named(`twice-${n % 600}`))
   const { json } = await service.submit(caller, lines)
   expect(json).toMatchObject({ accepted: 1_200, repeated_count: 600, rejected: [], counts: { queued: 1_200 } })
@@ -51,7 +51,7 @@ test('a batch that is sent again shows the results of the first', async () => {
   expect(shown.rows).toMatchObject([1, 2, 3].map((line) => ({ line, is_repeat: true, batch_id: first.json.batch_id })))
 })
 
-test('other content under a name that is taken is refused on its line', async () => {
+test('a line with other content under a used external id is refused', async () => {
   await service.submit(caller, [named('taken')])
   const { json } = await service.submit(caller, [
     named('taken', 'home'),
@@ -65,20 +65,20 @@ test('other content under a name that is taken is refused on its line', async ()
   )
 })
 
-test('a line that was refused gives its name to nobody', async () => {
+test('a refused line does not reserve its external id', async () => {
   const bad = goodLine(newId('med', 'sandbox'), { external_id: 'second-chance', claim: { line: 'auto' } })
   const { json } = await service.submit(caller, [bad, named('second-chance'), named('second-chance')])
   expect(json).toMatchObject({ accepted: 2, repeated_count: 1, rejected: [{ line: 1 }] })
 })
 
-test('two accounts may use the same names', async () => {
+test('two accounts may use the same external ids', async () => {
   const other = await service.makeCaller()
   const theirs = goodLine(await service.makeMedia(other), { external_id: 'shared', claim: { reference: 'shared' } })
   await service.submit(caller, [goodLine(mediaId, { external_id: 'shared', claim: { reference: 'shared' } })])
   expect((await service.submit(other, [theirs])).json).toMatchObject({ accepted: 1, repeated_count: 0 })
 })
 
-test('identical batches at the same time, in opposite orders, make each attestation once', async () => {
+test('identical concurrent batches in opposite orders create each attestation once', async () => {
   const before = { attestations: await service.count('attestations'), jobs: await service.count('jobs') }
   const lines = Array.from({ length: 1_200 }, (_, n) =>
     goodLine(mediaId, { external_id: `race-${n}`, claim: { reference: `R-${n % 900}` } }),
@@ -93,7 +93,7 @@ test('identical batches at the same time, in opposite orders, make each attestat
   expect(await service.count('jobs')).toBe(before.jobs + 1_200)
 })
 
-test('a batch whose claims are held by another transaction is accepted once they are free', async () => {
+test('a batch whose claims are locked by another transaction is accepted once they are free', async () => {
   const of = (reference: string) => goodLine(mediaId, { claim: { reference } })
   await service.submit(caller, [of('D-1'), of('D-2')])
   const before = await service.count('attestations')
@@ -101,7 +101,7 @@ test('a batch whose claims are held by another transaction is accepted once they
   await single.connect()
   const lock = (reference: string) => single.query('UPDATE claims SET line = line WHERE reference = $1', [reference])
   try {
-    // The other side never gives way: it is the batch that must start over.
+    // The other transaction never retries: the batch must start over.
     await single.query(`BEGIN; SET LOCAL deadlock_timeout = '1min'`)
     await lock('D-2')
     const submitting = service.submit(caller, [of('D-1'), of('D-2')])

@@ -28,7 +28,7 @@ const linesOf = (rows: ResultRow[]) => rows.map(({ line }) => line)
 const idsOf = (rows: ResultRow[]) => rows.map((row) => row.attestation_id)
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 
-test('come in the order of the input, whole, over many pages', async () => {
+test('come in the order of the input, complete, over many pages', async () => {
   const { id, rows } = await makeBatch(450)
   await service.evaluate(caller, idsOf(rows), 'review')
   const all = await service.results(caller, id)
@@ -45,7 +45,7 @@ test('come in the order of the input, whole, over many pages', async () => {
   expect(all.end).toEqual({ object: 'cursor', next_cursor: null, is_complete: true })
 })
 
-test('stop before the first line that is not settled, and go on from there', async () => {
+test('stop before the first line that is not settled, and continue from there', async () => {
   const { id, rows } = await makeBatch(10)
   const none = await service.results(caller, id)
   expect(none).toMatchObject({ rows: [], end: { is_complete: false } })
@@ -62,7 +62,7 @@ test('stop before the first line that is not settled, and go on from there', asy
   expect(rest.end).toMatchObject({ is_complete: true, next_cursor: null })
 })
 
-test('show what is pending on request, and still lead back to it', async () => {
+test('show pending lines on request, and still return a cursor to them', async () => {
   const { id, rows } = await makeBatch(6)
   const settled = [rows[0], rows[3]].flatMap((row) => row ?? [])
   await service.evaluate(caller, idsOf(settled))
@@ -77,7 +77,7 @@ test('show what is pending on request, and still lead back to it', async () => {
   ])
   expect(shown.end.is_complete).toBe(false)
 
-  // A download that broke after line 4 goes on after line 4, and its end still leads back to line 2.
+  // A download that broke after line 4 continues after line 4, and its end still points back to line 2.
   const resumed = await service.results(caller, id, `?include=pending&cursor=${shown.rows[3]?.cursor}`)
   expect(linesOf(resumed.rows)).toEqual([5, 6])
   await service.evaluate(caller, idsOf(rows))
@@ -98,7 +98,7 @@ test('resume after any line', async () => {
   }
 })
 
-test('tell what failed and what was cancelled', async () => {
+test('report lines that failed and lines that were cancelled', async () => {
   const { id, rows } = await makeBatch(2)
   await service.test.owner(`UPDATE attestations SET status = 'failed', failure = 'no disk' WHERE id = $1`, [
     rows[0]?.attestation_id,
@@ -109,7 +109,7 @@ test('tell what failed and what was cancelled', async () => {
   expect(all.end.is_complete).toBe(true)
 })
 
-test('refuse a cursor that is none of this batch', async () => {
+test('refuse a cursor that belongs to another batch', async () => {
   const { id } = await makeBatch(1)
   const { rows } = await makeBatch(1)
   for (const cursor of [rows[0]?.cursor, 'x', `${rows[0]?.cursor}A`]) {
@@ -119,7 +119,7 @@ test('refuse a cursor that is none of this batch', async () => {
   expect((await service.ask(caller, `/v1/claims/batches/${id}/results?include=all`)).status).toBe(400)
 })
 
-test('readers who read nothing hold no connection, and those who leave free everything', async () => {
+test('hold no connection for readers that do not read, and free everything when a reader leaves', async () => {
   const { id, rows } = await makeBatch(2_000)
   await service.evaluate(caller, idsOf(rows))
   // More than the buffers of a connection hold.
@@ -155,7 +155,7 @@ async function busyBackends(): Promise<number> {
 }
 
 test.each(['', '/results', '/cancel'])(
-  '%s of a batch of another account is not found, of the other environment a mismatch',
+  '%s of a batch of another account is not found; of the other environment it is a mismatch',
   async (path) => {
     const { id } = await makeBatch(1)
     const method = path === '/cancel' ? 'POST' : 'GET'

@@ -1,4 +1,4 @@
-// The batch routes as a caller meets them: the real application on a free port, with a database and a spool of its own.
+// The batch routes as a caller sees them: the real application on a free port, with a database and a spool of its own.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export interface Rejected {
   errors: { pointer: string; code: string; detail: string }[]
 }
 
-/** A batch as it is answered. */
+/** A batch as the API returns it. */
 export interface BatchAnswer extends TestAnswer {
   json: TestAnswer['json'] & {
     batch_id: string
@@ -60,16 +60,16 @@ export interface Service {
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   addKey(row: Partial<KeyRow>): string
   makeMedia(scope: Scope): Promise<string>
-  /** NDJSON of values, or of text as it is. */
+  /** NDJSON of values; text is sent unchanged. */
   submit(caller: Caller, lines: readonly (Line | string)[], key?: string): Promise<BatchAnswer>
   submitArray(caller: Caller, body: string): Promise<BatchAnswer>
-  /** A GET, or a POST where `method` says so. */
+  /** A GET, or a POST where `method` is given. */
   ask(caller: Caller, path: string, method?: string): Promise<BatchAnswer>
   results(caller: Caller, batchId: string, query?: string): Promise<Results>
-  /** Gives attestations a result, as a worker would. */
+  /** Gives attestations a result, as a worker does. */
   evaluate(scope: Scope, attestationIds: readonly string[], risk?: Risk): Promise<void>
   count(table: 'batches' | 'claims' | 'attestations' | 'jobs'): Promise<number>
-  /** Files in the spool's folder, also those that have no name any more. */
+  /** Files in the spool folder, including open files that were already unlinked. */
   spooled(): Promise<string[]>
   close(): Promise<void>
 }
@@ -175,7 +175,7 @@ export function ndjson(lines: readonly (Line | string)[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
 }
 
-/** A line that is accepted; it has no manifest, which is for the judges to say. */
+/** A line that is accepted; it has no manifest, which only the evaluation reports. */
 export function goodLine(mediaId: string, more: Line = {}): Line {
   return { media_type: 'image', media: { media_id: mediaId }, ...more }
 }

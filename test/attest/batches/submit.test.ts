@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('accepts each line as an attestation with a bulk job, and answers where to look', async () => {
+test('a batch accepts each line as an attestation with a bulk job, and returns where to poll', async () => {
   const lines = [1, 2, 3].map((n) =>
     goodLine(mediaId, { external_id: `plain-${n}`, claim: { reference: `P-${n % 2}` } }),
   )
@@ -35,13 +35,13 @@ test('accepts each line as an attestation with a bulk job, and answers where to 
   ])
 })
 
-test('what ISO 8601 allows and Postgres would refuse spoils no batch', async () => {
+test('timestamps that ISO 8601 permits and Postgres refuses do not fail a batch', async () => {
   const times = ['2026-01-01T00:00:00+23:59', '2026-01-01T00:00:00.123456789012Z', '0002-01-01T00:00:00-23:59']
   const lines = times.map((loss_at) => goodLine(mediaId, { claim: { loss_at } }))
   expect((await service.submit(caller, lines)).json).toMatchObject({ accepted: 3, rejected: [] })
 })
 
-test('one bad line among 1,000 is reported, and 999 run', async () => {
+test('one invalid line among 1,000 is reported, and the other 999 run', async () => {
   const lines: (Line | string)[] = Array.from({ length: 1_000 }, () => goodLine(mediaId))
   lines[499] = '{"media_type":"image",'
   const { status, json } = await service.submit(caller, lines)
@@ -50,7 +50,7 @@ test('one bad line among 1,000 is reported, and 999 run', async () => {
   expect(json.rejected).toMatchObject([{ line: 500, errors: [{ pointer: '', code: 'malformed' }] }])
 })
 
-test('says of each bad line what is wrong with it, and counts blank lines without reading them', async () => {
+test('each invalid line is reported with its error, and blank lines are counted without being parsed', async () => {
   const foreign = await service.makeCaller()
   const bundle = { version: 1, captured_at: '2026-01-01T00:00:00Z', sensor_hash: '0'.repeat(64) }
   const signature = { alg: 'ES256', value: 'AAAA' }
@@ -115,7 +115,7 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
     ],
     ['more than 64 KiB', goodLine(mediaId, { external_id: 'x'.repeat(64 * 1024) }), '', 'too_long'],
     ['thousands of values', `[${'1,'.repeat(5_000)}1]`, '', 'too_many_values'],
-    // What is said of a line is stored, and Postgres stores no U+0000.
+    // The report of a line is stored, and Postgres stores no U+0000.
     ['a NUL in a name', '{"a\\u0000":1}', '', 'invalid_character'],
     ['a NUL in a name that comes twice', '{"a":{"\\u0000":1,"\\u0000":2}}', '/a', 'duplicate_key'],
   ]
@@ -134,7 +134,7 @@ test('says of each bad line what is wrong with it, and counts blank lines withou
   })
 })
 
-test('bytes that are not UTF-8 spoil their own line only', async () => {
+test('bytes that are not UTF-8 invalidate their own line only', async () => {
   const good = Buffer.from(`${JSON.stringify(goodLine(mediaId))}\n`)
   const body = Buffer.concat([good, Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), good])
   const response = await fetch(`${service.app.url}/v1/claims/batches`, {
@@ -164,7 +164,7 @@ describe('a JSON array', () => {
     ])
   })
 
-  test('that is none is refused as a whole', async () => {
+  test('that is malformed is refused as a whole', async () => {
     const good = JSON.stringify(goodLine(mediaId))
     const before = await service.count('batches')
     for (const body of [good, `[${good}`, `[${good}] x`, `[${good},`, '', ' ', `\ufeff[${good}]`]) {
@@ -174,14 +174,14 @@ describe('a JSON array', () => {
     expect(await service.count('batches')).toBe(before)
   })
 
-  test('has 20 MB at most', async () => {
+  test('may have at most 20 MB', async () => {
     const { status, json } = await service.submitArray(caller, `[${' '.repeat(20 * 1024 * 1024)}]`)
     expect(status).toBe(413)
     expect(json.code).toBe('payload_too_large')
   })
 })
 
-describe('refuses as a whole, and stores nothing', () => {
+describe('a batch is refused as a whole, and nothing is stored', () => {
   test.each([
     ['no lines', []],
     ['blank lines', ['', '  ', '\t']],
@@ -196,7 +196,7 @@ describe('refuses as a whole, and stores nothing', () => {
     expect(await Promise.all(tables.map(service.count))).toEqual(before)
   })
 
-  test('more lines than the caller may send', async () => {
+  test('with more lines than the caller may send', async () => {
     const publicKey = service.addKey({ ...caller, isAccountBearing: false })
     const line = JSON.stringify(goodLine(mediaId))
     const before = await service.count('attestations')
@@ -212,7 +212,7 @@ describe('refuses as a whole, and stores nothing', () => {
     expect(allowed.json.accepted).toBe(1_000)
   })
 
-  test('other types, and keys without the scope', async () => {
+  test('with another content type, and with a key without the scope', async () => {
     const post = (headers: Record<string, string>) =>
       fetch(`${service.app.url}/v1/claims/batches`, { method: 'POST', headers, body: '{}' })
     const wrongType = await post({ 'X-API-Key': caller.key, 'Content-Type': 'text/csv' })
@@ -223,14 +223,14 @@ describe('refuses as a whole, and stores nothing', () => {
   })
 })
 
-test('accepts 10,000 lines, which are many chunks', async () => {
+test('a batch accepts 10,000 lines, which are many chunks', async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => goodLine(mediaId, { external_id: `many-${n}` }))
   const { status, json } = await service.submit(caller, lines)
   expect(status).toBe(202)
   expect(json).toMatchObject({ accepted: 10_000, counts: { queued: 10_000 } })
 })
 
-test('a report of what is wrong stays small', async () => {
+test('the report of invalid lines stays small', async () => {
   const keys = Array.from({ length: 100 }, (_, n) => `"${'k'.repeat(300)}${n}":1`).join()
   const { status, json, text } = await service.submit(caller, [
     goodLine(mediaId),

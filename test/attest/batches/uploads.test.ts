@@ -21,7 +21,7 @@ afterAll(() => service.close())
 
 const countAll = () => Promise.all(TABLES.map(service.count))
 
-describe('an upload that breaks leaves nothing', () => {
+describe('an interrupted upload stores nothing', () => {
   const line = () => `${JSON.stringify(goodLine(mediaId, { external_id: 'x'.repeat(200) }))}\n`
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
   const chunked = 'Transfer-Encoding: chunked\r\n\r\n'
@@ -40,7 +40,7 @@ describe('an upload that breaks leaves nothing', () => {
     expect(await countAll()).toEqual(before)
   })
 
-  test('by a store that fails in its middle', async () => {
+  test('interrupted by a store that fails in the middle', async () => {
     const before = await countAll()
     await service.test.owner('ALTER TABLE jobs RENAME COLUMN run_at TO gone')
     try {
@@ -52,7 +52,7 @@ describe('an upload that breaks leaves nothing', () => {
     expect([await countAll(), await service.spooled()]).toEqual([before, []])
   })
 
-  test('by a client that left before its turn', async () => {
+  test('interrupted by a client that left before its turn', async () => {
     const before = await countAll()
     const holder = new pg.Client({ connectionString: service.test.ownerUrl })
     await holder.connect()
@@ -61,7 +61,7 @@ describe('an upload that breaks leaves nothing', () => {
     const body = line()
     const leaving = await open(`Content-Length: ${body.length}\r\n\r\n${body}`)
     await until(async () => (await service.spooled()).length === 1)
-    // Another account's batch is not kept waiting, and by its answer the first body has long been read.
+    // Another account's batch does not wait, and its answer comes after the first body was read.
     const other = await service.makeCaller()
     expect((await service.submit(other, [goodLine(await service.makeMedia(other))])).status).toBe(202)
     leaving.destroy()
@@ -79,14 +79,14 @@ test('batches of one account wait for each other without holding connections', a
   await holder.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`batches ${caller.accountId} sandbox`])
   const waiting = [1, 2, 3, 4, 5, 6].map(() => service.submit(caller, [goodLine(mediaId)]))
   await until(async () => (await service.spooled()).length === 6)
-  // Whoever waits leaves the connections to single calls.
+  // Waiting batches leave the connections to single calls.
   expect((await service.ask(caller, '/v1/claims/batches')).status).toBe(200)
   await holder.query('COMMIT')
   await holder.end()
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(6).fill(202))
 })
 
-test('any mix of lines is divided into accepted and rejected, and nothing else', async () => {
+test('any mix of lines is divided into accepted and rejected lines, without a third kind', async () => {
   let run = 0
   const kind = fc.constantFrom('plain', 'blank', 'broken', 'unknown', 'foreign', 'first', 'second', 'long')
   const property = fc.asyncProperty(
@@ -105,7 +105,7 @@ test('any mix of lines is divided into accepted and rejected, and nothing else',
         second: goodLine(mediaId, { external_id: `mix-${run}`, claim: { line: 'home' } }),
         long: goodLine(mediaId, { external_id: 'x'.repeat(70_000) }),
       }
-      // Of the two contents under one name, the one that comes first stands.
+      // Of two contents under one external id, the first one counts.
       const standing = used.find((one) => one === 'first' || one === 'second')
       const good = used.flatMap((one, n) => (one === 'plain' || one === standing ? [n + 1] : []))
       const bad = used.flatMap((one, n) => (one === 'blank' || good.includes(n + 1) ? [] : [n + 1]))
@@ -125,7 +125,7 @@ test('any mix of lines is divided into accepted and rejected, and nothing else',
   await fc.assert(property, { numRuns: 60 })
 })
 
-test('an upload in pieces of any size is the same batch', async () => {
+test('an upload in pieces of any size creates the same batch', async () => {
   const text = ndjson([
     goodLine(mediaId, { claim: { line: 'Käsekästchen 🏠' } }),
     '{',

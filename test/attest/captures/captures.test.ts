@@ -46,7 +46,7 @@ describe('capture sessions', () => {
     expect(new Set(sessions.map(({ session_id: id }) => id)).size).toBe(3)
   })
 
-  it('come a thousand at once', async () => {
+  it('are issued up to a thousand at once', async () => {
     const { json } = await open({ count: 1000 })
     const nonces = (json.sessions as Issued[]).map(({ session_nonce: nonce }) => nonce)
     expect(new Set(nonces).size).toBe(1000)
@@ -54,7 +54,7 @@ describe('capture sessions', () => {
     expect(new Set(rows.map(({ nonce }) => nonce))).toEqual(new Set(nonces))
   })
 
-  it('take their bytes from the source that is given', async () => {
+  it('take their random bytes from the source that is passed in', async () => {
     const bytes = randomBytes(64)
     const captures = createCaptures({ db: app.test.db, now: () => AT, random: () => bytes })
     const { sessions } = await captures.issue(caller, { count: 2 })
@@ -137,7 +137,7 @@ describe('a nonce', () => {
     expect(await find(nonce)).toMatchObject({ consumedBy: first })
   })
 
-  it('is consumed out of its time, too', async () => {
+  it('is consumed also outside of its validity', async () => {
     const [nonce] = await issue(1)
     const late = new Date('2026-12-24T00:00:00Z')
     const consumed = await app.test.db.tenant(caller, (tx) =>
@@ -146,7 +146,7 @@ describe('a nonce', () => {
     expect(consumed).toMatchObject([{ consumedBy: 'att_late', consumedAt: late }])
   })
 
-  it('goes to the first of the lines that carry it', async () => {
+  it('is given to the first of the lines that carry it', async () => {
     const [one, two, three] = await issue(3)
     const consumed = await consume([
       { nonce: two, attestationId: 'b' },
@@ -167,12 +167,12 @@ describe('a nonce', () => {
     ['with a line end', `${'A'.repeat(43)}\n`],
     ['as long as a body', 'A'.repeat(1024 * 1024)],
     ['for a statement', `'; DROP TABLE capture_sessions; --`],
-  ])('that is %s was never issued', async (_name, nonce) => {
+  ])('that is %s counts as never issued', async (_name, nonce) => {
     expect(await find(nonce)).toBeUndefined()
     expect(await consume([{ nonce, attestationId: 'x' }])).toEqual([])
   })
 
-  it('of another account or environment is unknown', async () => {
+  it('of another account or environment counts as unknown', async () => {
     const [nonce] = await issue(1)
     const other = await app.makeCaller()
     for (const scope of [other, { ...caller, environment: 'live' as const }]) {
@@ -182,7 +182,7 @@ describe('a nonce', () => {
     expect(await find(nonce)).toMatchObject({ consumedBy: null })
   })
 
-  it('has one winner among many that consume it at the same time', async () => {
+  it('is consumed by one of many concurrent callers', async () => {
     const [nonce] = await issue(1)
     const attempts = Array.from({ length: 16 }, () => randomUUID())
     const wins = await Promise.all(attempts.map((attestationId) => consume([{ nonce, attestationId }])))
@@ -191,7 +191,7 @@ describe('a nonce', () => {
     expect(await find(nonce)).toMatchObject({ consumedBy: winners[0]?.consumedBy })
   })
 
-  it('has one winner among batches that share a thousand of them in different orders', async () => {
+  it('is consumed once by concurrent batches that share a thousand of them in different orders', async () => {
     const nonces = await issue(1000)
     const orders = [nonces, nonces.toReversed(), [...nonces.slice(500), ...nonces.slice(0, 500)], nonces.toSorted()]
     const consumed = await Promise.all(
@@ -201,7 +201,7 @@ describe('a nonce', () => {
     expect(new Set(consumed.flat().map(({ nonce }) => nonce)).size).toBe(1000)
   })
 
-  it('is free again when the transaction that consumed it fails', async () => {
+  it('is free again when the consuming transaction fails', async () => {
     const [nonce] = await issue(1)
     const failing = app.test.db.tenant(caller, async (tx) => {
       await consumeNonces(tx, [{ nonce, attestationId: 'x' }], LATER)

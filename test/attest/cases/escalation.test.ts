@@ -1,4 +1,4 @@
-// A claim that fails gets its case with the result that failed it, by the real worker on real rows.
+// A claim that fails gets its case together with the result that failed it; tested with the real worker on real rows.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
 import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createDiskStore } from '#src/platform/store/disk.ts'
@@ -37,7 +37,7 @@ describe('a claim that becomes failed', () => {
       [accountId],
     )
 
-  it('has a case by the time its worker has settled, which the event and the claim name', async () => {
+  it('has a case when its worker has settled, named in the event and on the claim', async () => {
     const worker = await service.startWorker({ work: service.makeVerify({ openCase }) })
     const { json } = await service.attest(caller, failing(), 'wait=20')
     expect(json).toMatchObject({ status: 'evaluated', risk_status: 'failed' })
@@ -52,7 +52,7 @@ describe('a claim that becomes failed', () => {
     await worker.close(5_000)
   })
 
-  it('has one case, however many attestations fail it at the same moment', async () => {
+  it('has one case, however many attestations fail it concurrently', async () => {
     const claim = { reference: 'many at once' }
     const ids: string[] = []
     for (let index = 0; index < 6; index++) {
@@ -65,7 +65,7 @@ describe('a claim that becomes failed', () => {
     expect(types.filter((type) => type === 'claim.escalated')).toHaveLength(1)
   })
 
-  it('has no case where the result was not settled, and none where that is switched off', async () => {
+  it('has no case when the result was not settled, and none when cases are switched off', async () => {
     const { json } = await service.attest(caller, failing())
     const id = String(json.attestation_id)
     const early = await service.take(await service.jobOf(id))
@@ -107,7 +107,7 @@ describe('a case of a claim', () => {
     ((await readCase(id)).history as { data: { kind: string; actor: string | null; via: string; version: number }[] })
       .data
 
-  it('that escalates again gets an entry and no second case, in whatever state it is', async () => {
+  it('that escalates again gets an entry and no second case, in every state', async () => {
     for (const state of ['open', 'in_review', 'info_requested', 'escalated', 'approved', 'withdrawn']) {
       const { id, claimId } = await service.makeCase(caller, state)
       const { version } = await readCase(id)
@@ -120,7 +120,7 @@ describe('a case of a claim', () => {
     }
   })
 
-  it('says that its claim changed after it was closed, is found by that, and says so no more once it is reopened', async () => {
+  it('is marked when its claim changes after it was closed, until it is reopened', async () => {
     const [closed, open] = [await service.makeCase(caller, 'approved'), await service.makeCase(caller, 'in_review')]
     const changed = async () => {
       const { json } = await service.call(caller, '/v1/cases?claim_changed=true')
@@ -133,7 +133,7 @@ describe('a case of a claim', () => {
     expect(await readCase(closed.id)).toMatchObject({ state: 'approved', claim_changed_at: expect.any(String) })
     expect((await readCase(open.id)).claim_changed_at).toBeNull()
     expect((await changed()).filter((id) => !before.includes(id))).toEqual([closed.id])
-    // A note changes nothing about it.
+    // A note does not remove the mark.
     await service.post(caller, `/v1/cases/${closed.id}/notes`, { actor: A, note: 'Seen.' })
     expect((await readCase(closed.id)).claim_changed_at).not.toBeNull()
     const reopening = { to: 'in_review', reason_code: 'other', note: 'The claim failed later.' }
@@ -141,7 +141,7 @@ describe('a case of a claim', () => {
     expect(await changed()).toEqual(before)
   })
 
-  it('is one, whoever opens it first', async () => {
+  it('is created once, whichever caller opens it first', async () => {
     for (let round = 0; round < 5; round++) {
       const claimId = await service.makeClaim(caller)
       const body = { claim_id: claimId, actor: A }
@@ -160,7 +160,7 @@ describe('a case of a claim', () => {
     }
   })
 
-  it('can’t be a second open one, also behind the back of the service', async () => {
+  it('can not have a second open one, enforced by the database', async () => {
     const { claimId } = await service.makeCase(caller)
     const copy = service.test.owner(
       `INSERT INTO cases (account_id, environment, id, claim_id, review_due_at, decision_due_at, due_at)
@@ -171,7 +171,7 @@ describe('a case of a claim', () => {
     await expect(copy).rejects.toMatchObject({ constraint: 'cases_open_claim_key' })
   })
 
-  it('moves once when many move it at once: one wins, the others hear what is allowed now', async () => {
+  it('makes one of many concurrent transitions; the others get the transitions that are allowed now', async () => {
     for (const [state, wishes] of [
       ['open', [{ to: 'in_review', assignee: A }]],
       [
@@ -197,7 +197,7 @@ describe('a case of a claim', () => {
     }
   })
 
-  it('moves once when all decided on the same version, also where one step would lead to the next', async () => {
+  it('makes one of many transitions that state the same version, also along a path of states', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const wishes = [
       { to: 'escalated', reason_code: 'insufficient_evidence', version: 2 },
@@ -211,7 +211,7 @@ describe('a case of a claim', () => {
     })
   })
 
-  it('changes once per Idempotency-Key, and a repeat shows it as it is now', async () => {
+  it('changes once per Idempotency-Key, and a repeat shows the present state', async () => {
     const claimId = await service.makeClaim(caller)
     const key = { 'Idempotency-Key': 'open-1' }
     const opening = { claim_id: claimId, actor: A }
@@ -232,7 +232,7 @@ describe('a case of a claim', () => {
     expect((await entriesOf(id)).map(({ kind }) => kind)).toEqual(['transitioned', 'changed', 'noted', 'opened'])
   })
 
-  it('tells its move to whoever subscribed, in the same transaction', async () => {
+  it('emits its transition event to the subscribers in the same transaction', async () => {
     await service.test.owner(
       `INSERT INTO webhook_endpoints (account_id, environment, id, url, event_types, sealed_secret)
        VALUES ($1, $2, 'whe_test_0', 'https://example.com/', '{case.status_changed}', '')`,
@@ -256,7 +256,7 @@ describe('a case of a claim', () => {
     expect(sent).toEqual([{ type: 'case.status_changed', data, queue: 'deliver' }])
   })
 
-  it('has a history of which nothing can be changed or deleted, but a note be taken away', async () => {
+  it('has a history that can not be changed or deleted, except that a note can be removed', async () => {
     const { id, claimId } = await service.makeCase(caller, 'denied')
     await service.post(caller, `/v1/cases/${id}/notes`, { actor: A, note: 'He lives at the corner.' })
     const change = (sql: string) => service.test.db.tenant(caller, (tx) => tx.adhoc(sql))

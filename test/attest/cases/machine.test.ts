@@ -3,26 +3,26 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   allowedFrom,
+  type CaseReasonCode,
   type CaseState,
+  type CaseSubject,
   fraudActorAfter,
   isTerminal,
   judgeTransition,
   REASON_CODES,
-  type ReasonCode,
   type Role,
   type Ruling,
   STATES,
-  type Subject,
   TERMINAL_STATES,
   type Wish,
 } from '#src/attest/cases/machine.ts'
 
-type Cell = [CaseState, CaseState, ReasonCode | null, string]
+type Cell = [CaseState, CaseState, CaseReasonCode | null, string]
 interface Guard {
   name: string
   from: CaseState
   to: CaseState
-  reason_code: ReasonCode | null
+  reason_code: CaseReasonCode | null
   note: string | null
   assignee: string | null
   actor: string
@@ -43,7 +43,7 @@ const nameOf = (ruling: Ruling) => (ruling.kind === 'refused' ? ruling.code : ru
 const CLAIM = { provenanceStatus: 'verified', riskStatus: 'failed', factorCodes: ['signature_invalid'] }
 
 describe('the transitions of a case', () => {
-  it('are those of the table, of every state, to every state, for every reason', () => {
+  it('match the table for every state, target state and reason', () => {
     expect(vectors.cells).toHaveLength(STATES.length ** 2 * (REASON_CODES.length + 1))
     expect(new Set(vectors.cells.map(([from, to, reason]) => `${from} ${to} ${reason}`)).size).toBe(
       vectors.cells.length,
@@ -56,7 +56,7 @@ describe('the transitions of a case', () => {
     }
   })
 
-  it('ask for what each of them needs, and for no more', () => {
+  it('require exactly the fields that each of them needs', () => {
     for (const guard of vectors.guards) {
       const {
         name,
@@ -77,7 +77,7 @@ describe('the transitions of a case', () => {
     }
   })
 
-  it('are told to whoever asks what is allowed', () => {
+  it('are listed for a caller who asks what is allowed', () => {
     for (const state of STATES) {
       const reachable = vectors.cells.filter(([from, , , ruling]) => from === state && ruling === 'applied')
       expect(allowedFrom(state)).toEqual(STATES.filter((to) => reachable.some((cell) => cell[1] === to)))
@@ -102,14 +102,14 @@ const claims = fc.record({
 interface Step {
   wish: Wish
   claim: { provenanceStatus: string | null; riskStatus: string; factorCodes: readonly string[] }
-  before: Subject
+  before: CaseSubject
   ruling: Ruling
-  after: Subject
+  after: CaseSubject
 }
 
-/** What comes of wishes, one after the other, as cases.ts applies them. */
+/** The result of requested transitions, one after the other, as cases.ts applies them. */
 function play(said: readonly [Wish, Step['claim']][]): Step[] {
-  let subject: Subject = { state: 'open', assignee: 'a@example.com', fraudActor: null }
+  let subject: CaseSubject = { state: 'open', assignee: 'a@example.com', fraudActor: null }
   return said.map(([wish, claim]) => {
     const before = subject
     const ruling = judgeTransition(before, wish, { claim, isFourEyes: true })
@@ -124,8 +124,8 @@ function play(said: readonly [Wish, Step['claim']][]): Step[] {
 const stories = fc.array(fc.tuple(wishes, claims), { minLength: 1, maxLength: 60 }).map(play)
 const holds = (check: (steps: Step[]) => void) => fc.assert(fc.property(stories, check), { numRuns: 2_000 })
 
-describe('whatever is asked of a case', () => {
-  it('it ends with a reason only, and comes back for a reason with a note, by an owner or admin', () => {
+describe('in any sequence of requests', () => {
+  it('a case ends only with a reason, and is reopened for a reason with a note, by an owner or admin', () => {
     holds((steps) => {
       for (const { wish, before, after } of steps) {
         if (before.state === after.state) continue
@@ -140,7 +140,7 @@ describe('whatever is asked of a case', () => {
     })
   })
 
-  it('nobody names provenance, risk or a signature that the claim does not have', () => {
+  it('a reason of provenance, risk or signature is accepted only if the claim has it', () => {
     holds((steps) => {
       for (const { wish, claim, ruling } of steps) {
         if (ruling.kind !== 'applied') continue
@@ -151,7 +151,7 @@ describe('whatever is asked of a case', () => {
     })
   })
 
-  it('a fraud is denied by two, who both said so since anything else was decided', () => {
+  it('a fraud is denied by two people, both of whom said so after the last other decision', () => {
     holds((steps) => {
       steps.forEach(({ wish, ruling }, index) => {
         if (ruling.kind !== 'applied' || wish.to !== 'denied' || wish.reasonCode !== 'suspected_fraud') return
@@ -163,7 +163,7 @@ describe('whatever is asked of a case', () => {
     })
   })
 
-  it('a refused wish changes nothing, and a proposed one no state', () => {
+  it('a refused request changes nothing, and a proposal changes no state', () => {
     holds((steps) => {
       for (const { before, after, ruling } of steps) {
         if (ruling.kind === 'refused') expect(after).toEqual(before)

@@ -1,8 +1,8 @@
-// What is refused, and leaves everything as it is.
+// Refused requests leave every row unchanged.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allowedFrom } from '#src/attest/cases/machine.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import type { KeyScope } from '#src/catalogue/access.ts'
 import { newId } from '#src/platform/ids.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
 import { A, B, type Caller, type CaseService, startCases } from './service.ts'
@@ -37,7 +37,7 @@ const ROUTES = [
 ] as const
 
 describe.each(ROUTES)('%s %s', (method, path) => {
-  it('needs a key with scope escalate, and no other will do', async () => {
+  it('needs a key with the scope escalate; no other scope is enough', async () => {
     expect((await call(service.app, path, { method })).json.code).toBe('authentication_required')
     const others = { key: service.addKey({ ...caller, scopes: SCOPES.filter((one) => one !== 'escalate') }) }
     expect((await service.call(others, path, { method })).json).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(ROUTES)('%s %s', (method, path) => {
     })
   })
 
-  it('takes ids of the caller’s environment and account only', async () => {
+  it('accepts ids of the caller’s environment and account only', async () => {
     if (!path.includes(CASE)) return
     const bodies: Record<string, unknown> = {
       transitions: { to: 'withdrawn', reason_code: 'policyholder_withdrew', actor: A },
@@ -77,7 +77,7 @@ const INVISIBLE = [
 describe('opening a case is refused', () => {
   const open = (body: unknown) => refused(() => service.post(caller, '/v1/cases', body))
 
-  it('for a claim that there is not, of another account, or of the other environment', async () => {
+  it('for a claim that does not exist, is of another account, or of the other environment', async () => {
     const foreign = await service.makeClaim(await service.makeCaller())
     for (const claim_id of [newId('clm', 'sandbox'), foreign, 'x', CASE]) {
       expect(await open({ claim_id, actor: A })).toMatchObject({ status: 404, code: 'not_found' })
@@ -86,7 +86,7 @@ describe('opening a case is refused', () => {
     expect(await open({ claim_id: live, actor: A })).toMatchObject({ status: 403, code: 'environment_mismatch' })
   })
 
-  it('while the claim has an open one, which it names', async () => {
+  it('while the claim has an open one, which the refusal names', async () => {
     for (const state of ['open', 'info_requested', 'escalated']) {
       const { id, claimId } = await service.makeCase(caller, state)
       expect(await open({ claim_id: claimId, actor: A })).toMatchObject({
@@ -120,7 +120,7 @@ describe('opening a case is refused', () => {
 describe('a transition is refused', () => {
   const move = (id: string, wish: Record<string, unknown>) => refused(() => service.move(caller, id, wish))
 
-  it('when the state has none to there, with what is allowed', async () => {
+  it('when the state does not allow it; the refusal lists what is allowed', async () => {
     for (const [state, to] of [
       ['open', 'open'],
       ['open', 'info_requested'],
@@ -139,7 +139,7 @@ describe('a transition is refused', () => {
     }
   })
 
-  it('without its reason, with another’s, and with one where none is asked for', async () => {
+  it('without a reason, with a reason of another transition, and with one where none is expected', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     for (const wish of [
       { to: 'denied' },
@@ -155,7 +155,7 @@ describe('a transition is refused', () => {
     }
   })
 
-  it('when nobody has the case, and when the reason is not true', async () => {
+  it('when the case has no assignee, and when the reason does not match the claim', async () => {
     const open = await service.makeCase(caller)
     expect(await move(open.id, { to: 'in_review' })).toMatchObject({
       code: 'invalid_state_transition',
@@ -177,7 +177,7 @@ describe('a transition is refused', () => {
     expect((await service.move(caller, id, { to: 'approved', reason_code: 'provenance_verified' })).status).toBe(200)
   })
 
-  it('before anything is looked up, when the note is missing or too short', async () => {
+  it('before any query, when the note is missing or too short', async () => {
     for (const wish of [
       { to: 'info_requested' },
       { to: 'denied', reason_code: 'other' },
@@ -199,7 +199,7 @@ describe('a transition is refused', () => {
     expect(await move(CASE, { to: 'withdrawn', ...change })).toMatchObject({ status: 400, errors: [{ pointer }] })
   })
 
-  it('on a version that has passed', async () => {
+  it('when its version is outdated', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const wish = { to: 'denied', reason_code: 'insufficient_evidence', version: 1 }
     expect(await move(id, wish)).toMatchObject({
@@ -212,7 +212,7 @@ describe('a transition is refused', () => {
     expect((await service.move(caller, id, { ...wish, version: 2 })).status).toBe(200)
   })
 
-  it('that reopens a case whose claim has got another one', async () => {
+  it('that reopens a case whose claim has another open one', async () => {
     const { id, claimId } = await service.makeCase(caller, 'denied')
     const { json } = await service.post(caller, '/v1/cases', { claim_id: claimId, actor: B })
     expect(await move(id, { to: 'in_review', reason_code: 'other', note: 'ten characters' })).toMatchObject({
@@ -227,7 +227,7 @@ describe('a change is refused', () => {
   const patch = (id: string, body: Record<string, unknown>) =>
     refused(() => service.patch(caller, id, { actor: A, ...body }))
 
-  it('that changes nothing nameable, or says it wrong', async () => {
+  it('that changes nothing, or has an invalid value', async () => {
     for (const [body, pointer] of [
       [{}, ''],
       [{ version: 1 }, ''],
@@ -242,7 +242,7 @@ describe('a change is refused', () => {
     }
   })
 
-  it('of a closed case, to a date that has passed, and on a version that has passed', async () => {
+  it('of a closed case, to a date in the past, and with an outdated version', async () => {
     const closed = await service.makeCase(caller, 'withdrawn')
     expect(await patch(closed.id, { priority: 'low' })).toMatchObject({
       code: 'invalid_state_transition',
@@ -261,8 +261,8 @@ describe('a change is refused', () => {
   })
 })
 
-describe('of a claim that was erased', () => {
-  it('no case is opened and nothing is written, but its case can still be ended', async () => {
+describe('an erased claim', () => {
+  it('gets no new case and no changes, but its open case can still be closed', async () => {
     const { id, claimId } = await service.makeCase(caller, 'in_review')
     const other = await service.makeClaim(caller)
     await service.test.owner('UPDATE claims SET erasing_since = now() WHERE id = ANY($1)', [[claimId, other]])
@@ -278,8 +278,8 @@ describe('of a claim that was erased', () => {
   })
 })
 
-describe('a note that nobody can see', () => {
-  it('is none, wherever a note is taken', async () => {
+describe('a note without visible characters', () => {
+  it('is refused wherever a note is accepted', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const claimId = await service.makeClaim(caller)
     for (const invisible of INVISIBLE) {
@@ -296,7 +296,7 @@ describe('a note that nobody can see', () => {
     }
   })
 
-  it('is one where a mark only changes how it looks', async () => {
+  it('is accepted where a mark only changes the appearance of visible characters', async () => {
     const { id } = await service.makeCase(caller)
     const note = '\u2764\ufe0f \u0645\u200c\u062e'
     expect((await service.post(caller, `/v1/cases/${id}/notes`, { actor: A, note })).status).toBe(200)
@@ -306,7 +306,7 @@ describe('a note that nobody can see', () => {
 })
 
 describe('the reason signature_invalid', () => {
-  it('is taken of a claim with that factor alone', async () => {
+  it('is accepted only for a claim with that factor', async () => {
     const wish = { to: 'denied', reason_code: 'signature_invalid' }
     const { id } = await service.makeCase(caller, 'in_review', { factor_codes: ['sensor_hash_mismatch'] })
     const { status, code, errors } = await refused(() => service.move(caller, id, wish))

@@ -23,7 +23,7 @@ const DAY = 24 * 3_600_000
 const later = (ms: number) => new Date(NOW.getTime() + ms).toISOString()
 
 describe('a case', () => {
-  it('is opened for a claim, with its clocks and its first entry', async () => {
+  it('is opened for a claim, with its due dates and its first entry', async () => {
     const claimId = await service.makeClaim(caller)
     const { status, json } = await service.post(caller, '/v1/cases', {
       claim_id: claimId,
@@ -74,7 +74,7 @@ describe('a case', () => {
     ])
   })
 
-  it('goes its way, and each step tells who, when, from where to where, and why, in the history and in one event', async () => {
+  it('records who, when, from which state to which, and why, in the history and in one event', async () => {
     const { id, claimId } = await service.makeCase(caller)
     const steps = [
       { to: 'in_review', assignee: B },
@@ -140,7 +140,7 @@ describe('a case', () => {
     expect(json.errors).toMatchObject([{ pointer: '?cursor', code: 'invalid_cursor' }])
   })
 
-  it('takes notes, also when it is closed, which change nothing else', async () => {
+  it('accepts notes, also when it is closed, which change nothing else', async () => {
     for (const state of ['open', 'withdrawn']) {
       const { id } = await service.makeCase(caller, state)
       const { history: _, ...before } = await read(id)
@@ -152,7 +152,7 @@ describe('a case', () => {
     }
   })
 
-  it('is handed over, given another priority and another date, in one entry', async () => {
+  it('gets another assignee, priority and due date in one entry', async () => {
     const { id } = await service.makeCase(caller)
     const due_at = later(9 * DAY)
     const { json } = await service.patch(caller, id, { actor: B, assignee: B, priority: 'urgent', due_at })
@@ -176,8 +176,8 @@ describe('a case', () => {
   })
 })
 
-describe('the clock', () => {
-  it('is that of the review, then of the decision, which stands still while information is awaited', async () => {
+describe('the due date of a case', () => {
+  it('is that of the review, then of the decision, and is paused while information is awaited', async () => {
     const { id } = await service.makeCase(caller)
     service.clock.now = new Date(later(5 * DAY))
     expect(await read(id)).toMatchObject({ due_at: '2026-11-24T15:00:00.000Z', overdue: true })
@@ -201,11 +201,11 @@ describe('the clock', () => {
   })
 })
 
-describe('four eyes', () => {
+describe('the four-eyes rule', () => {
   const fraud = (id: string, actor: string, more = {}) =>
     service.move(caller, id, { to: 'denied', reason_code: 'suspected_fraud', actor, ...more })
 
-  it('deny a suspected fraud: one says so, the other denies', async () => {
+  it('needs two people to deny a suspected fraud: one proposes, the other denies', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const before = await service.events(caller)
     const first = await fraud(id, A, { note: 'Seen before.' })
@@ -231,14 +231,14 @@ describe('four eyes', () => {
     })
   })
 
-  it('are also those of who escalated it and who denies it', async () => {
+  it('is also satisfied by the person who escalated and the person who denies', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     await service.move(caller, id, { to: 'escalated', reason_code: 'suspected_fraud' })
     expect((await fraud(id, A)).status).toBe(409)
     expect((await fraud(id, B)).status).toBe(200)
   })
 
-  it('begin again when something else was decided in between', async () => {
+  it('starts over when something else was decided in between', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     await fraud(id, A)
     await service.move(caller, id, { to: 'info_requested', note: 'Which car?' })
@@ -257,8 +257,8 @@ describe('four eyes', () => {
   })
 })
 
-describe('the list', () => {
-  it('is filtered by assignee, state, claim, due date, overdue and age, counted, and read page by page', async () => {
+describe('the list of cases', () => {
+  it('filters by assignee, state, claim, due date, overdue and age, counts, and is read page by page', async () => {
     // Ids of one millisecond sort at random.
     const tick = () => {
       service.clock.now = new Date(service.clock.now.getTime() + 1_000)
@@ -283,7 +283,7 @@ describe('the list', () => {
     expect(await list(`?claim_id=${review.claimId}`)).toEqual([review.id])
     expect(await list('?overdue=true')).toEqual([open.id])
     expect(await list('?overdue=false')).toEqual([late, done, paused, review].map(({ id }) => id))
-    // 6 days of pause moved it from the 30th to the 36th day.
+    // A pause of 6 days moved it from the 30th to the 36th day.
     expect(await list(`?due_before=${later(31 * DAY)}`)).toEqual([late.id, review.id, open.id])
     expect(await list(`?due_before=${later(37 * DAY)}`)).toEqual([late.id, paused.id, review.id, open.id])
     expect(await list(`?created_gte=${later(DAY)}`)).toEqual([late.id])
@@ -295,7 +295,7 @@ describe('the list', () => {
     expect(await list('?overdue=true')).toEqual([late.id, review.id, open.id])
   })
 
-  it('shows nothing of another account', async () => {
+  it('shows no case of another account', async () => {
     await service.makeCase(caller)
     const stranger = await service.makeCaller()
     expect((await service.call(stranger, '/v1/cases?include=total_count')).json).toMatchObject({
@@ -304,7 +304,7 @@ describe('the list', () => {
     })
   })
 
-  it('names a claim that can be none', async () => {
+  it('refuses a malformed claim id', async () => {
     const { json } = await service.call(caller, '/v1/cases?claim_id=clm_x')
     expect(json).toMatchObject({ status: 400, errors: [{ pointer: '?claim_id', code: 'invalid_id' }] })
     const live = newId('clm', 'live')

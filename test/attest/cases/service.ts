@@ -1,4 +1,4 @@
-// Cases as a caller meets them: the real application on a free port, real Postgres, and a clock that the test sets.
+// Cases as a caller sees them: the real application on a free port, real Postgres, and a clock that the test sets.
 
 import { randomBytes } from 'node:crypto'
 import { createCases } from '#src/attest/cases/cases.ts'
@@ -31,16 +31,16 @@ export interface CaseService {
   post(caller: { key: string }, path: string, json: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   patch(caller: { key: string }, id: string, json: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
-  /** A case of a claim of its own, brought to the state by adjuster A. */
+  /** A case of a new claim, brought to the state by adjuster A. */
   makeCase(caller: Caller, state?: string, claim?: Record<string, unknown>): Promise<{ id: string; claimId: string }>
   move(caller: { key: string }, id: string, wish: Record<string, unknown>): Promise<TestAnswer>
   events(scope: Scope): Promise<{ type: string; data: Record<string, unknown> }[]>
-  /** All that a refused request must leave as it is. */
+  /** Everything that a refused request must leave unchanged. */
   fingerprint(): Promise<string>
   close(): Promise<void>
 }
 
-// The way to each state, from open.
+// The transitions that lead to each state, from open.
 const WAYS: Record<string, Record<string, unknown>[]> = {
   open: [],
   in_review: [{ to: 'in_review', assignee: A }],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CaseState } from '#src/attest/cases/machine.ts'
-import { addBusinessDays, type Clock, dueOf, setDue, shifted, startClock, turnClock } from '#src/attest/cases/sla.ts'
+import { addBusinessDays, dueOf, type SlaClock, setDue, shifted, startClock, turnClock } from '#src/attest/cases/sla.ts'
 
 const SETTINGS = { reviewBusinessDays: 2, decisionDays: 30 }
 const DAY = 24 * 3_600_000
@@ -21,7 +21,7 @@ describe('business days', () => {
     ['a first moment of Saturday in UTC', '2026-11-21T00:00:00.000Z', '2026-11-24T00:00:00.000Z'],
     ['the end of February in a leap year', '2028-02-28T08:00:00.000Z', '2028-03-01T08:00:00.000Z'],
     ['the end of a year', '2026-12-31T08:00:00.000Z', '2027-01-04T08:00:00.000Z'],
-  ])('two from %s', (_, from, to) => {
+  ])('two business days after %s are computed', (_, from, to) => {
     expect(addBusinessDays(at(from), 2).toISOString()).toBe(to)
   })
 
@@ -41,11 +41,11 @@ describe('business days', () => {
   })
 })
 
-describe('the clock of a case', () => {
+describe('the due dates of a case', () => {
   const opened = at('2026-11-20T15:00:00.000Z')
   const clock = startClock(opened, SETTINGS)
 
-  it('gives two business days to the review and thirty days to the decision', () => {
+  it('allow two business days for the review and thirty days for the decision', () => {
     expect(clock.reviewDueAt.toISOString()).toBe('2026-11-24T15:00:00.000Z')
     expect(clock.decisionDueAt.toISOString()).toBe('2026-12-20T15:00:00.000Z')
     expect(dueOf(clock, 'open', false, opened)).toEqual(clock.reviewDueAt)
@@ -53,7 +53,7 @@ describe('the clock of a case', () => {
     expect(dueOf(clock, 'denied', true, opened)).toBeNull()
   })
 
-  it('stands still while information is awaited, and goes on by as long as that took', () => {
+  it('are paused while information is awaited, and move by the length of the pause', () => {
     const asked = plus(opened, 3 * DAY)
     const paused = turn(clock, 'in_review', 'info_requested', asked)
     expect(paused).toEqual({ ...clock, pausedAt: asked })
@@ -67,12 +67,12 @@ describe('the clock of a case', () => {
     }
   })
 
-  it('begins again when a case is reopened', () => {
+  it('start over when a case is reopened', () => {
     const later = plus(opened, 100 * DAY)
     expect(turn(clock, 'denied', 'in_review', later).decisionDueAt).toEqual(plus(later, 30 * DAY))
   })
 
-  it('takes a date that somebody gives, for what is due next', () => {
+  it('are replaced by a date that a user sets, for the next due step', () => {
     const due = plus(opened, 10 * DAY)
     expect(setDue(clock, 'open', due, opened)).toEqual({ ...clock, reviewDueAt: due })
     expect(setDue(clock, 'in_review', due, opened)).toEqual({ ...clock, decisionDueAt: due })
@@ -84,13 +84,13 @@ describe('the clock of a case', () => {
   })
 })
 
-// Also backwards: processes' clocks differ.
+// Pauses may be negative: the clocks of processes differ.
 const pauses = fc.array(fc.tuple(fc.integer({ min: -DAY, max: 90 * DAY }), fc.integer({ min: -DAY, max: 90 * DAY })), {
   maxLength: 20,
 })
 
-describe('whatever the pauses', () => {
-  it('the decision moves on by their sum, and never back', () => {
+describe('with any pauses', () => {
+  it('the decision date moves by their sum, and never back', () => {
     fc.assert(
       fc.property(pauses, (all) => {
         const opened = at('2026-11-20T15:00:00.000Z')
@@ -117,7 +117,7 @@ describe('whatever the pauses', () => {
   })
 })
 
-function turn(clock: Clock, from: CaseState, to: CaseState, now: Date): Clock {
+function turn(clock: SlaClock, from: CaseState, to: CaseState, now: Date): SlaClock {
   const isReopened = from === 'denied'
   return turnClock(clock, { from, to, isReopened }, now, SETTINGS)
 }

@@ -1,4 +1,4 @@
-// Who may submit what, and see what.
+// Access control: who may submit what, and see what.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
@@ -44,7 +44,7 @@ describe('media is refused', () => {
     await expectRefusal(service, () => service.attest(caller, body), refusal)
   })
 
-  it('inline: a type that is no image’s', async () => {
+  it('inline: a content type that is not an image', async () => {
     const body = { media_type: 'image', media: { content_type: 'application/pdf', data: 'QUJD' } }
     const refusal = { status: 415, code: 'unsupported_media_type', pointer: '/media/content_type' }
     await expectRefusal(service, () => service.attest(caller, body), refusal)
@@ -60,14 +60,14 @@ describe('media is refused', () => {
     await expectRefusal(service, () => service.attest(caller, { ...good(), media: { media_id: id } }), refusal)
   })
 
-  it('by its id: of the other environment 403, of another account 404, and what never was 404', async () => {
+  it('by its id: 403 for one of the other environment, 404 for one of another account or an unknown one', async () => {
     const other = await service.makeCaller()
     const live = await service.makeCaller({ environment: 'live' })
     const store = async (owner: Caller, data: Buffer) =>
       (await service.media.storeInline(owner, { contentType: 'image/jpeg', data })).id
     const cases = [
       [await store(other, BARE_PHOTO), 404, 'not_found'],
-      // The same bytes are ours too: their id stays another's.
+      // We store the same bytes too: the id of the other account's media stays unusable.
       [await store(other, PHOTO), 404, 'not_found'],
       [await store(live, PHOTO), 403, 'environment_mismatch'],
       [newId('med', 'live'), 403, 'environment_mismatch'],
@@ -82,7 +82,7 @@ describe('media is refused', () => {
   })
 })
 
-it('the other environment outweighs every other finding, a wrong value what is not found', async () => {
+it('an id of the other environment outranks every other error, an invalid value outranks not found', async () => {
   const bundle = { ...(good().bundle as Body), captured_at: '2999-01-01T00:00:00Z' }
   const live = { ...good(), bundle: { ...bundle, device_id: newId('dev', 'live') } }
   const mismatch = { status: 403, code: 'environment_mismatch', pointer: '/bundle/device_id' }
@@ -112,7 +112,7 @@ describe('every route', () => {
     return service.call({ key }, path, sent)
   }
 
-  it.each(routes)('needs a key, and of the right scope: %s (%#)', async (method, path, scope) => {
+  it.each(routes)('needs a key with the right scope: %s (%#)', async (method, path, scope) => {
     const refusals: [key: string | undefined, status: number, code: string][] = [
       [undefined, 401, 'authentication_required'],
       ['nonsense', 401, 'invalid_api_key'],
@@ -127,7 +127,7 @@ describe('every route', () => {
     expect([200, 202, 409]).toContain((await ask(right, method, path())()).status)
   })
 
-  it('shows only what is the caller’s: not found elsewhere, refused in the other environment', async () => {
+  it('shows only the caller’s own rows: not found in another account, refused in the other environment', async () => {
     const stranger = await service.makeCaller()
     const live = service.addKey({ accountId: caller.accountId, environment: 'live' })
     for (const [method, path] of routes) {
@@ -141,14 +141,14 @@ describe('every route', () => {
     }
   })
 
-  it('asks for what can be an id', async () => {
+  it('refuses a malformed id', async () => {
     const wrong = ['x', newId('med', 'sandbox'), '%00', '%F0%9F%98%80', `${attestationId}0`]
     for (const path of wrong.flatMap((id) => [`/v1/attestations/${id}`, `/v1/claims/${id}`])) {
       await expectRefusal(service, ask(caller.key, 'GET', path), { status: 404, code: 'not_found' })
     }
   })
 
-  it('waits a whole number of seconds up to thirty', async () => {
+  it('accepts a wait of whole seconds up to thirty', async () => {
     const path = `/v1/attestations/${attestationId}`
     for (const wait of ['31', '-1', '1.5', 'x', '', '0x10', '1e1', ' 1', '99']) {
       const refusal = { status: 400, code: 'invalid_request', pointer: '?wait' }

@@ -19,8 +19,8 @@ afterAll(() => service.close())
 const upload = async (owner: Caller, bytes = PHOTO) =>
   (await service.media.storeInline(owner, { contentType: 'image/jpeg', data: bytes })).id
 
-describe('a submission that is not waited for', () => {
-  it('is queued: 202 says where to look, when, and what was preferred', async () => {
+describe('a submission without Prefer: wait', () => {
+  it('is queued: 202 gives the address, the retry time and the applied preference', async () => {
     const { status, headers, json } = await service.attest(caller, shoot(phone, { claim: { reference: 'C-1' } }))
     expect(status).toBe(202)
     expect(json).toEqual({
@@ -42,7 +42,7 @@ describe('a submission that is not waited for', () => {
     expect(Math.abs(Date.now() - Date.parse(String(accepted_at)))).toBeLessThan(10_000)
   })
 
-  it('emits nothing until it is evaluated, and makes one interactive job', async () => {
+  it('emits no event until it is evaluated, and creates one interactive job', async () => {
     const { json } = await service.attest(caller, shoot(phone))
     const jobs = await service.test.owner<{ state: string; priority: number; payload: object; account_id: string }>(
       'SELECT state, priority, payload, account_id FROM jobs WHERE id = $1',
@@ -62,14 +62,14 @@ describe('a submission that is not waited for', () => {
   })
 })
 
-describe('with a worker at hand', () => {
+describe('with a running worker', () => {
   let worker: Worker
   beforeAll(async () => {
     worker = await service.startWorker()
   })
   afterAll(() => worker.close(5_000))
 
-  it('answers with the result, its points adding up to the score', async () => {
+  it('a submission returns the result, whose points add up to the score', async () => {
     const { status, headers, json } = await service.attest(caller, shoot(phone), '')
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty('preference-applied')
@@ -90,7 +90,7 @@ describe('with a worker at hand', () => {
     expect(again).toMatchObject({ status: 200, json })
   })
 
-  it('says which preference it kept to, also when more was asked for', async () => {
+  it('a submission reports the preference that was applied, also when more was asked for', async () => {
     for (const [prefer, applied] of [
       ['wait=20', 'wait=20'],
       ['wait=600', 'wait=30'],
@@ -103,7 +103,7 @@ describe('with a worker at hand', () => {
     }
   })
 
-  it('a look at the attestation waits as long as it is told', async () => {
+  it('a GET of the attestation waits as long as requested', async () => {
     const { json } = await service.attest(caller, shoot(phone))
     const seen = await service.call(caller, `/v1/attestations/${json.attestation_id}?wait=20`)
     expect(seen).toMatchObject({ status: 200, json: { status: 'evaluated' } })
@@ -111,7 +111,7 @@ describe('with a worker at hand', () => {
 })
 
 describe('without a worker', () => {
-  it('a wait ends with 202, not before its time and not much after', async () => {
+  it('a wait ends with 202, at its time and not much later', async () => {
     const startedAt = performance.now()
     const { status, headers } = await service.attest(caller, shoot(phone), 'wait=1')
     const tookMs = performance.now() - startedAt
@@ -121,7 +121,7 @@ describe('without a worker', () => {
     expect(tookMs).toBeLessThan(5_000)
   })
 
-  it('a look at a queued attestation answers 202 with the same directions', async () => {
+  it('a GET of a queued attestation returns 202 with the same headers', async () => {
     const { json } = await service.attest(caller, shoot(phone))
     const { status, headers, json: seen } = await service.call(caller, `/v1/attestations/${json.attestation_id}`)
     expect(status).toBe(202)
@@ -129,7 +129,7 @@ describe('without a worker', () => {
     expect(headers).toMatchObject({ location: `/v1/attestations/${json.attestation_id}`, 'retry-after': '1' })
   })
 
-  it('a client that goes away while it waits leaves a submission that is kept, and no waiter', async () => {
+  it('a client that disconnects while it waits leaves the stored submission and no waiter', async () => {
     const before = await service.count('attestations')
     const controller = new AbortController()
     const left = fetch(`${service.app.url}/v1/claims/attest`, {
@@ -141,22 +141,22 @@ describe('without a worker', () => {
     await until(async () => (await service.count('attestations')) > before)
     controller.abort()
     expect(await left).toBe('AbortError')
-    // 499 is what is counted for a request whose client left: its handler has ended, long before the 30 seconds.
+    // 499 is counted for a request whose client left: its handler has ended long before the 30 seconds.
     await until(async () => /"499"/.test(await service.app.metrics.registry.metrics()), { timeoutMs: 10_000 })
     expect(await service.count('attestations')).toBe(before + 1)
   })
 
-  it('beyond a thousand waiting callers the next is told 202 at once', async () => {
+  it('beyond a thousand waiting callers the next one gets 202 at once', async () => {
     const controller = new AbortController()
     const { attestation_id } = (await service.attest(caller, shoot(phone))).json
     const jobId = await service.jobOf(String(attestation_id))
-    const crowd = Array.from({ length: 1_000 }, () => service.waiters.settled(jobId, 60_000, controller.signal))
+    const waiting = Array.from({ length: 1_000 }, () => service.waiters.settled(jobId, 60_000, controller.signal))
     const startedAt = performance.now()
     expect((await service.attest(caller, shoot(phone), 'wait=30')).status).toBe(202)
     expect((await service.call(caller, `/v1/attestations/${attestation_id}?wait=30`)).status).toBe(202)
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     controller.abort()
-    expect(new Set(await Promise.all(crowd))).toEqual(new Set([false]))
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]))
   })
 })
 
@@ -168,7 +168,7 @@ describe('an external id', () => {
     events: await service.count('events'),
   })
 
-  it('sent again with the same content is the same attestation: no row, job, nonce or event more', async () => {
+  it('sent again with the same content is the same attestation: no further row, job, nonce or event', async () => {
     const { sessions } = await service.captures.issue(caller, { count: 1 })
     const body = shoot(phone, {
       externalId: newId('clm', 'sandbox'),
@@ -185,15 +185,15 @@ describe('an external id', () => {
       expect(answer.json).toEqual(first.json)
     }
     expect(await counts()).toEqual(before)
-    // The claim's row is written again by nobody.
+    // A repeat does not write the claim's row again.
     expect(await service.fingerprint()).toBe(rows)
   })
 
-  it('sent again after the evaluation is answered with its result at once, however long ago that was', async () => {
+  it('sent again after the evaluation returns its result at once, however long ago that was', async () => {
     const body = shoot(phone, { externalId: newId('clm', 'sandbox') })
     const { attestation_id } = (await service.attest(caller, body)).json
     await service.run(String(attestation_id))
-    // Settled jobs are forgotten after a day.
+    // Settled jobs are deleted after a day.
     await service.test.owner('DELETE FROM jobs WHERE id = $1', [await service.jobOf(String(attestation_id))])
     const startedAt = performance.now()
     const again = await service.attest(caller, body, 'wait=30')
@@ -201,7 +201,7 @@ describe('an external id', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
-  it('with any other content is a conflict that names the field and changes nothing', async () => {
+  it('sent with any other content is a conflict that names the field and changes nothing', async () => {
     const body = shoot(phone, { externalId: newId('clm', 'sandbox'), claim: { reference: 'C-8' } })
     await service.attest(caller, body)
     const otherMedia = await upload(caller, BARE_PHOTO)
@@ -223,7 +223,7 @@ describe('an external id', () => {
     }
   })
 
-  it('is each account’s own', async () => {
+  it('belongs to one account: other accounts may use the same one', async () => {
     const other = await service.makeCaller()
     const name = newId('clm', 'sandbox')
     const first = await service.attest(caller, {
@@ -242,7 +242,7 @@ describe('an external id', () => {
 })
 
 describe('one claim of many captures', () => {
-  it('is found by its reference; what it states stays, what it did not state is added', async () => {
+  it('is found by its reference; later captures add what it lacks and change nothing that it states', async () => {
     const send = async (claim: object) =>
       String(
         (await service.attest(caller, { media_type: 'image', media: { media_id: await upload(caller) }, claim })).json

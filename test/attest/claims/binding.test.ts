@@ -1,4 +1,4 @@
-// What binds a capture to its claim: the nonce that was issued for one, and the place that was stated for it first.
+// What binds a capture to its claim: the nonce that was issued for the claim, and the place first stated for it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Capture } from '../../../capture-kit/device.ts'
@@ -26,7 +26,7 @@ describe('a nonce', () => {
   const issue = async (request: object) =>
     (await on.service.captures.issue(caller, { count: 1, ...request })).sessions[0]?.session_nonce
 
-  it('that was issued for a claim is good for that claim', async () => {
+  it('that was issued for a claim is valid for that claim', async () => {
     const sessionNonce = await issue({ claim_reference: 'CLM-1', device_id: phone.id })
     const json = await judge({ sessionNonce, claim: { reference: 'CLM-1' } })
     expect(codesOf(json)).not.toContain('session_nonce_mismatch')
@@ -36,7 +36,7 @@ describe('a nonce', () => {
     ['another claim', { claim: { reference: 'CLM-2' } }, 'CLM-2'],
     ['a claim without a number', { claim: { line: 'auto' } }, null],
     ['no claim', {}, null],
-  ])('that was issued for a claim is a finding with %s', async (_, changes, reference) => {
+  ])('that was issued for a claim raises a factor with %s', async (_, changes, reference) => {
     const json = await judge({ sessionNonce: await issue({ claim_reference: 'CLM-1' }), ...changes })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({
       found: ['other_claim'],
@@ -46,7 +46,7 @@ describe('a nonce', () => {
     expect(json).toMatchObject({ provenance_status: 'broken', risk_status: 'failed' })
   })
 
-  it('that was issued for another claim and device is found with both, and used all the same', async () => {
+  it('that was issued for another claim and device raises a factor for both, and is consumed', async () => {
     const other = await makePhone(on.service, caller, { name: 'Other' })
     const sessionNonce = await issue({ claim_reference: 'CLM-1', device_id: other.id })
     const json = await judge({ sessionNonce, claim: { reference: 'CLM-2' } })
@@ -59,20 +59,20 @@ describe('a nonce', () => {
     expect(evidenceOf(again, 'session_nonce_mismatch').found).toEqual(['reused'])
   })
 
-  it('that was issued for any claim is good for each', async () => {
+  it('that was issued for any claim is valid for each', async () => {
     const json = await judge({ sessionNonce: await issue({}), claim: { reference: 'CLM-3' } })
     expect(codesOf(json)).not.toContain('session_nonce_mismatch')
   })
 })
 
-describe('the place of the loss', () => {
+describe('the stated place of the loss', () => {
   const far = { lat: 48.137, lng: 11.575 }
   const found = (json: Record<string, unknown>) =>
     (json.advisory_factors as { code: string; evidence: Record<string, unknown> }[]).find(
       ({ code }) => code === 'geofence_mismatch',
     )?.evidence.found
 
-  it('that was stated first for the claim is not overridden by a later submission', async () => {
+  it('is the first that was stated for the claim; a later submission does not override it', async () => {
     const first = await judge({ claim: { reference: 'G-1', loss_location: far } })
     const later = await judge({ claim: { reference: 'G-1', loss_location: PLACE } })
     const silent = await judge({ claim: { reference: 'G-1' } })
@@ -80,13 +80,13 @@ describe('the place of the loss', () => {
     expect(JSON.stringify(later)).not.toContain('48.137')
   })
 
-  it('of the submission counts beside the claim’s', async () => {
+  it('of the submission counts together with that of the claim', async () => {
     expect(found(await judge({ claim: { reference: 'G-2', loss_location: PLACE } }))).toBeUndefined()
     const later = await judge({ claim: { reference: 'G-2', loss_location: far } })
     expect(found(later)).toMatchObject({ loss_stated_by: 'submission' })
   })
 
-  it('is found however inaccurate the position claims to be, up to where it is no fix', async () => {
+  it('is compared whatever accuracy the position states, up to the value that counts as no fix', async () => {
     const claim = { reference: 'G-3', loss_location: far }
     const vague = await judge({ claim, gps: { ...GPS, accuracy_m: 20_000 } })
     expect(found(vague)).toMatchObject({ distance_metres: expect.any(Number) })
@@ -96,7 +96,7 @@ describe('the place of the loss', () => {
     expect(evidenceOf(anywhere, 'gps_absent')).toMatchObject({ found: 'too inaccurate', accuracy_metres: 1e7 })
   })
 
-  it('is judged again from the facts that were stored, under another fence', async () => {
+  it('is re-evaluated from the stored facts, under another fence', async () => {
     await judge({ claim: { reference: 'G-4', loss_location: far } })
     const before = await judge({ claim: { reference: 'G-4', loss_location: PLACE } })
     await on.put(caller, { ...POLICY, geofence_m: 2_000 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_C2PA_ANCHORS } from '#src/attest/c2pa/anchors.ts'
+import { MAX_CAS } from '#src/attest/trust/registry.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type C2paSigner, makeC2paSigner } from '../media/c2pa-signing.ts'
 import { structure, withBlock } from '../media/structure.ts'
@@ -35,8 +35,8 @@ const c2paOf = async (photo: Buffer, by = caller) => {
   return { code: found?.code, evidence: found?.evidence, json }
 }
 
-describe('a judgement', () => {
-  it('trusts the signer of a manifest once the account does, and not longer; the score stays', async () => {
+describe('an evaluation of a C2PA manifest', () => {
+  it('trusts the signer only while the account trusts its root; the score stays', async () => {
     const before = await c2paOf(signed)
     expect(before).toMatchObject({ code: 'c2pa_present_valid', evidence: { trusted: false } })
     expect(before.json.observations).toMatchObject([{ code: 'declared_capture' }])
@@ -60,7 +60,7 @@ describe('a judgement', () => {
     expect((await c2paOf(signed)).evidence).toMatchObject({ trusted: false })
   })
 
-  it('holds a manifest over other bytes to be invalid, with a bundle and without, and adds no points', async () => {
+  it('reports a manifest over other bytes as invalid, with a bundle and without, and adds no points', async () => {
     const changed = Buffer.from(signed)
     changed.writeUInt8(changed.readUInt8(changed.length - 3) ^ 1, changed.length - 3)
     expect(await c2paOf(changed)).toMatchObject({ code: 'c2pa_invalid', json: { risk_score: 40 } })
@@ -69,7 +69,7 @@ describe('a judgement', () => {
     expect([codesOf(json), codesOf(json, 'advisory_factors')]).toEqual([['no_manifest'], ['c2pa_invalid']])
   })
 
-  it('tells what a generator wrote, as an observation', async () => {
+  it('reports what a generator wrote as an observation', async () => {
     const comment = Buffer.from('photo of a duck\nSteps: 20, Sampler: Euler, Seed: 1')
     const text = Buffer.concat([Buffer.from('ASCII\0\0\0'), comment])
     const block = structure({ ifd0: [], exif: [{ tag: 0x9286, type: 7, value: text }] }, 'MM')
@@ -85,7 +85,7 @@ describe('a judgement', () => {
   })
 })
 
-describe('anchors', () => {
+describe('C2PA anchors', () => {
   it('are registered once, listed newest first, read and deleted', async () => {
     const one = await makeC2paSigner()
     const two = await makeC2paSigner()
@@ -96,7 +96,7 @@ describe('anchors', () => {
       json: { c2pa_anchor_id: expect.stringMatching(/^cpa_test_/), name: 'One' },
     })
     expect((await add(by, one.root, 'Other name')).json).toEqual(first.json)
-    // Of one millisecond, two have no order.
+    // Two anchors of one millisecond have no order.
     service.clock.now = new Date(service.clock.now.getTime() + 1)
     const second = await add(by, two.root, 'Two')
     const page = await service.call(by, `${PATH}?limit=1&include=total_count`)
@@ -115,14 +115,14 @@ describe('anchors', () => {
     ['a private key', { name: 'a', certificate: '-----BEGIN PRIVATE KEY-----\nMA==\n-----END' }, '/certificate'],
     ['another member', { name: 'a', certificate: 'bm8=', trust: true }, '/trust'],
     ['no name', { certificate: 'bm8=' }, '/name'],
-  ])('refuse %s', async (_, body, pointer) => {
+  ])('are refused with %s', async (_, body, pointer) => {
     const leaf = phone.device.chain[0] ?? new Uint8Array(0)
     const json = body ?? { name: 'a', certificate: Buffer.from(leaf).toString('base64') }
     const answer = await service.call(caller, PATH, { method: 'POST', json })
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request', errors: [{ pointer }] } })
   })
 
-  it('refuse bodies that are no JSON, too large, or a cursor of others', async () => {
+  it('are refused in bodies that are not JSON or too large; a cursor of another list is refused', async () => {
     const headers = { 'Content-Type': 'application/json' }
     const send = (body: string) => service.call(caller, PATH, { method: 'POST', body, headers })
     expect(await send('{"name":')).toMatchObject({ status: 400, json: { code: 'invalid_json' } })
@@ -130,7 +130,7 @@ describe('anchors', () => {
     expect(await service.call(caller, `${PATH}?cursor=abc`)).toMatchObject({ status: 400 })
   })
 
-  it('are for admin keys of the account and environment alone', async () => {
+  it('are accessible with admin keys of the account and environment only', async () => {
     const { json } = await add(caller, (await makeC2paSigner()).root)
     const path = `${PATH}/${json.c2pa_anchor_id}`
     const weak = { key: service.addKey({ ...caller, scopes: ['attest', 'verify'] }) }
@@ -155,12 +155,12 @@ describe('anchors', () => {
     expect(await service.call(caller, path)).toMatchObject({ status: 200 })
   })
 
-  it(`are ${MAX_C2PA_ANCHORS} at most`, async () => {
+  it(`are limited to ${MAX_CAS}`, async () => {
     const by = await service.makeCaller({ scopes: ['admin'] })
     await service.test.owner(
       `INSERT INTO c2pa_anchors (account_id, environment, id, name, certificate, fingerprint, subject, not_before, not_after)
        SELECT $1, $2, 'cpa_test_' || n, 'n', 'c', decode(md5(n::text), 'hex'), 's', now(), now() FROM generate_series(1, $3) n`,
-      [by.accountId, by.environment, MAX_C2PA_ANCHORS],
+      [by.accountId, by.environment, MAX_CAS],
     )
     expect(await add(by, signer.root)).toMatchObject({ status: 409, json: { code: 'conflict' } })
   })

@@ -76,7 +76,7 @@ const statesOf = (ids: readonly string[]) =>
   )
 
 describe('a cancelled capture', () => {
-  it('gives its name and its nonce back: submitted again, it is another attestation and honest', async () => {
+  it('frees its external id and its nonce: the same capture submitted again is another attestation', async () => {
     const lines = await makeLines(3)
     const first = await submit(lines)
     expect(await cancel(first.id)).toMatchObject({ cancelled: 3 })
@@ -97,7 +97,7 @@ describe('a cancelled capture', () => {
     expect(fingerprints).toEqual([])
   })
 
-  it('leaves its nonce to the capture that came with it meanwhile', async () => {
+  it('does not free a nonce that a capture submitted meanwhile has used', async () => {
     const [line] = await makeLines(1)
     if (line === undefined) throw new Error('there is no line')
     const first = await submit([line])
@@ -106,7 +106,7 @@ describe('a cancelled capture', () => {
     expect(codesOf(await evaluate(again.attestations[0] ?? ''))).toEqual(HONEST)
   })
 
-  it('keeps a nonce from nobody who had it before: the other stays its owner', async () => {
+  it('does not take a nonce from the capture that used it first', async () => {
     const [line] = await makeLines(1)
     if (line === undefined) throw new Error('there is no line')
     const first = await submit([line])
@@ -116,7 +116,7 @@ describe('a cancelled capture', () => {
     expect(codesOf(await evaluate(first.attestations[0] ?? ''))).toEqual(HONEST)
   })
 
-  it('states nothing of its claim any more', async () => {
+  it('no longer contributes its statements to the claim', async () => {
     const at = (lat: number) => ({ reference: 'stated', loss_location: { lat, lng: 1 } })
     const wrong = await submit([shoot(phone, { media: { media_id: mediaId }, claim: at(1) })])
     await cancel(wrong.id)
@@ -125,7 +125,7 @@ describe('a cancelled capture', () => {
     expect(json.data).toMatchObject([{ loss_location: { lat: 52, lng: 1 } }])
   })
 
-  it('opens the stream of its session again', async () => {
+  it('reopens the stream of its session', async () => {
     const [chunk] = recordVideo({ seed: 1, chunks: 1 })
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     if (chunk === undefined || session === undefined) throw new Error('there is nothing to send')
@@ -143,7 +143,7 @@ describe('a cancelled capture', () => {
     expect((await put()).status).toBe(200)
   })
 
-  it('gives back the counter that a worker has used for it, and lets no late worker take one', async () => {
+  it('frees the counter that a worker has recorded for it, and no late worker records one', async () => {
     const [line] = await makeLines(1)
     if (line === undefined) throw new Error('there is no line')
     const { id, attestations } = await submit([line])
@@ -163,7 +163,7 @@ describe('a cancelled capture', () => {
 })
 
 describe('the retry of a cancelled capture', () => {
-  it('submits it again, with its name, its nonce and the time of now', async () => {
+  it('submits it again, with its external id, its nonce and the present time', async () => {
     const [line] = await makeLines(1)
     if (line === undefined) throw new Error('there is no line')
     const { id, attestations } = await submit([line])
@@ -178,7 +178,7 @@ describe('the retry of a cancelled capture', () => {
     expect((await retry(attestationId)).status).toBe(409)
   })
 
-  it('states of its claim what it stated before', async () => {
+  it('restores what it had stated about its claim', async () => {
     const claim = { reference: 'restated', line: 'auto', loss_location: { lat: 3, lng: 4 } }
     const { id, attestations } = await submit([shoot(phone, { media: { media_id: mediaId }, claim })])
     await cancel(id)
@@ -187,7 +187,7 @@ describe('the retry of a cancelled capture', () => {
     expect(json.data).toMatchObject([{ line: 'auto', loss_location: { lat: 3, lng: 4 } }])
   })
 
-  it('is refused when the capture was submitted again, and changes nothing', async () => {
+  it('is refused when the capture was submitted again meanwhile, and changes nothing', async () => {
     const [named, nameless] = await makeLines(2)
     if (named === undefined || nameless === undefined) throw new Error('there is no line')
     const { external_id: _, ...unnamed } = nameless
@@ -206,7 +206,7 @@ describe('the retry of a cancelled capture', () => {
     }
   })
 
-  it('is refused for a claim that was erased', async () => {
+  it('is refused for an erased claim', async () => {
     const { id, attestations } = await submit(await makeLines(1))
     await cancel(id)
     await service.test.owner('UPDATE claims SET erasing_since = now() WHERE account_id = $1', [caller.accountId])
@@ -214,7 +214,7 @@ describe('the retry of a cancelled capture', () => {
     expect([status, json.code, json.errors?.[0]?.code]).toEqual([409, 'conflict', 'claim_erased'])
   })
 
-  it('of many at once queues it once', async () => {
+  it('queues the attestation once for many concurrent retries', async () => {
     const { id, attestations } = await submit(await makeLines(1))
     await cancel(id)
     const jobs = await service.count('jobs')
@@ -225,7 +225,7 @@ describe('the retry of a cancelled capture', () => {
 })
 
 describe('a cancel', () => {
-  it('and workers share the lines: each is evaluated or cancelled, and only what was cancelled is free', async () => {
+  it('concurrent with workers leaves each line evaluated or cancelled, and frees cancelled ones only', async () => {
     const lines = await makeLines(60)
     const { id, attestations } = await submit(lines)
     const worker = await service.startWorker()
@@ -253,7 +253,7 @@ describe('a cancel', () => {
     }
   })
 
-  it('and a submission of the same captures leave each name to one of them, and all can be submitted again', async () => {
+  it('concurrent with a submission of the same captures gives each external id to one of them', async () => {
     const lines = await makeLines(40)
     const first = await submit(lines)
     const again = lines.map((line) => service.attest(caller, line))

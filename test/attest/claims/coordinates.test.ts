@@ -4,8 +4,8 @@ import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
 import { judge } from '#src/attest/factors/judge.ts'
 import { factsOf } from '../factors/vectors.ts'
 
-describe('taking positions out', () => {
-  it('leaves everything else as it was', () => {
+describe('the removal of positions', () => {
+  it('leaves everything else unchanged', () => {
     const submission = {
       media_type: 'image',
       claim: { reference: 'r-1', loss_location: { lat: 1.5, lng: 2.5 }, loss_at: '2026-01-01T00:00:00Z' },
@@ -26,13 +26,13 @@ describe('taking positions out', () => {
     for (const plain of [null, true, 0, '', 'lat', [], [1, 'gps'], {}]) expect(withoutCoordinates(plain)).toEqual(plain)
   })
 
-  it('finds them at any depth, in lists and however they are written', () => {
+  it('finds them at any depth, in lists and in any notation', () => {
     const evidence = [{ code: 'x', evidence: { found: [{ Latitude: 1 }, { at: { LNG: 2, km: 3 } }] } }]
     expect(withoutCoordinates(evidence)).toEqual([{ code: 'x', evidence: { found: [{}, { at: { km: 3 } }] } }])
   })
 
-  it('has nothing to do in a judgement: what is signed holds no position', () => {
-    // Digits that nothing else has: a distance or a time that shows them by chance would be a miracle.
+  it('finds nothing in a signed result: it contains no position', () => {
+    // Digits that occur nowhere else, so that no distance or time shows them by chance.
     const degree = (most: number) => fc.integer({ min: -most * 1e9, max: most * 1e9 }).map((units) => units / 1e9)
     const place = fc.record({ lat: degree(90), lng: degree(180) })
     fc.assert(

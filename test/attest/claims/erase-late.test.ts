@@ -8,20 +8,20 @@ beforeAll(async () => {
 })
 afterAll(() => on?.close())
 
-describe('an erasure that does not go through at once', () => {
-  it('says so when bytes can’t be erased now, and goes on where it stopped', async () => {
+describe('an erasure that is interrupted', () => {
+  it('reports that bytes can’t be erased now, and continues where it stopped', async () => {
     const photo = on.newPhoto()
     const { claim_id: id, media_id: mediaId } = await on.judged('interrupted', { photo })
     on.breakDeletes(1)
     expect((await on.erase(id)).json.code).toBe('service_unavailable')
-    // Closed, unreadable, and not yet gone.
+    // The claim is closed and unreadable, but not yet erased.
     expect((await on.service.call(on.caller, `/v1/claims/${id}`)).json).toMatchObject({
       erased_at: null,
       loss_location: null,
     })
     expect((await on.download(mediaId)).status).toBe(404)
     expect(on.filesWith(photo.subarray(-40))).toHaveLength(1)
-    // Whoever began may still be at it, and may not delete what somebody stores after us.
+    // The first erasure may still run, and may not delete what another caller stores after us.
     const early = await on.erase(id)
     expect([early.json.code, early.headers['retry-after']]).toEqual(['service_unavailable', '5'])
     await on.service.test.owner("UPDATE media SET erasing_since = now() - interval '6 minutes' WHERE state = 'erasing'")
@@ -29,7 +29,7 @@ describe('an erasure that does not go through at once', () => {
     expect(on.filesWith(photo.subarray(-40))).toEqual([])
   })
 
-  it('is finished by clock when nobody asks again', async () => {
+  it('is finished by clock without another request', async () => {
     const photo = on.newPhoto()
     const { claim_id: id } = await on.judged('abandoned', { photo })
     on.breakDeletes(1)
@@ -48,7 +48,7 @@ describe('an erasure that does not go through at once', () => {
     expect(on.filesWith(photo.subarray(-40))).toEqual([])
   })
 
-  it('races with submissions of the same photo: what was accepted keeps it, or was erased with the claim', async () => {
+  it('concurrent with submissions of the same photo keeps an accepted photo or erases it with the claim', async () => {
     for (let round = 0; round < 6; round += 1) {
       const photo = on.newPhoto()
       const { claim_id: id, media_id: mediaId } = await on.judged(`race ${round}`, { photo })

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => on?.close())
 
 describe('DELETE /v1/claims/:id', () => {
-  it('leaves no position and no byte of a photo anywhere, and every hash', async () => {
+  it('removes every position and every byte of a photo, and keeps every hash', async () => {
     const [first, second] = [on.newPhoto(), on.newPhoto()]
     const gps = { lat: 48.1371541, lng: 11.5761243, accuracy_m: 4.25, mock: false }
     const loss = { lat: -33.8567844, lng: 151.2152967 }
@@ -81,7 +81,7 @@ describe('DELETE /v1/claims/:id', () => {
     }
   })
 
-  it('answers the same the second time, and says in the log who asked', async () => {
+  it('answers the same the second time, and logs who asked', async () => {
     const { claim_id: id, attestation_id: attestation } = await on.judged('twice')
     on.logged.length = 0
     const first = await on.erase(id)
@@ -92,7 +92,7 @@ describe('DELETE /v1/claims/:id', () => {
         key: expect.stringMatching(/^key_/),
         requestId: expect.stringMatching(/^req_/),
       },
-      { claim: id, msg: 'a claim was erased', attestations: 1, media: 1 },
+      { claim: id, msg: 'claim erased', attestations: 1, media: 1 },
     ])
     const row = await on.service.test.owner(
       'SELECT a::text, m::text FROM attestations a, media m WHERE a.id = $1 AND m.id = a.media_id',
@@ -109,7 +109,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect(on.logged).toHaveLength(2)
   })
 
-  it('heeds an Idempotency-Key', async () => {
+  it('supports an Idempotency-Key', async () => {
     const { claim_id: id } = await on.judged('keyed')
     const first = await on.erase(id, { 'Idempotency-Key': 'erase-1' })
     const again = await on.erase(id, { 'Idempotency-Key': 'erase-1' })
@@ -120,7 +120,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect((await on.service.call(on.caller, `/v1/claims/${other}`)).json.erased_at).toBeNull()
   })
 
-  it('is for the scope admin, and for the account’s own claims', async () => {
+  it('needs the scope admin and a claim of the account', async () => {
     const { claim_id: id } = await on.judged('guarded')
     const scoped = on.addKey('scoped', { ...on.caller, scopes: ['attest', 'verify', 'escalate'] })
     expect((await on.erase(id, {}, scoped)).status).toBe(403)
@@ -133,7 +133,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect((await on.service.call(on.caller, `/v1/claims/${id}`)).json.erased_at).toBeNull()
   })
 
-  it('keeps a photo that another claim needs, and takes it from this one', async () => {
+  it('keeps a photo that another claim needs, and removes it from this claim', async () => {
     const photo = on.newPhoto()
     const [mine, theirs] = [await on.judged('shares', { photo }), await on.judged('shares too', { photo })]
     expect(mine.media_id).toBe(theirs.media_id)
@@ -153,7 +153,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect((await on.download(theirs.media_id)).status).toBe(404)
   })
 
-  it('lets the same bytes come again as another medium', async () => {
+  it('allows the same bytes to be stored again as another medium', async () => {
     const photo = on.newPhoto()
     const old = await on.judged('comes again', { photo })
     await on.erase(old.claim_id)
@@ -163,7 +163,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect((await on.download(old.media_id)).status).toBe(404)
   })
 
-  it('cancels what was not evaluated: waiting, failed and running', async () => {
+  it('cancels attestations that were not evaluated: waiting, failed and running', async () => {
     const submit = async () => {
       const { json } = await on.service.attest(on.caller, {
         ...shoot(on.phone, { photo: on.newPhoto() }),
@@ -200,7 +200,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect(states).toEqual([{ state: 'cancelled' }, { state: 'cancelled' }, { state: 'succeeded' }])
   })
 
-  it('lets a judgement that is half done end without a result', async () => {
+  it('makes an evaluation that is under way end without a result', async () => {
     const { json } = await on.service.attest(on.caller, {
       ...shoot(on.phone, { photo: on.newPhoto() }),
       claim: { reference: 'half done' },
@@ -218,7 +218,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect(claim).toMatchObject({ risk_status: 'pending', factor_codes: [], erased_at: expect.any(String) })
   })
 
-  it('closes the claim: a capture that comes late is refused, and others of the same call are not', async () => {
+  it('closes the claim: a late capture is refused, and other captures of the same call are not', async () => {
     const { claim_id: id } = await on.judged('closed')
     await on.erase(id)
     const late = await on.service.attest(on.caller, {
@@ -235,7 +235,7 @@ describe('DELETE /v1/claims/:id', () => {
     ])
   })
 
-  it('refuses it in a batch line by line, and leaves no claim behind for the others', async () => {
+  it('refuses late lines of a batch one by one, and creates no claim for them', async () => {
     await on.erase((await on.judged('closed line')).claim_id)
     const { media_id: mediaId } = await on.judged('open line')
     const lineOf = (externalId: string, claim?: { reference: string }) =>

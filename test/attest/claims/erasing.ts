@@ -1,11 +1,11 @@
-// Erasures as a caller meets them: claims as elsewhere, and beside them an application that erases, on the same rows and
+// Erasures as a caller sees them: claims as in the other tests, and an application that erases, on the same rows and
 // files, with a store whose deletions can be made to fail.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
-import { type ClaimErasure, createClaimErasure } from '#src/attest/claims/erase.ts'
-import { claimErasureRoutes } from '#src/attest/claims/erase-routes.ts'
+import { type ClaimErasure, createClaimErasure } from '#src/attest/erasure/erase.ts'
+import { claimErasureRoutes } from '#src/attest/erasure/routes.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
 import { Failure } from '#src/failure.ts'
@@ -21,20 +21,20 @@ export interface Erasing {
   caller: Caller
   phone: Phone
   erasure: ClaimErasure
-  /** What erasures have logged. */
+  /** What the erasures have logged. */
   logged: Record<string, unknown>[]
-  /** As many deletions of the store as fail from now on. */
+  /** How many of the next deletions of the store fail. */
   breakDeletes(count: number): void
   /** A photo with bytes of its own. */
   newPhoto(): Buffer
-  /** A capture of a claim, judged. */
+  /** An evaluated capture of a claim. */
   judged(reference: string, changes?: Record<string, unknown> & { photo?: Buffer }): Promise<Seen>
   addKey(raw: string, row: Partial<KeyRow>): string
   erase(claimId: string, headers?: Record<string, string>, key?: string): Promise<TestAnswer>
   download(mediaId: unknown, more?: string): Promise<TestAnswer>
-  /** Every row of every table, as text; what is in columns of bytes is there in hex. */
+  /** Every row of every table, as text; columns of bytes are in hex. */
   dump(): Promise<string>
-  /** Files of the store that hold these bytes. */
+  /** Files of the store that contain these bytes. */
   filesWith(bytes: Buffer): string[]
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export async function startErasing(): Promise<Erasing> {
   let photos = 0
   const newPhoto = (): Buffer => {
     photos += 1
-    // What follows the end of a JPEG belongs to nobody.
+    // Decoders ignore what follows the end of a JPEG.
     return Buffer.concat([PHOTO, Buffer.from(`the bytes of photo ${photos}, which must go`)])
   }
 

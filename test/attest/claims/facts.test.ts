@@ -1,4 +1,4 @@
-// What is found about the one who signed, by certificates and rows that are real.
+// Facts about the signer of a capture, from real certificates and rows.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterAll(() => service.close())
 
-/** The codes beyond hardware_backing_absent, which every device of today raises. */
+/** The codes beyond hardware_backing_absent, which every device raises today. */
 async function judged(body: object) {
   const json = await service.judge(caller, body)
   const [codes, provenance] = [codesOf(json), json.provenance_status]
@@ -46,37 +46,37 @@ describe('the device', () => {
     other = await makePhone(service, caller, { name: 'Other' })
   })
 
-  it('is known by its name and its key', async () => {
+  it('is identified by its name and its key', async () => {
     const { json, codes, provenance } = await judged(shoot(phone))
     expect([codes, provenance, json.device_id]).toEqual([[], 'verified', phone.id])
   })
 
-  it('is known by its key alone, and found by it afterwards', async () => {
+  it('is identified by its key alone, and is found by it afterwards', async () => {
     const { json, codes, provenance } = await judged(shoot(phone, { bundle: unnamed }))
     expect([codes, provenance, json.device_id]).toEqual([[], 'verified', phone.id])
     const list = await service.call(caller, `/v1/claims?device_id=${phone.id}`)
     expect(list.json.data).toMatchObject([{ claim_id: json.claim_id }])
   })
 
-  it('is known by its name alone: its enrolled key and chain are used', async () => {
+  it('is identified by its name alone: its enrolled key and chain are used', async () => {
     const { codes, provenance } = await judged(without(shoot(phone), 'certificate_chain'))
     expect([codes, provenance]).toEqual([[], 'verified'])
   })
 
-  it('is known with nothing but its certificate in a chain that was enrolled whole', async () => {
+  it('is identified by its certificate alone, in a chain that was enrolled whole', async () => {
     const body = shoot(phone)
     const { json, codes } = await judged({ ...body, certificate_chain: body.certificate_chain?.slice(0, 1) })
     expect(codes).toEqual(['cert_unknown_ca'])
     expect(evidenceOf(json, 'cert_unknown_ca').found).toBe('unknown_ca')
   })
 
-  it('is not the one that another key names', async () => {
+  it('is not identified by the key of another device', async () => {
     const { json, codes, provenance } = await judged(shoot({ ...phone, id: other.id }))
     expect([codes, provenance]).toEqual([['device_not_enrolled'], 'attested_unverified'])
     expect(evidenceOf(json, 'device_not_enrolled')).toMatchObject({ why: 'key_differs', device_id: other.id })
   })
 
-  it('is not one whose key signed nothing: the certificate is its own, the signature another’s', async () => {
+  it('is not identified when its key signed nothing: a certificate alone proves nothing', async () => {
     const body = shoot(phone)
     const signature = other.device.sign(body.bundle as Bundle)
     const { json, codes, provenance } = await judged({ ...body, signature })
@@ -86,7 +86,7 @@ describe('the device', () => {
     expect(evidenceOf(byName.json, 'signature_invalid')).toMatchObject({ found: 'mismatch', key_source: 'device' })
   })
 
-  it('is unknown under a name that nobody has, of another account, or of no form', async () => {
+  it('is unknown under an unregistered name, a name of another account, or a malformed name', async () => {
     const stranger = await service.makeCaller()
     const theirs = await makePhone(service, stranger)
     for (const id of [theirs.id, 'dev_test_00000000000000000000000000', 'my phone']) {
@@ -107,7 +107,7 @@ describe('the device', () => {
     expect(evidenceOf(json, 'device_not_enrolled').why).toBe('unknown_key')
   })
 
-  it('is nobody when neither name nor certificate came', async () => {
+  it('is reported as absent when neither name nor certificate was sent', async () => {
     const { json, codes } = await judged(without(shoot(phone, { bundle: unnamed }), 'certificate_chain'))
     expect(codes).toEqual(['signature_invalid', 'cert_unknown_ca', 'device_not_enrolled'])
     expect(evidenceOf(json, 'device_not_enrolled')).toMatchObject({ why: 'no_device', device_id: null })
@@ -124,7 +124,7 @@ describe('a revoked device', () => {
     return service.devices.revoke(caller, phone.id ?? '', { reason: 'lost', ...(effective_at && { effective_at }) })
   }
 
-  it('is told whatever name it gives itself', async () => {
+  it('is detected under any name that the bundle states', async () => {
     const other = await makePhone(service, caller)
     await revoke()
     const names = [phone.id, other.id, 'dev_test_00000000000000000000000000', 'anybody']
@@ -136,7 +136,7 @@ describe('a revoked device', () => {
     }
   })
 
-  it('does not taint who is only named beside it', async () => {
+  it('does not affect a device that is only named beside it', async () => {
     const other = await makePhone(service, caller)
     await revoke()
     const { json, codes } = await judged(shoot({ device: other.device, id: phone.id }))
@@ -144,7 +144,7 @@ describe('a revoked device', () => {
     expect(evidenceOf(json, 'device_not_enrolled').why).toBe('key_differs')
   })
 
-  it('does not condemn what was accepted before, however late it is judged', async () => {
+  it('does not affect captures accepted before the revocation, however late they are evaluated', async () => {
     const names = [phone.id, 'somebody']
     const answers = await Promise.all(names.map((id) => service.attest(caller, shoot({ device: phone.device, id }))))
     await revoke()
@@ -160,7 +160,7 @@ describe('a revoked device', () => {
     expect((await judged(shoot(phone))).codes).toEqual(['device_revoked'])
   })
 
-  it('condemns what was accepted since it takes effect, when that lies back', async () => {
+  it('affects captures accepted since its effective time, when that lies in the past', async () => {
     const { json } = await service.attest(caller, shoot(phone))
     await revoke(ago(HOUR_MS).toISOString())
     await service.run(String(json.attestation_id))
@@ -169,8 +169,8 @@ describe('a revoked device', () => {
   })
 })
 
-describe('the chain', () => {
-  /** A phone whose certificate is valid between these times, enrolled a day after it began. */
+describe('the certificate chain', () => {
+  /** A phone whose certificate is valid between these times, enrolled a day after the first. */
   async function makePhoneOf(notBefore: Date, notAfter: Date): Promise<Phone> {
     service.clock.now = new Date(notBefore.getTime() + DAY_MS)
     const authority = await createAuthority({ name: 'Old', now: () => notBefore, notBefore: ago(1_000 * DAY_MS) })
@@ -184,7 +184,7 @@ describe('the chain', () => {
     return { id, device }
   }
 
-  it('is judged at the time of the capture, not of the judgement', async () => {
+  it('is evaluated at the time of the capture, not of the evaluation', async () => {
     const phone = await makePhoneOf(ago(30 * DAY_MS), ago(DAY_MS))
     const before = await judged(shoot(phone, { capturedAt: ago(2 * DAY_MS) }))
     expect([before.codes, before.provenance]).toEqual([[], 'verified'])
@@ -202,7 +202,7 @@ describe('the chain', () => {
     expect(evidenceOf(early.json, 'cert_unknown_ca').found).toBe('not_yet_valid')
   })
 
-  it('ends nowhere when its root was deleted after the enrolment: the device stays known', async () => {
+  it('has no anchor when its root was deleted after the enrolment; the device stays known', async () => {
     const phone = await makePhone(service, caller)
     const [root] = (await service.rootCas.list(caller, { limit: 10 })).data
     await service.rootCas.remove(caller, root?.id ?? '')
@@ -213,7 +213,7 @@ describe('the chain', () => {
     }
   })
 
-  it('ends nowhere when nobody registered its root, and in another account’s root', async () => {
+  it('has no anchor when its root is not registered, or registered in another account only', async () => {
     const stranger = await makePhone(service, caller, { isEnrolled: false, isKnownRoot: false })
     expect((await judged(shoot(stranger))).codes).toEqual(['cert_unknown_ca', 'device_not_enrolled'])
     const other = await service.makeCaller()
@@ -222,7 +222,7 @@ describe('the chain', () => {
     expect(codes).toEqual(['cert_unknown_ca', 'device_not_enrolled'])
   })
 
-  it('of strangers’ words is quoted without what is invisible in them', async () => {
+  it('is quoted with its names cleaned of invisible characters', async () => {
     const phone = await makePhone(service, caller, { isEnrolled: false, isKnownRoot: false })
     const { root, intermediate } = await makeChain()
     const leaf = await make({ name: `Trusted\u202e${'x'.repeat(500)}`, issuer: intermediate })
@@ -236,7 +236,7 @@ describe('the chain', () => {
 })
 
 describe('the signature', () => {
-  it('covers the canonical bundle, however it travels', async () => {
+  it('covers the canonical bundle, in any transport encoding', async () => {
     const phone = await makePhone(service, caller)
     const body = shoot(phone, { bundle: (bundle) => ({ ...bundle, gps: { lat: 1e-7, lng: -0, accuracy_m: 1e2 } }) })
     const reversed = Object.fromEntries(Object.entries(body.bundle ?? {}).reverse())
@@ -247,7 +247,7 @@ describe('the signature', () => {
     expect((await judged(respelled as never)).codes).toEqual([])
   })
 
-  it('is taken in DER too, and refused over anything else', async () => {
+  it('is accepted in DER too, and refused over any other bytes', async () => {
     const phone = await makePhone(service, caller)
     const body = shoot(phone)
     const raw = Buffer.from(body.signature?.value ?? '', 'base64url')
@@ -266,20 +266,20 @@ describe('the signature', () => {
     ['gps', (bundle: Bundle) => ({ ...bundle, gps: { lat: 52.5164, lng: 13.3777, accuracy_m: 5, mock: false } })],
     ['biometric', (bundle: Bundle) => ({ ...bundle, biometric: { gated: true, method: 'fingerprint' } })],
     ['a member more', (bundle: Bundle) => ({ ...bundle, attestation: { format: 'none' } })],
-  ])('fails when %s was changed behind the phone’s back', async (_name, change) => {
+  ])('fails when %s was changed after signing', async (_name, change) => {
     const phone = await makePhone(service, caller)
     const body = shoot(phone)
     expect((await judged({ ...body, bundle: change(body.bundle as Bundle) })).codes).toEqual(['signature_invalid'])
   })
 
-  it('of a key that captures are not signed with is said so', async () => {
+  it('of a key type that captures are not signed with is reported', async () => {
     const phone = await makePhone(service, caller)
     const leaf = await make({ name: 'Device', algorithm: P384 })
     const { json } = await judged({ ...shoot(phone), certificate_chain: [leaf.der.toString('base64')] })
     expect(evidenceOf(json, 'signature_invalid')).toMatchObject({ found: 'unsupported_key', key_source: 'certificate' })
   })
 
-  it('vouches for the bytes that came: in either case of hex, and for no others', async () => {
+  it('covers the bytes that arrived: with upper or lower case hex, and no other bytes', async () => {
     const phone = await makePhone(service, caller)
     const upper = shoot(phone, { bundle: (bundle) => ({ ...bundle, sensor_hash: bundle.sensor_hash.toUpperCase() }) })
     expect((await judged(upper)).codes).toEqual([])
@@ -289,14 +289,14 @@ describe('the signature', () => {
   })
 })
 
-it('without a bundle there is one finding, and nothing is said of what is unknown', async () => {
+it('a capture without a bundle raises one factor, and none about unknown facts', async () => {
   const phone = await makePhone(service, caller)
   const { json, provenance } = await judged(without(shoot(phone), 'bundle', 'signature', 'certificate_chain'))
   expect(codesOf(json)).toEqual(['no_manifest'])
   expect([provenance, json.risk_score, json.hardware_tier]).toEqual(['unattested', 60, 'none'])
 })
 
-it('an EXIF block that can’t be read is a finding that counts nothing', async () => {
+it('an EXIF block that can’t be read raises an advisory factor without points', async () => {
   const phone = await makePhone(service, caller)
   const photo = Buffer.from(PHOTO)
   // The TIFF header's byte order, behind the segment's name.

@@ -10,7 +10,7 @@ import { type Caller, type Service, startService } from './service.ts'
 
 const vendor = await createVendor({ now: () => new Date() })
 
-describe('hardware behind a capture', () => {
+describe('hardware evidence of a capture', () => {
   let service: Service
   let list: RevocationSnapshot = 'off'
 
@@ -59,7 +59,7 @@ describe('hardware behind a capture', () => {
     return { caller, phone, assert }
   }
 
-  test('that is proven costs an honest capture nothing', async () => {
+  test('that is proven adds no points to an honest capture', async () => {
     const { caller, phone } = await makeAndroid({ userAuthType: 3 })
     const json = await service.judge(caller, shoot(phone))
     expect(json).toMatchObject({
@@ -82,7 +82,7 @@ describe('hardware behind a capture', () => {
     expect(codesOf(await service.judge(caller, shoot(phone, { biometric })))).toEqual(codes)
   })
 
-  test('is none below a key that its vendor revoked, and while no list was ever had', async () => {
+  test('is absent below a key that its vendor revoked, and before the first list of revoked keys', async () => {
     const { caller, phone } = await makeAndroid({ userAuthType: 3 })
     const [row] = await service.test.owner<{ serials: string[] }>(
       'SELECT attestation_serials AS serials FROM devices WHERE id = $1',
@@ -128,7 +128,7 @@ describe('hardware behind a capture', () => {
     }
   })
 
-  test('counts each counter once, in whatever order the captures are judged', async () => {
+  test('counts each counter once, in whatever order the captures are evaluated', async () => {
     const { caller, phone, assert } = await makeApple()
     const bodies = [5, 3, 9, 3].map((counter) => assert(shoot(phone), counter))
     const results = []
@@ -141,7 +141,7 @@ describe('hardware behind a capture', () => {
     })
   })
 
-  test('of one counter in many captures at once counts for one of them', async () => {
+  test('counts a counter for one of many concurrent captures', async () => {
     const { caller, phone, assert } = await makeApple()
     const body = assert(shoot(phone))
     const ids = await Promise.all(
@@ -155,7 +155,7 @@ describe('hardware behind a capture', () => {
     expect(results.map(({ json }) => json.risk_score).sort()).toEqual([0, 40, 40, 40, 40, 40])
   })
 
-  test('is judged the same again after a worker died on the way', async () => {
+  test('is evaluated the same again after a worker died on the way', async () => {
     const { caller, phone, assert } = await makeApple()
     const { json } = await service.attest(caller, assert(shoot(phone)))
     const id = String(json.attestation_id)

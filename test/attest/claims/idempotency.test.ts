@@ -19,7 +19,7 @@ const send = (path: string, key: string, json?: unknown) =>
 const attest = (key: string, json: unknown) => send('/v1/claims/attest', key, json)
 const isReplay = ({ headers }: TestAnswer) => headers['idempotent-replayed'] === 'true'
 
-test('a submission that is repeated is one attestation: queued at first, with its result later', async () => {
+test('a repeated submission is one attestation: queued at first, with its result later', async () => {
   const body = shoot(phone)
   const before = await service.count('attestations')
   const first = await attest('a', body)
@@ -36,7 +36,7 @@ test('a submission that is repeated is one attestation: queued at first, with it
   expect(await service.count('attestations')).toBe(before + 1)
 })
 
-test('a submission that was answered with its result is replayed as 200, whatever became of it', async () => {
+test('a submission that returned its result is replayed as 200, whatever happened since', async () => {
   const worker = await service.startWorker()
   const body = shoot(phone)
   const headers = { 'Idempotency-Key': 'waited', Prefer: 'wait=30' }
@@ -51,7 +51,7 @@ test('a submission that was answered with its result is replayed as 200, whateve
   }
 })
 
-test('of many at once, with the photo in the body, one is accepted', async () => {
+test('of many concurrent submissions with the photo in the body one is accepted', async () => {
   const before = [await service.count('attestations'), await service.count('jobs')]
   const body = { media_type: 'image', media: { content_type: 'image/jpeg', data: PHOTO.toString('base64') } }
   const answers = await Promise.all(Array.from({ length: 12 }, () => attest('b', body)))
@@ -60,7 +60,7 @@ test('of many at once, with the photo in the body, one is accepted', async () =>
   expect([await service.count('attestations'), await service.count('jobs')]).toEqual(before.map((count) => count + 1))
 })
 
-test('a submission that was refused leaves its key free', async () => {
+test('a refused submission leaves its key free', async () => {
   const body = { ...shoot(phone), external_id: 'x-1' }
   await attest('c', body)
   const conflict = await attest('d', { ...shoot(phone), external_id: 'x-1' })
@@ -69,7 +69,7 @@ test('a submission that was refused leaves its key free', async () => {
   expect([corrected.status, isReplay(corrected)]).toEqual([202, false])
 })
 
-test('a retry that is repeated starts nothing over', async () => {
+test('a repeated retry starts nothing again', async () => {
   const { json } = await attest('e', shoot(phone))
   const id = String(json.attestation_id)
   const fail = async () => {

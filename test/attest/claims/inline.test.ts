@@ -1,4 +1,4 @@
-// Photos inside of the body, up to 20 MB of it: what they become, and what they cost everybody else.
+// Photos inside the body, up to 20 MB of it: what is stored, and what they cost other requests.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ const bodyOf = (data: string, more: object = {}) => ({
   ...more,
 })
 
-/** Sends as a network does: piece by piece. */
+/** Sends piece by piece, as a network does. */
 async function post(body: Buffer, headers: Record<string, string> = {}) {
   const sending = request({
     port: service.app.port,
@@ -69,8 +69,8 @@ async function sha256Of(attestationId: string): Promise<string | undefined> {
   return row?.sha256
 }
 
-describe('a photo inside of the body', () => {
-  it('is kept as it was, whatever its size', async () => {
+describe('a photo inside the body', () => {
+  it('is stored unchanged, whatever its size', async () => {
     for (const bytes of [PHOTO.byteLength, 48 * 1024, 49 * 1024, 3 * MEBIBYTE]) {
       const photo = photoOf(bytes)
       const { status, json } = await send(bodyOf(photo.toString('base64')))
@@ -79,7 +79,7 @@ describe('a photo inside of the body', () => {
     }
   })
 
-  it('is the same request again under one Idempotency-Key, and another one with another photo', async () => {
+  it('is the same request under one Idempotency-Key, and another request with another photo', async () => {
     const [photo, other] = [photoOf(MEBIBYTE), photoOf(MEBIBYTE)]
     const headers = { 'idempotency-key': 'inline-1' }
     const first = await send(bodyOf(photo.toString('base64')), headers)
@@ -89,7 +89,7 @@ describe('a photo inside of the body', () => {
     expect((await send(bodyOf(other.toString('base64')), headers)).json.code).toBe('idempotency_key_reused')
   })
 
-  it('is refused with a pointer when it is no base64, and so is any other member of its length', async () => {
+  it('is refused with a pointer when it is not base64; so is any other member of its length', async () => {
     const long = photoOf(MEBIBYTE).toString('base64')
     const cases: [object, string, string][] = [
       [bodyOf(`${long}!`), '/media/data', 'invalid_format'],
@@ -108,13 +108,13 @@ describe('a photo inside of the body', () => {
     expect(JSON.stringify(named.json).length).toBeLessThan(3_000)
   })
 
-  it('is alone in being long: the rest of the body is bounded', async () => {
+  it('is the only long member: all others are bounded', async () => {
     const chunks = Array.from({ length: MAX_REST_BYTES / 50_000 + 1 }, () => 'A'.repeat(50_000))
     const { status, json } = await send({ ...bodyOf('/9j/4A=='), certificate_chain: chunks })
     expect([status, json.code]).toEqual([413, 'payload_too_large'])
   })
 
-  it('of 15 MB holds up the event loop for a fraction of what reading it as JSON takes', async () => {
+  it('of 15 MB blocks the event loop for a fraction of the time that parsing it as JSON takes', async () => {
     const body = Buffer.from(JSON.stringify(bodyOf(photoOf(14.9 * MEBIBYTE).toString('base64'))))
     expect(body.byteLength).toBeGreaterThan(19.8 * MEBIBYTE)
     const rounds: number[] = []

@@ -9,7 +9,7 @@ let caller: Caller
 let phone: Phone
 let other: Phone
 const batchId = newId('bat', 'sandbox')
-/** Claim ids, in the order in which they were made. */
+/** Claim ids, in the order in which they were created. */
 const made: string[] = []
 
 interface Listed {
@@ -24,7 +24,7 @@ const found = async (query: string) => {
   return (json.data as Listed[]).map(({ reference }) => reference)
 }
 
-// One claim each, made one after the other; their references say what they are.
+// One claim each, created one after the other; their references describe them.
 beforeAll(async () => {
   service = await startService()
   caller = await service.makeCaller()
@@ -60,7 +60,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('the list of claims', () => {
-  it('comes newest first, each claim as it stands', async () => {
+  it('returns the newest first, each claim with its present state', async () => {
     const { json } = await list('')
     expect(json).toMatchObject({ object: 'list', has_more: false, next_cursor: null })
     expect(json).not.toHaveProperty('total_count')
@@ -109,13 +109,13 @@ describe('the list of claims', () => {
     ['created_gte=0000-01-01T00:00:00Z&reference=bare', ['bare']],
     ['created_lt=9999-12-31T23:59:59-23:59&reference=bare', ['bare']],
     ['reference=%27%20OR%20true--', []],
-  ])('is narrowed by %s', async (query, expected) => {
+  ])('is filtered by %s', async (query, expected) => {
     expect(await found(`?${query}`)).toEqual(expected)
     const { json } = await list(`?${query}&include=total_count&limit=1`)
     expect(json.total_count).toBe(expected.length)
   })
 
-  it('is narrowed by device, by batch and by time of creation', async () => {
+  it('is filtered by device, by batch and by time of creation', async () => {
     expect(await found(`?device_id=${other.id}`)).toEqual(['far', 'ungated'])
     expect(await found(`?device_id=${newId('dev', 'sandbox')}`)).toEqual([])
     expect(await found(`?batch_id=${batchId}`)).toEqual(['ungated'])
@@ -126,7 +126,7 @@ describe('the list of claims', () => {
     expect(await found(`?created_lt=${at}`)).toEqual(['ungated', 'exchanged', 'honest'])
   })
 
-  it.each([1, 2, 3, 6, 7, 100])('comes in pages of %i that leave nothing out and end truthfully', async (limit) => {
+  it.each([1, 2, 3, 6, 7, 100])('comes in pages of %i that omit nothing, with a correct end', async (limit) => {
     const seen: string[] = []
     let cursor = ''
     for (let page = 1; ; page += 1) {
@@ -142,7 +142,7 @@ describe('the list of claims', () => {
     expect(seen).toEqual(made.toReversed())
   })
 
-  it('stays in its place when claims come in between', async () => {
+  it('keeps its position when claims are created in between', async () => {
     const account = await service.makeCaller()
     const theirs = await makePhone(service, account)
     const ids: string[] = []
@@ -156,7 +156,7 @@ describe('the list of claims', () => {
     expect([first, second].flatMap(({ json }) => (json.data as Listed[]).map(({ claim_id }) => claim_id))).toEqual(ids)
   })
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown parameters and values', async () => {
     const cursor = (await list('?limit=1')).json.next_cursor
     const account = await service.makeCaller()
     const cases: [query: string, pointer: string, finding?: string][] = [

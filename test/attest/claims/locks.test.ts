@@ -1,4 +1,4 @@
-// One account holds the row of a claim: its own callers are told to come again, and nobody else notices.
+// One account locks the row of a claim: its own callers are told to retry, and other accounts are not delayed.
 
 import { createHash, randomBytes } from 'node:crypto'
 import pg from 'pg'
@@ -19,7 +19,7 @@ let mediaId: string
 let otherMediaId: string
 
 beforeAll(async () => {
-  // As a process of the service has: three of the four connections are the most that one account gets.
+  // As in a process of the service: three of the four connections are the most that one account gets.
   service = await startService({ poolSize: 4 })
   caller = await service.makeCaller()
   other = await service.makeCaller()
@@ -36,7 +36,7 @@ const bodyOf = (reference: string, media = mediaId) => ({
   claim: { reference },
 })
 
-/** Holds the row of a claim as a settling worker does, until the work has ended. */
+/** Locks the row of a claim as a settling worker does, until the work has ended. */
 async function holding<R>(claimId: unknown, work: () => Promise<R>): Promise<R> {
   const holder = new pg.Client({ connectionString: service.test.ownerUrl })
   await holder.connect()
@@ -62,8 +62,8 @@ const expectComeAgain = (answer: TestAnswer) => {
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
 }
 
-describe('a claim that somebody holds', () => {
-  it('keeps neither other accounts nor keys and readiness waiting, and loses none of its own submissions', async () => {
+describe('a locked claim', () => {
+  it('delays neither other accounts nor keys and readiness, and loses none of its own submissions', async () => {
     const reference = nameOf()
     const { json } = await service.attest(caller, bodyOf(reference))
     const before = await service.count('attestations')
@@ -76,7 +76,7 @@ describe('a claim that somebody holds', () => {
         const answer = await service.attest(caller, body)
         if (answer.status === 202) return
         refusals.push(answer)
-        if (!wasHeld) throw new Error(`refused although nobody holds the claim: ${answer.text}`)
+        if (!wasHeld) throw new Error(`refused although no transaction locks the claim: ${answer.text}`)
       }
     }
     const lookUp = createLookup(service.test.db, selectByHashes)
@@ -102,7 +102,7 @@ describe('a claim that somebody holds', () => {
     for (const refusal of refusals) expectComeAgain(refusal)
   })
 
-  it('is told as 503 with Retry-After, while other claims of the account are served', async () => {
+  it('is answered with 503 and Retry-After, while other claims of the account are served', async () => {
     const reference = nameOf()
     const { json } = await service.attest(caller, bodyOf(reference))
     const body = bodyOf(reference)
@@ -117,7 +117,7 @@ describe('a claim that somebody holds', () => {
     expect([again.status, again.json.claim_id]).toEqual([202, json.claim_id])
   })
 
-  it('puts its jobs off, which counts as no attempt', async () => {
+  it('defers its jobs, which counts as no attempt', async () => {
     const reference = nameOf()
     const { json } = await service.attest(caller, bodyOf(reference))
     const id = String(json.attestation_id)
@@ -146,7 +146,7 @@ describe('a claim that somebody holds', () => {
 })
 
 describe('screenings that are being accepted for a claim', () => {
-  it('keep no capture of it waiting, and are waited for when it is to be erased', async () => {
+  it('do not delay its captures, and an erasure of the claim waits for them', async () => {
     const reference = nameOf()
     const { json } = await service.attest(caller, bodyOf(reference))
     const claimId = String(json.claim_id)

@@ -1,4 +1,4 @@
-// Captures of a simulated phone, honest unless a test says otherwise.
+// Captures of a simulated phone, honest unless a test changes them.
 
 import { createAuthority } from '../../../capture-kit/authority.ts'
 import {
@@ -18,7 +18,7 @@ export const GPS = { ...PLACE, accuracy_m: 5, mock: false }
 
 export interface Phone {
   device: Device
-  /** What the account calls it; undefined when it was never enrolled. */
+  /** Its name in the account; undefined when it was never enrolled. */
   id: string | undefined
 }
 
@@ -33,7 +33,7 @@ const EXIF = {
 
 /** A small JPEG whose EXIF says that it was taken a minute ago. Rendered here: the service's own sharp refuses to draw. */
 export const PHOTO = await renderPhoto({ seed: 1, width: 64, height: 48, exif: EXIF })
-/** The same picture, and other bytes: it has no EXIF. */
+/** The same picture in other bytes: it has no EXIF. */
 export const BARE_PHOTO = withExif(PHOTO, null)
 
 /** A phone whose root is registered and which is enrolled, unless `isEnrolled` is false. */
@@ -60,11 +60,11 @@ export async function enroll(service: Service, caller: Caller, chain: readonly U
 }
 
 interface Changes extends Partial<Capture> {
-  /** What the phone signs, changed before it signs. */
+  /** Changes the bundle before the phone signs it. */
   bundle?: (bundle: Bundle) => object
 }
 
-/** The body of one capture; `changes` replace what it would honestly say. */
+/** The body of one capture; `changes` replace its honest members. */
 export function shoot({ device, id }: Phone, { bundle: alter, photo = PHOTO, ...changes }: Changes = {}): AttestBody {
   const body = device.capture({
     photo,

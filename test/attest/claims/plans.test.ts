@@ -1,4 +1,4 @@
-// A fresh installation has no statistics for its first minutes, and its first act is a batch of thousands: what is asked
+// A fresh installation has no statistics for its first minutes, and its first request is a batch of thousands: queries
 // for one submission must touch a few pages all the same.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 const ROWS = 4_000
-// An insert looks at each index of its table, three or four pages deep.
+// An insert reads each index of its table, three or four pages deep.
 const FEW_PAGES = 120
 
 let service: Service
@@ -33,7 +33,7 @@ const expectFewPages = (statements: number) => {
   expect(pages.size).toBeGreaterThanOrEqual(statements)
 }
 
-it('accepting a capture, and accepting it again', async () => {
+it('accepting a capture, and accepting it again, touches few pages', async () => {
   const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
   const media = { media_id: mediaId }
   const claim = { reference: 'reference 7' }
@@ -43,7 +43,7 @@ it('accepting a capture, and accepting it again', async () => {
   expectFewPages(7)
 })
 
-it('accepting some that come at once', async () => {
+it('accepting several concurrent captures touches few pages', async () => {
   const bodies = [11, 12, 13].map((n) => ({
     media_type: 'image' as const,
     media: { media_id: mediaId },
@@ -58,7 +58,7 @@ it('accepting some that come at once', async () => {
   expectFewPages(5)
 })
 
-it('judging one', async () => {
+it('evaluating a capture touches few pages', async () => {
   const judge = async (reference: string) => {
     const { json } = await service.attest(caller, shoot(phone, { claim: { reference } }))
     pages.clear()
@@ -67,12 +67,12 @@ it('judging one', async () => {
   }
   const before = await judge('reference 8')
   await judge('reference 10')
-  // When autovacuum comes by, a connection reads the catalogue of a table and its indexes anew: a hundred pages, but once.
+  // After autovacuum ran, a connection reads the catalogue of a table and its indexes anew: a hundred pages, but once.
   for (const [text, count] of pages) pages.set(text, Math.min(count, before.get(text) ?? count))
   expectFewPages(6)
 })
 
-it('looking at one, at its claim, and finding it by its names', async () => {
+it('reading an attestation and its claim, and finding it by its names, touches few pages', async () => {
   const body = shoot(phone, { claim: { reference: 'reference 9' }, externalId: 'named' })
   const { json } = await service.attest(caller, body)
   pages.clear()
@@ -82,7 +82,7 @@ it('looking at one, at its claim, and finding it by its names', async () => {
     '/v1/claims?external_id=named',
     '/v1/claims?batch_id=bat_test_00000000000000000000000000',
     '/v1/claims?risk_status=failed',
-    // Each of a page is looked up in the cases too.
+    // Each claim of a page is joined to its cases.
     '/v1/claims?limit=40',
   ]
   for (const path of paths) expect((await service.call(caller, path)).status).toBeLessThan(300)
@@ -113,7 +113,7 @@ async function fill({ accountId, environment }: Scope): Promise<void> {
   )
 }
 
-/** Each statement is run twice: once to be explained, and taken back. Notes how many pages it touched at the most. */
+/** Runs each statement twice: once with EXPLAIN, rolled back. Records the largest number of pages that it touched. */
 function explained(db: Database): Database {
   const asked: Database = {
     ...db,

@@ -1,4 +1,4 @@
-// Whatever is wrong with a capture, and however much at once: the answer adds up, and says the same in all its parts.
+// For any combination of defects in a capture the answer adds up, and all its parts agree.
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -64,7 +64,7 @@ async function bodyOf(capture: Capture): Promise<object> {
 
 const BREAKING = ['device_revoked', 'session_nonce_mismatch', 'signature_invalid', 'sensor_hash_mismatch']
 
-it('risk_score is the sum of the points, advisories have none, and the claim stands as its attestation', async () => {
+it('risk_score is the sum of the points, advisories have none, and the claim equals its one attestation', async () => {
   await fc.assert(
     fc.asyncProperty(captures, async (capture) => {
       const json = await service.judge(caller, await bodyOf(capture))
@@ -84,7 +84,7 @@ it('risk_score is the sum of the points, advisories have none, and the claim sta
       const isBroken = codes.some((code) => BREAKING.includes(code))
       const intact = codes.includes('no_manifest') ? 'unattested' : isKnown ? 'verified' : 'attested_unverified'
       expect(json.provenance_status).toBe(isBroken ? 'broken' : intact)
-      // A revoked key is revoked under every name; without its certificate only its own name tells it.
+      // A revoked key is revoked under every name; without its certificate only its own name identifies it.
       const isTold = capture.damage !== 'no chain' || capture.name === 'own'
       expect(codes.includes('device_revoked')).toBe(
         capture.phone === 'revoked' && capture.damage !== 'no bundle' && isTold,

@@ -1,8 +1,8 @@
-// Whoever comes at the same moment: one name is one submission, one reference one claim, one nonce one capture.
+// Concurrent requests: one external id is one submission, one reference one claim, one nonce one capture.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptSubmissions, type Verdict } from '#src/attest/claims/accept.ts'
+import { type Acceptance, acceptSubmissions } from '#src/attest/claims/accept.ts'
 import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
@@ -25,9 +25,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const CROWD = 12
-const crowd = <Value>(make: (index: number) => Promise<Value>) =>
-  Promise.all(Array.from({ length: CROWD }, (_, index) => make(index)))
+const CONCURRENCY = 12
+const concurrently = <Value>(make: (index: number) => Promise<Value>) =>
+  Promise.all(Array.from({ length: CONCURRENCY }, (_, index) => make(index)))
 const bare = (more: Partial<BatchLine> = {}): BatchLine => ({
   media_type: 'image',
   media: { media_id: mediaId },
@@ -40,7 +40,7 @@ const accept = (bodies: BatchLine[], { committing = async () => {} }: { committi
     await committing()
     return verdicts
   })
-const idOf = (verdict: Verdict | undefined) =>
+const idOf = (verdict: Acceptance | undefined) =>
   verdict !== undefined && 'accepted' in verdict ? verdict.accepted.attestationId : undefined
 const counts = async () => ({
   attestations: await service.count('attestations'),
@@ -58,35 +58,35 @@ const grownBy = async (before: Counts): Promise<Counts> => {
 }
 
 describe('one external id', () => {
-  it('of one content is one attestation, one claim and one job', async () => {
+  it('with the same content creates one attestation, one claim and one job', async () => {
     const before = await counts()
     const body = bare({ external_id: nameOf() })
-    const answers = await crowd(() => service.attest(caller, body))
+    const answers = await concurrently(() => service.attest(caller, body))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202))
     expect(new Set(answers.map(({ json }) => json.attestation_id)).size).toBe(1)
     expect(new Set(answers.map(({ json }) => json.claim_id)).size).toBe(1)
     expect(await grownBy(before)).toEqual({ attestations: 1, claims: 1, jobs: 1 })
   })
 
-  it('uses its nonce once, however often it is sent', async () => {
+  it('consumes its nonce once, however often it is sent', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const body = shoot(phone, {
       externalId: nameOf(),
       sessionNonce: session?.session_nonce,
       media: { media_id: mediaId },
     })
-    const [first] = await crowd(() => service.attest(caller, body))
+    const [first] = await concurrently(() => service.attest(caller, body))
     const id = String(first?.json.attestation_id)
     await service.run(id)
     const { json } = await service.call(caller, `/v1/attestations/${id}`)
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
   })
 
-  it('of many contents belongs to the first; the others leave no claim and add nothing to one', async () => {
+  it('with different contents belongs to the first; the others create no claim and add nothing to one', async () => {
     const before = await counts()
     const external_id = nameOf()
     const reference = nameOf()
-    const answers = await crowd((index) =>
+    const answers = await concurrently((index) =>
       service.attest(caller, bare({ external_id, claim: { reference, loss_location: { lat: index, lng: index } } })),
     )
     const won = answers.findIndex(({ status }) => status === 202)
@@ -99,7 +99,7 @@ describe('one external id', () => {
     expect(json.data).toMatchObject([{ loss_location: { lat: won, lng: won } }])
   })
 
-  it('that another transaction is about to take is waited for', async () => {
+  it('that an open transaction has inserted is waited for', async () => {
     const external_id = nameOf()
     const before = await counts()
     let commit = () => {}
@@ -146,7 +146,7 @@ describe('one external id', () => {
     expect((await service.attest(caller, bare({ external_id, claim: { line: 'auto' } }))).status).toBe(202)
   })
 
-  it('twice in one call is one submission, in its first place', async () => {
+  it('twice in one call is one submission, at the position of the first', async () => {
     const [name, other] = [nameOf(), nameOf()]
     const verdicts = await accept([
       bare({ external_id: name }),
@@ -166,15 +166,15 @@ describe('one external id', () => {
 })
 
 describe('one claim reference', () => {
-  it('is one claim, whoever comes first', async () => {
+  it('creates one claim, whichever request comes first', async () => {
     const before = await counts()
     const reference = nameOf()
-    const answers = await crowd(() => service.attest(caller, bare({ claim: { reference } })))
+    const answers = await concurrently(() => service.attest(caller, bare({ claim: { reference } })))
     expect(new Set(answers.map(({ json }) => json.claim_id)).size).toBe(1)
-    expect(await grownBy(before)).toEqual({ attestations: CROWD, claims: 1, jobs: CROWD })
+    expect(await grownBy(before)).toEqual({ attestations: CONCURRENCY, claims: 1, jobs: CONCURRENCY })
   })
 
-  it('is each account’s own', async () => {
+  it('belongs to one account', async () => {
     const other = await service.makeCaller()
     const reference = nameOf()
     const media = { content_type: 'image/jpeg', data: PHOTO.toString('base64') }
@@ -191,7 +191,7 @@ describe('one claim reference', () => {
         bare({ external_id: `${run} ${index % 40}`, claim: { reference: `${run} ${(index % 40) % 7}` } }),
       )
       const before = await counts()
-      // Without a second try: a deadlock would be an error here.
+      // Without a retry: a deadlock would be an error here.
       const all = await Promise.all(
         [lines, lines.toReversed(), lines.slice(30), lines.slice(0, 50).toReversed()].map((one) => accept(one)),
       )
@@ -202,11 +202,11 @@ describe('one claim reference', () => {
   })
 })
 
-describe('submissions that come at once', () => {
-  it('share transactions, and each has its own answer', async () => {
-    const references = Array.from({ length: CROWD }, nameOf)
+describe('concurrent submissions', () => {
+  it('share transactions, and each gets its own answer', async () => {
+    const references = Array.from({ length: CONCURRENCY }, nameOf)
     const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
-    const answers = await crowd((index) =>
+    const answers = await concurrently((index) =>
       service.claims.attest(asked, bare({ external_id: nameOf(), claim: { reference: references[index] } }), {
         bytesOf: decodeBase64,
         waitSeconds: 0,
@@ -220,14 +220,14 @@ describe('submissions that come at once', () => {
     )
     const byId = new Map(rows.map(({ id, reference }) => [id, reference]))
     expect(answers.map(({ id }) => byId.get(id))).toEqual(references)
-    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CROWD)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBeLessThan(CONCURRENCY)
   })
 
-  it('cost one that is refused nothing but itself', async () => {
+  it('succeed beside one that is refused', async () => {
     const before = await counts()
     const reference = nameOf()
     const unknown = { media_id: newId('med', caller.environment) }
-    const answers = await crowd((index) => {
+    const answers = await concurrently((index) => {
       const claim = { reference: `${reference} ${index}` }
       if (index === 3) return service.attest(caller, bare({ claim, media: unknown }))
       if (index === 7) return service.attest(caller, bare({ claim, media_type: 'video' }))
@@ -236,25 +236,29 @@ describe('submissions that come at once', () => {
     expect(answers.map(({ status }) => status)).toEqual(
       answers.map((_, index) => (index === 3 ? 404 : index === 7 ? 400 : 202)),
     )
-    expect(await grownBy(before)).toEqual({ attestations: CROWD - 2, claims: CROWD - 2, jobs: CROWD - 2 })
+    expect(await grownBy(before)).toEqual({
+      attestations: CONCURRENCY - 2,
+      claims: CONCURRENCY - 2,
+      jobs: CONCURRENCY - 2,
+    })
   })
 
-  it('have a name that a refused one had', async () => {
+  it('may use the external id of a refused one', async () => {
     const external_id = nameOf()
     const wrong = bare({ external_id, media: { media_id: newId('med', caller.environment) } })
-    const answers = await crowd((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
+    const answers = await concurrently((index) => service.attest(caller, index === 0 ? wrong : bare({ external_id })))
     expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index === 0 ? 404 : 202)))
     expect(new Set(answers.slice(1).map(({ json }) => json.attestation_id)).size).toBe(1)
   })
 
-  it('lock claims in the order in which whoever settles them does', async () => {
+  it('lock claims in the same order as settlements do', async () => {
     const ids: string[] = []
     for (const reference of [`z ${nameOf()}`, `a ${nameOf()}`])
       ids.push(String((await service.attest(caller, bare({ claim: { reference } }))).json.claim_id))
     let settling: Promise<ClaimRow[]> | undefined
     await service.test.db.tenant(caller, async (tx) => {
       const lock = (id: string | undefined) => tx.query('SELECT id FROM claims WHERE id = $1 FOR UPDATE', [id])
-      // As submissions do: by their references.
+      // In the order of submissions: by reference.
       await lock(ids[1])
       settling = service.test.db.tenant(caller, (other) => lockClaims(other, ids))
       await until(async () => {
@@ -270,9 +274,9 @@ describe('submissions that come at once', () => {
 })
 
 describe('one nonce', () => {
-  it('is accepted once; the others are told whose it is', async () => {
+  it('is accepted once; the other submissions are told which one used it', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
-    const bodies = Array.from({ length: CROWD }, () =>
+    const bodies = Array.from({ length: CONCURRENCY }, () =>
       shoot(phone, { sessionNonce: session?.session_nonce, media: { media_id: mediaId } }),
     )
     const answers = await Promise.all(bodies.map((body) => service.attest(caller, body)))
@@ -283,7 +287,7 @@ describe('one nonce', () => {
     )
     const replays = results.filter((json) => codesOf(json).includes('session_nonce_mismatch'))
     const [winner] = results.filter((json) => !replays.includes(json))
-    expect(replays).toHaveLength(CROWD - 1)
+    expect(replays).toHaveLength(CONCURRENCY - 1)
     for (const json of replays) {
       expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({
         found: ['reused'],
@@ -293,7 +297,7 @@ describe('one nonce', () => {
     }
   })
 
-  it('that was never issued, of another account or of another device is a finding, not an error', async () => {
+  it('that was never issued, of another account or of another device raises a factor, not an error', async () => {
     const other = await service.makeCaller()
     const theirs = (await service.captures.issue(other, { count: 1 })).sessions[0]?.session_nonce
     const own = (await service.captures.issue(caller, { count: 1, device_id: (await makePhone(service, caller)).id }))
@@ -308,7 +312,7 @@ describe('one nonce', () => {
       const json = await service.judge(caller, shoot(phone, { sessionNonce }))
       expect(evidenceOf(json, 'session_nonce_mismatch').found).toEqual(found)
     }
-    // Nobody used up what belongs to somebody else.
+    // A refused use does not consume another account's nonce.
     const [row] = await service.test.owner<{ consumed_by: string | null }>(
       'SELECT consumed_by FROM capture_sessions WHERE nonce = $1',
       [theirs],
@@ -316,7 +320,7 @@ describe('one nonce', () => {
     expect(row?.consumed_by).toBeNull()
   })
 
-  it('captured out of its time is a finding, and used all the same', async () => {
+  it('used outside of its validity raises a factor, and is consumed', async () => {
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const late = shoot(phone, { sessionNonce: session?.session_nonce, capturedAt: new Date(Date.now() - 3_600_000) })
     expect(evidenceOf(await service.judge(caller, late), 'session_nonce_mismatch').found).toEqual(['out_of_time'])
@@ -324,7 +328,7 @@ describe('one nonce', () => {
     expect(evidenceOf(await service.judge(caller, inTime), 'session_nonce_mismatch').found).toEqual(['reused'])
   })
 
-  it('of the other environment is refused nowhere and known nowhere', async () => {
+  it('of the other environment is not an error and counts as unknown', async () => {
     const live = { accountId: caller.accountId, environment: 'live' as const }
     const [session] = (await service.captures.issue(live, { count: 1 })).sessions
     const json = await service.judge(caller, shoot(phone, { sessionNonce: session?.session_nonce }))

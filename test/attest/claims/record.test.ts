@@ -1,4 +1,4 @@
-// result_jws is what stays when everything else is gone: whoever holds it can check it with nothing but the published keys.
+// result_jws outlives all other data: it can be checked with nothing but the published keys.
 
 import { createHash } from 'node:crypto'
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
@@ -36,7 +36,7 @@ async function verified(jws: unknown): Promise<Signed> {
 }
 
 describe('a signed result', () => {
-  it('verifies against the published keys, and says what was judged and found', async () => {
+  it('verifies against the published keys, and states what was evaluated and found', async () => {
     const body = shoot(phone, { gps: undefined, biometric: undefined, claim: { reference: 'R-1' } })
     const json = await service.judge(caller, body)
     const { header, payload } = await verified(json.result_jws)
@@ -64,7 +64,7 @@ describe('a signed result', () => {
     })
   })
 
-  it('has a score that anybody can add up from the specification’s points', async () => {
+  it('has a score that equals the sum of the specification’s points', async () => {
     const wrong = { device: phone.device, id: undefined }
     const bodies = [
       shoot(phone),
@@ -102,7 +102,7 @@ describe('a signed result', () => {
     expect((await verified(live)).header.kid).not.toBe((await verified(json.result_jws)).header.kid)
   })
 
-  it('of the same bytes judged twice differs in its ids, times and signature only', async () => {
+  it('of the same bytes evaluated twice differs in its ids, times and signature only', async () => {
     const body = { ...shoot(phone, { gps: undefined }), claim: { reference: 'R-2', loss_location: { lat: 0, lng: 0 } } }
     const [first, second] = [await service.judge(caller, body), await service.judge(caller, body)]
     const own = ['attestation_id', 'accepted_at', 'evaluated_at', 'iat']

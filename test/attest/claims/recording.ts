@@ -1,4 +1,4 @@
-// What a test does to the chunks of a recording.
+// Changes that tests make to the chunks of a recording.
 
 import { createHash } from 'node:crypto'
 import type { VideoChunk, VideoManifest } from '../../../capture-kit/video.ts'

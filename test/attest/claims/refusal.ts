@@ -6,11 +6,11 @@ interface Refusal {
   status: number
   code: string
   pointer?: string
-  /** The code of the finding at `pointer`. */
+  /** The code of the error at `pointer`. */
   finding?: string
 }
 
-/** An answer that says what is wrong and where, after which every row is as it was. */
+/** Expects an answer that says what is wrong and where, after which every row is unchanged. */
 export async function expectRefusal(
   service: Service,
   ask: () => Promise<TestAnswer>,
@@ -32,7 +32,7 @@ export async function expectRefusal(
 
 export type Body = Record<string, unknown>
 
-/** The value with another one at an RFC 6901 pointer; `undefined` takes the member out. */
+/** The value with another one at an RFC 6901 pointer; `undefined` removes the member. */
 export function replaceAt(node: unknown, pointer: string, value: unknown): Body {
   return replaced(node, pointer.split('/').slice(1), value) as Body
 }

@@ -1,4 +1,4 @@
-// Whatever is wrong with the body of a submission is said by its field.
+// Every error in the body of a submission is reported with its field.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callRaw } from '../../support/http.ts'
@@ -22,7 +22,7 @@ afterAll(() => service.close())
 const claim = { reference: 'r', line: 'l', loss_at: '2026-01-01T00:00:00Z', loss_location: { lat: 1, lng: 1 } }
 const good = () => ({ ...shoot(phone), media: { media_id: mediaId }, external_id: 'x', claim })
 
-describe('JSON that is none is refused', () => {
+describe('malformed JSON is refused', () => {
   const cases: Record<string, [change: (text: string) => string | Uint8Array, pointer: string, code: string]> = {
     truncated: [(text) => text.slice(0, text.indexOf('"version"') + 5), '/bundle', 'malformed'],
     'with a duplicate key': [(text) => text.replace('{', '{"claim":{},'), '/claim', 'duplicate_key'],
@@ -52,7 +52,7 @@ describe('JSON that is none is refused', () => {
     await expectRefusal(service, ask, { status: 400, code: 'invalid_json', pointer, finding })
   })
 
-  it('when it is of another type, or nothing', async () => {
+  it('when it has another content type, or is empty', async () => {
     const post = (body: string, type: string) => () =>
       service.call(caller, '/v1/claims/attest', { method: 'POST', body, headers: { 'Content-Type': type } })
     const text = JSON.stringify(good())
@@ -65,7 +65,7 @@ describe('JSON that is none is refused', () => {
     }
   })
 
-  it('when it has 100 MB: at the first byte, and also when it does not say so', async () => {
+  it('when it has 100 MB: at the first byte, with and without an announced length', async () => {
     const before = await service.fingerprint()
     const head = `POST /v1/claims/attest HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${caller.key}\r\nContent-Type: application/json\r\n`
     const announced = await callRaw(service.app, `${head}Content-Length: 100000000\r\nConnection: close\r\n\r\n{`)
@@ -76,13 +76,13 @@ describe('JSON that is none is refused', () => {
     const chunk = `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`
     const parts = Array.from({ length: 100 }, () => chunk)
     const endless = await callRaw(service.app, `${head}Transfer-Encoding: chunked\r\n\r\n`, ...parts).catch(() => '')
-    // The server may cut the connection while it is still being written to.
+    // The server may cut the connection while the client still writes.
     if (endless !== '') expect(endless).toMatch(/^HTTP\/1\.1 413 /)
     expect(await service.fingerprint()).toBe(before)
   })
 })
 
-describe('a wrong value is refused', () => {
+describe('an invalid value is refused', () => {
   const long = 'x'.repeat(257)
   const future = new Date(Date.now() + 360_000).toISOString()
   const digits = '1'.repeat(30)
@@ -161,7 +161,7 @@ describe('a wrong value is refused', () => {
     },
   )
 
-  it('when a certificate comes twice', async () => {
+  it('when a certificate occurs twice', async () => {
     const [leaf] = good().certificate_chain ?? []
     const body = { ...good(), certificate_chain: [leaf, leaf] }
     const refusal = { status: 400, code: 'invalid_request', pointer: '/certificate_chain/1', finding: 'duplicate' }
@@ -174,7 +174,7 @@ describe('a wrong value is refused', () => {
     await expectRefusal(service, () => service.attest(caller, text), refusal)
   })
 
-  it('whatever stands in place of whatever', async () => {
+  it('for every type of value in every position', async () => {
     const body = good()
     const strangers = [null, true, -1, 1.5, 'text', [], {}, [[]], [{}], { a: 1 }]
     const before = await service.fingerprint()
@@ -192,7 +192,7 @@ describe('a wrong value is refused', () => {
     expect(await service.fingerprint()).toBe(before)
   })
 
-  it('with all the others at once', async () => {
+  it('together with all others', async () => {
     const body: Body = { ...good(), media_type: 'audio', extra: 1, claim: { reference: '' } }
     const wrong = replaceAt(replaceAt(body, '/bundle/version', 3), '/bundle/video_manifest', { fps: 30 })
     const { json } = await service.attest(caller, wrong)
@@ -206,7 +206,7 @@ describe('a wrong value is refused', () => {
   })
 })
 
-describe('at the edge of what is refused is accepted', () => {
+describe('at the limit of what is refused, is accepted', () => {
   const cases: [pointer: string, value: unknown][] = [
     ['/bundle/captured_at', new Date(Date.now() + 290_000).toISOString()],
     ['/bundle/captured_at', '2026-11-20T10:00:00.123456789012+14:00'],
@@ -226,7 +226,7 @@ describe('at the edge of what is refused is accepted', () => {
     const body = { ...replaceAt(good(), pointer, value), external_id: undefined }
     const { status, json, text } = await service.attest(caller, body)
     expect(status, text).toBe(202)
-    // What was accepted can be read back, alone and in the list.
+    // Accepted values can be read back, alone and in the list.
     const seen = await service.call(caller, `/v1/claims/${json.claim_id}`)
     expect(seen.status, seen.text).toBe(200)
     expect((await service.call(caller, '/v1/claims')).status).toBe(200)
@@ -235,7 +235,7 @@ describe('at the edge of what is refused is accepted', () => {
   })
 })
 
-// Facts that a phone may say it does not have.
+// Facts that a phone may state as absent.
 const NULLABLE = new Set(['/bundle/gps', '/bundle/biometric'])
 
 function membersOf(node: unknown, pointer = ''): [pointer: string, kind: string][] {

@@ -1,5 +1,5 @@
-// Claims as a caller meets them: the real application on a free port with Postgres, a disk, signing keys and the job engine.
-// Nothing runs a job by itself: a test starts a worker, or takes a job over as a delivery would.
+// Claims as a caller sees them: the real application on a free port with Postgres, a disk, signing keys and job engine.
+// No job runs by itself: a test starts a worker, or takes a job over as a delivery does.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,8 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { createC2paAnchors } from '#src/attest/c2pa/anchors.ts'
-import { c2paRoutes } from '#src/attest/c2pa/routes.ts'
 import { createCaptures } from '#src/attest/captures/captures.ts'
 import { streamRoutes } from '#src/attest/captures/stream-routes.ts'
 import { createStreams } from '#src/attest/captures/streams.ts'
@@ -16,12 +14,14 @@ import { type Claims, createClaims } from '#src/attest/claims/claims.ts'
 import { claimRoutes } from '#src/attest/claims/routes.ts'
 import { createVerify, type VerifyDeps } from '#src/attest/claims/verify.ts'
 import { createDevices } from '#src/attest/devices/devices.ts'
-import { createRootCas } from '#src/attest/devices/roots.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
+import { C2PA_ANCHORS, type CaRegistry, createCaRegistry, ROOT_CAS } from '#src/attest/trust/registry.ts'
+import { trustRoutes } from '#src/attest/trust/routes.ts'
+import { findCas } from '#src/attest/trust/rows.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { createSigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -31,7 +31,7 @@ import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
 import { createEngine } from '#src/platform/jobs/bull.ts'
-import { type Outcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
+import { type JobOutcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
 import { createDispatcher } from '#src/platform/jobs/dispatch.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
@@ -56,14 +56,14 @@ type Table = (typeof TABLES)[number]
 export interface Service {
   test: TestDatabase
   app: TestApp
-  /** What the devices' registry takes for now; Postgres and the claims keep their own time. */
+  /** The clock of the devices' registry; Postgres and the claims keep their own time. */
   clock: { now: Date }
   claims: Claims
   media: MediaDomain
   store: DiskStore
   waiters: Waiters
   devices: ReturnType<typeof createDevices>
-  rootCas: ReturnType<typeof createRootCas>
+  rootCas: CaRegistry
   captures: ReturnType<typeof createCaptures>
   verify: Work<'attest'>
   signRecord: VerifyDeps['signRecord']
@@ -72,30 +72,30 @@ export interface Service {
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   addKey(row: Partial<KeyRow>): string
   call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
-  /** POST /v1/claims/attest, not waiting unless `prefer` says so. */
+  /** POST /v1/claims/attest, not waiting unless `prefer` asks for it. */
   attest(caller: { key: string }, body: unknown, prefer?: string): Promise<TestAnswer>
   /** Takes a job over, as the delivery to a worker does. */
   take(jobId: string): Promise<RunningJob>
   /** Takes the attestation's job and runs it. */
-  run(attestationId: string, work?: Work<'attest'>): Promise<Outcome>
-  /** What a worker does with a job that it holds. */
-  runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<Outcome>
-  /** Submits, evaluates and answers the attestation. */
+  run(attestationId: string, work?: Work<'attest'>): Promise<JobOutcome>
+  /** Does what a worker does with a job that it holds. */
+  runJob(attestationId: string, job: RunningJob, work?: Work<'attest'>): Promise<JobOutcome>
+  /** Submits, evaluates and returns the attestation. */
   judge(caller: Caller, body: unknown): Promise<TestAnswer['json']>
   jobOf(attestationId: string): Promise<string>
   startWorker(options?: { work?: Work<'attest'>; concurrency?: number }): Promise<Worker>
   /** What was emitted in this account, in order. */
   events(scope: Scope): Promise<EventRow[]>
   count(table: Table): Promise<number>
-  /** Everything that a refused request must leave as it is. */
+  /** Everything that a refused request must leave unchanged. */
   fingerprint(): Promise<string>
   close(): Promise<void>
 }
 
 interface ServiceOptions {
-  /** What the claims and the handler ask instead of the database itself. */
+  /** What the claims and the handler use instead of the database itself. */
   through?: (db: Database) => Database
-  /** Whose word about hardware counts. */
+  /** The hardware vendors that count as trusted. */
   trust?: Trust
   poolSize?: number
 }
@@ -127,6 +127,7 @@ export async function startService({
   const dispatcher = createDispatcher({ db, engine, log })
   const waiters = createWaiters(test.db)
   const registry = { db, pager, now: () => clock.now, ...(trust === undefined ? {} : { trust }) }
+  const rootCas = createCaRegistry(registry, ROOT_CAS)
   const dispatching = new Set<Promise<void>>()
   const streams = createStreams({ db, store, now })
   const claims = createClaims({
@@ -148,6 +149,8 @@ export async function startService({
       store,
       inspector,
       c2pa,
+      c2paAnchorsOf: async (scope) =>
+        (await db.tenant(scope, (tx) => findCas(tx, 'c2pa_anchors'))).map(({ certificate }) => certificate),
       signRecord: signingKeys.signRecord,
       now,
       ...(trust === undefined ? {} : { revocations: trust.revocations }),
@@ -156,7 +159,11 @@ export async function startService({
   const verify = makeVerify({})
 
   const keys = new Map<string, KeyRow>()
-  const routes = [...claimRoutes(claims), ...streamRoutes(streams), ...c2paRoutes(createC2paAnchors(registry))]
+  const routes = [
+    ...claimRoutes(claims),
+    ...streamRoutes(streams),
+    ...trustRoutes(rootCas, createCaRegistry(registry, C2PA_ANCHORS)),
+  ]
   const app = await startApp(routes, {
     findKey: async (raw) => keys.get(raw),
     findEffect: createFindEffect(db),
@@ -196,14 +203,14 @@ export async function startService({
     return { id, scope, fence, attempt, isLastAttempt: false, signal, settle: (tx) => settle(tx, claimed) }
   }
 
-  async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<Outcome> {
+  async function runJob(attestationId: string, job: RunningJob, work = verify): Promise<JobOutcome> {
     const outcome = await work.run({ attestationId }, job)
-    // The worker's part.
+    // What the worker does.
     if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
     return outcome
   }
 
-  async function run(attestationId: string, work = verify): Promise<Outcome> {
+  async function run(attestationId: string, work = verify): Promise<JobOutcome> {
     return runJob(attestationId, await take(await jobOf(attestationId)), work)
   }
 
@@ -216,7 +223,7 @@ export async function startService({
     store,
     waiters,
     devices: createDevices(registry),
-    rootCas: createRootCas(registry),
+    rootCas,
     captures: createCaptures({ db, now: () => clock.now }),
     verify,
     signRecord: signingKeys.signRecord,
@@ -265,7 +272,7 @@ export async function startService({
       return row?.count ?? 0
     },
     async fingerprint() {
-      // That bytes came again is noted on them, also when nothing else came of the request.
+      // A repeated upload is recorded on the media, also when the request had no other effect.
       const digestOf = (table: Table) =>
         `(SELECT md5(string_agg((to_jsonb(t) - 'uploaded_at')::text, ' ' ORDER BY t.id)) FROM ${table} t)`
       const [row] = await test.owner<{ text: string }>(`SELECT concat_ws('|', ${TABLES.map(digestOf)}) AS text`)

@@ -1,4 +1,4 @@
-// A claim stands as its attestations do, and tells of each change once, whoever settles them and at the same moment.
+// The standing of a claim follows from its attestations. Each change emits one event, also under concurrency.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
@@ -47,8 +47,8 @@ const told = async () => (await service.events(caller)).map(({ type }) => type)
 const changes = async () =>
   (await service.events(caller)).flatMap(({ type, data }) => (type === 'claim.provenance_updated' ? [data] : []))
 
-describe('one after the other', () => {
-  it('the codes of a screening that came before stay, and those of bytes that were screened are shown', async () => {
+describe('attestations settled one after the other', () => {
+  it('keep the codes of an earlier screening, and show the codes of bytes that were screened', async () => {
     const shot = shots.honest()
     const { json } = await service.attest(caller, shot)
     const evidence = { compared: 'c', expected: 'e', found: 1 }
@@ -70,7 +70,7 @@ describe('one after the other', () => {
     expect((await claim()).advisory_codes).toEqual(expect.arrayContaining(['ai_generated_likely', 'deepfake_likely']))
   })
 
-  it('the score is the highest, the provenance the worst, the codes are all of them', async () => {
+  it('combine to the highest score, the worst provenance, and all codes', async () => {
     const steps: [Shot, unknown[]][] = [
       ['honest', [40, 'review', 'verified']],
       ['unknownDevice', [60, 'failed', 'attested_unverified']],
@@ -105,7 +105,7 @@ describe('one after the other', () => {
     ])
   })
 
-  it('each change says from what, to what, and which factors came with it', async () => {
+  it('emit for each change the state before and after, and the factors that it added', async () => {
     await service.judge(caller, shots.honest())
     await service.judge(caller, shots.unknownDevice())
     const claim_id = (await claim()).claim_id
@@ -130,7 +130,7 @@ describe('one after the other', () => {
     expect(escalations.map(({ data }) => data)).toEqual([{ claim_id, risk_score: 60, factor_codes }])
   })
 
-  it('a code that changes neither score nor provenance is added without a word', async () => {
+  it('emit no event for a code that changes neither score nor provenance', async () => {
     await service.judge(caller, shots.exchanged())
     const before = await told()
     await service.judge(caller, shots.ungated())
@@ -138,7 +138,7 @@ describe('one after the other', () => {
     expect(await told()).toEqual([...before, 'attestation.created'])
   })
 
-  it('a capture far from the claim’s loss is told so, also when another capture stated the loss', async () => {
+  it('raise a factor far from the claim’s loss, also when another capture stated the loss', async () => {
     const far = { reference, loss_location: { lat: 0, lng: 0 } }
     await service.attest(caller, shoot(phone, { claim: far }))
     const json = await service.judge(caller, shots.honest())
@@ -148,8 +148,8 @@ describe('one after the other', () => {
   })
 })
 
-describe('at the same moment', () => {
-  it('several workers settle one claim, and nothing is lost or told twice', { timeout: 60_000 }, async () => {
+describe('attestations settled concurrently', () => {
+  it('lose no change and emit no event twice', { timeout: 60_000 }, async () => {
     const names = Object.keys(shots) as Shot[]
     const bodies = Array.from({ length: 40 }, (_, index) => shots[names[index % names.length] ?? 'honest']())
     await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
@@ -169,7 +169,7 @@ describe('at the same moment', () => {
     const types = await told()
     expect(types.filter((type) => type === 'attestation.created')).toHaveLength(40)
     expect(types.filter((type) => type === 'claim.escalated')).toHaveLength(1)
-    // Each goes on where another ended: from nothing to the end, through all of them.
+    // Each event begins where another ended: from nothing to the end, through all of them.
     const all = await changes()
     const ends = [
       { risk_status: 'pending', risk_score: null, provenance_status: null },

@@ -1,13 +1,13 @@
-// The handler of the attest queue, over real claims and settlements: whatever happens, one result and one set of events.
+// The handler of the attest queue, over real claims and settlements: always one result and one set of events.
 
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createInspector } from '#src/attest/media/inspector.ts'
+import { QUEUES } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { Worker } from '#src/platform/jobs/consume.ts'
-import { QUEUES } from '#src/platform/jobs/queues.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { until } from '../../support/until.ts'
 import { BARE_PHOTO, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
@@ -42,8 +42,8 @@ const results = async () =>
        (SELECT json_agg(e ORDER BY e.id) FROM events e) AS e`,
   )
 
-describe('one result and one set of events', () => {
-  it('when it runs once: the result, then what it means for the claim', async () => {
+describe('the handler writes one result and one set of events', () => {
+  it('when it runs once: the result, then its consequences for the claim', async () => {
     const { id, claimId } = await submit()
     expect(await service.run(id)).toEqual({ kind: 'settled' })
     const json = await seen(id)
@@ -90,7 +90,7 @@ describe('one result and one set of events', () => {
     expect(await results()).toEqual(before)
   })
 
-  it('when another delivery has taken the job over, whichever comes first', async () => {
+  it('when another delivery has taken the job over, in either order', async () => {
     for (const order of ['late first', 'early first']) {
       const { id, jobId } = await submit()
       const early = await service.take(jobId)
@@ -105,7 +105,7 @@ describe('one result and one set of events', () => {
     expect(await eventTypes()).toEqual([...ALL_EVENTS, ...ALL_EVENTS])
   })
 
-  it('when both run at the same moment', async () => {
+  it('when both run concurrently', async () => {
     const { id, jobId } = await submit()
     const jobs = [await service.take(jobId), await service.take(jobId), await service.take(jobId)]
     const outcomes = await Promise.allSettled(jobs.map((job) => service.verify.run({ attestationId: id }, job)))
@@ -113,7 +113,7 @@ describe('one result and one set of events', () => {
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
 
-  it('each its own, of those that are looked at together, one of which is gone', async () => {
+  it('for each of several attestations that are evaluated in one batch, one of which was deleted', async () => {
     const other = await makePhone(service, caller, { name: 'Other' })
     const [session] = (await service.captures.issue(caller, { count: 1 })).sessions
     const nonce = session?.session_nonce
@@ -148,7 +148,7 @@ describe('one result and one set of events', () => {
     ])
   })
 
-  it('when the fence moves between reading and settling', async () => {
+  it('when the fence changes between reading and settling', async () => {
     const { id, jobId } = await submit()
     const before = await results()
     const overtaken = service.makeVerify({
@@ -179,13 +179,13 @@ describe('one result and one set of events', () => {
       await service.run(id)
       expect((await seen(id)).status).toBe('evaluated')
     }
-    // Three reads; job, judgement, standing and events, each before and after its statement; and the commit.
+    // Three reads; job, evaluation, standing and events, each before and after its statement; and the commit.
     expect(steps).toBeGreaterThanOrEqual(15)
     const types = await eventTypes()
     expect(types).toHaveLength(ALL_EVENTS.length * (steps + 1))
   })
 
-  it('when it dies after its commit, before anybody knows', async () => {
+  it('when it dies after its commit, before its answer', async () => {
     const { id } = await submit()
     let isSettling = false
     const db: Database = {
@@ -204,7 +204,7 @@ describe('one result and one set of events', () => {
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
 
-  it('or none, when it was cancelled: before it began, and while it ran', async () => {
+  it('or none, when the attestation was cancelled: before it began, and while it ran', async () => {
     const cancel = (id: string) =>
       service.test.owner(`UPDATE attestations SET status = 'cancelled' WHERE id = $1`, [id])
     const [early, late] = [await submit(), await submit()]
@@ -221,21 +221,21 @@ describe('one result and one set of events', () => {
     expect(await eventTypes()).toEqual([])
   })
 
-  it('and what is gone is dead', async () => {
+  it('or none with a dead job, when the attestation was deleted', async () => {
     const { jobId } = await submit()
     const job = await service.take(jobId)
     expect(await service.verify.run({ attestationId: newId('att', 'sandbox') }, job)).toMatchObject({ kind: 'dead' })
   })
 })
 
-describe('what can’t be known yet', () => {
-  it('is tried again: media that is not in the store, however often', async () => {
+describe('an evaluation that can’t be made yet', () => {
+  it('is retried while its media is not in the store, any number of times', async () => {
     const { id } = await submit()
     await rm(await pathOf(id))
     for (let attempt = 1; attempt <= 3; attempt += 1) await expect(service.run(id)).rejects.toThrow()
     expect(await seen(id)).toMatchObject({ status: 'queued' })
     expect(await eventTypes()).toEqual([])
-    // Also when it goes between the store's look and the parser's.
+    // Also when it is deleted between the store's check and the parser's read.
     const store: BlobStore = { ...service.store, withLocalFile: (_scope, _sha256, work) => work('/nowhere/at/all') }
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       await expect(service.run(id, service.makeVerify({ store }))).rejects.toThrow('missing')
@@ -245,7 +245,7 @@ describe('what can’t be known yet', () => {
     expect((await seen(id)).advisory_factors).toMatchObject([{ code: 'c2pa_absent' }])
   })
 
-  it('is tried again: a parser that stopped or fell over, unless it does so twice', async () => {
+  it('is retried when a parser timed out or crashed, unless that happens twice', async () => {
     const thread = new URL('../media/misbehaving-thread.ts', import.meta.url)
     const inspector = createInspector({ thread, limitMs: 200 })
     for (const path of ['never', 'throw', 'exit']) {
@@ -259,7 +259,7 @@ describe('what can’t be known yet', () => {
     await inspector.close()
   })
 
-  it('is put off and costs no attempt: a file that too many others are before', async () => {
+  it('is deferred, which costs no attempt, while too many other files are being parsed', async () => {
     const { id } = await submit()
     const inspector = createInspector({ maxWaiting: 0 })
     const outcome = await service.run(id, service.makeVerify({ inspector }))
@@ -268,7 +268,7 @@ describe('what can’t be known yet', () => {
     await inspector.close()
   })
 
-  it('is tried again: a media thread that is closing', async () => {
+  it('is retried when the media thread is closing', async () => {
     const { id } = await submit()
     const inspector = createInspector()
     await inspector.close()
@@ -286,7 +286,7 @@ describe('with a worker', () => {
   const untilIs = (id: string, status: string) => until(async () => (await seen(id)).status === status)
   const retry = (id: string) => service.call(caller, `/v1/attestations/${id}/retry`, { method: 'POST' })
 
-  it('a job that fails to the last is dead, and its attestation failed in words for the caller', async () => {
+  it('a job that fails its last attempt is dead, and its attestation shows a failure text for the caller', async () => {
     const media = { content_type: 'image/jpeg', data: PHOTO.toString('base64') }
     await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
     const { json } = await service.attest(caller, { media_type: 'image', media })
@@ -320,7 +320,7 @@ describe('with a worker', () => {
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
 
-  it('a payload that is none is dead at once, and its attestation failed all the same', async () => {
+  it('a malformed payload makes the job dead at once, and its attestation failed', async () => {
     await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
     const { id, jobId } = await submit()
     const other = await submit()
@@ -336,7 +336,7 @@ describe('with a worker', () => {
     await untilIs(id, 'evaluated')
   })
 
-  it('only what failed can be tried again, and by one of two that try', async () => {
+  it('only a failed attestation can be retried, and by one of two concurrent callers', async () => {
     const { id, jobId } = await submit()
     await untilIs(id, 'evaluated')
     const before = await results()

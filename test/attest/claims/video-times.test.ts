@@ -1,4 +1,4 @@
-// A manifest beside what its file says of its own times, over HTTP.
+// A manifest compared with the times in its file, over HTTP.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -47,7 +47,7 @@ describe.each(CONTAINERS)('a video in %s', (container) => {
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
   })
 
-  it('of 12 s, finished before its nonce and claimed to last 0.6 s, is found out', async () => {
+  it('of 12 s, finished before its nonce and claimed to last 0.6 s, is detected', async () => {
     const finished = recordVideo({ seed: 3, chunks: 6, chunkMs: 2_000, container })
     const claimed = finished.map((chunk, index) => {
       return { ...chunk, frames: 3, firstPtsUs: index * 100_000, lastPtsUs: (index + 1) * 100_000 }
@@ -61,7 +61,7 @@ describe.each(CONTAINERS)('a video in %s', (container) => {
     expect(found).toEqual({ manifest_us: 600_000 })
   })
 
-  it('whose manifest states another codec and timescale is found out', async () => {
+  it('whose manifest states another codec and timescale is detected', async () => {
     const other =
       container === 'webm' ? { codec: 'avc1.42E01E', timescale: 90_000 } : { codec: 'vp8', timescale: 1_000 }
     const json = await judge(recording, { container, send: upload, secondsAgo: 60, manifest: other })
@@ -73,10 +73,10 @@ describe.each(CONTAINERS)('a video in %s', (container) => {
   })
 })
 
-describe('what is told of a video', () => {
+describe('the factors of a video', () => {
   const recording = recordVideo({ seed: 4, chunks: 5 })
 
-  it('that lost bytes within a chunk names this chunk', async () => {
+  it('that lost bytes within a chunk name this chunk', async () => {
     const whole = joinChunks(recording)
     const cutAt = joinChunks(recording.slice(0, 3)).length + 20
     const file = Buffer.concat([whole.subarray(0, cutAt), whole.subarray(cutAt + 10)])
@@ -85,7 +85,7 @@ describe('what is told of a video', () => {
     expect(evidenceOf(json, 'video_manifest_incomplete')).toMatchObject({ verdict: 'missing', first_bad_index: 3 })
   })
 
-  it('of another count is that its manifest contradicts itself', async () => {
+  it('with another chunk count say that its manifest contradicts itself', async () => {
     const json = await judge(recording, { send: upload, secondsAgo: 60, manifest: { chunk_count: 6 } })
     expect(evidenceOf(json, 'video_manifest_incomplete')).toMatchObject({
       found: ['count_differs'],
@@ -94,14 +94,14 @@ describe('what is told of a video', () => {
     })
   })
 
-  it('without a chunk in its manifest is no chunk before the first', async () => {
+  it('without a chunk in its manifest name no chunk before the first', async () => {
     const none = { chunks: [], chunk_count: 0, total_bytes: 0, duration_us: 0 }
     const json = await judge(recording, { send: upload, secondsAgo: 60, manifest: none })
     expect(codesOf(json)).not.toContain('frame_hash_mismatch')
     expect(evidenceOf(json, 'video_manifest_incomplete')).toMatchObject({ first_bad_index: null, received_chunks: 0 })
   })
 
-  it('by another device is not that its own nonce was used by itself', async () => {
+  it('by another device do not say that it reused its own nonce', async () => {
     const other = await makePhone(service, caller, { name: 'Other' })
     const json = await judge(recording, { send: upload, secondsAgo: 60, deviceId: other.id })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_device'], used_by: null })
@@ -114,9 +114,9 @@ interface Judged {
   send: Send
   secondsAgo: number
   container?: VideoContainer
-  /** Signed in place of what is true. */
+  /** Signed in place of the true values. */
   manifest?: Partial<VideoManifest>
-  /** Whom the nonce is issued for. */
+  /** The device that the nonce is issued for. */
   deviceId?: string | undefined
 }
 

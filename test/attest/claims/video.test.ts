@@ -1,7 +1,8 @@
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { forgetChunks, releaseStreams } from '#src/attest/captures/retention.ts'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { purgeChunks } from '#src/attest/captures/stream-rows.ts'
+import { releaseStreams } from '#src/attest/captures/streams.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
 import { newId } from '#src/platform/ids.ts'
 import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
@@ -115,7 +116,7 @@ describe('an uploaded video', () => {
       { found: ['missing', 'other_seed'] },
     ],
   ]
-  it.each(cases)('with %s is found out', async (_, upload, codes, code, evidence) => {
+  it.each(cases)('with %s is detected', async (_, upload, codes, code, evidence) => {
     const json = await judgeUpload(upload.recording ?? HONEST, upload)
     expect(codesOf(json).filter((one) => one !== 'hardware_backing_absent')).toEqual(codes)
     expect(evidenceOf(json, code)).toMatchObject(evidence)
@@ -123,14 +124,14 @@ describe('an uploaded video', () => {
 })
 
 describe('a streamed video', () => {
-  it('passes when it is honest, and can be submitted again under its name', async () => {
+  it('passes when it is honest, and can be submitted again under its external id', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const body = { ...streamBody(session, HONEST), external_id: session.session_id }
     const json = await service.judge(caller, body)
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
     expect(json).toMatchObject({ provenance_status: 'verified' })
-    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
     expect((await service.attest(caller, body)).json.attestation_id).toBe(json.attestation_id)
     const shown = (await service.call(caller, `/v1/claims/${json.claim_id}`)).json as never as {
       attestations: { data: { submission: { stream: string } }[] }
@@ -140,13 +141,13 @@ describe('a streamed video', () => {
     expect(await put(session, 0, HONEST[0]?.data)).toMatchObject({ status: 200 })
   })
 
-  it('goes on where it was, whatever was sent twice', async () => {
+  it('continues where it stopped, whatever was sent twice', async () => {
     const session = await openSession(60)
     const [first, second, third] = HONEST
     const begun = await put(session, 0, first?.data, { 'Idempotency-Key': 'chunk-0' })
     expect(begun.json).toMatchObject({ index: 0, bytes: first?.data.length, sha256: sha256(first?.data) })
     await put(session, 2, third?.data)
-    expect((await look(session)).json).toEqual({
+    expect((await readSession(session)).json).toEqual({
       session_id: session.session_id,
       state: 'open',
       device_id: null,
@@ -170,7 +171,7 @@ describe('a streamed video', () => {
       expect(refused).toMatchObject({ status: 409, json: { errors: [{ code: 'chunk_differs' }] } })
     }
     await put(session, 1, second?.data, claimed)
-    expect((await look(session)).json).toMatchObject({ next_index: 3, received: [{ first: 0, last: 2 }] })
+    expect((await readSession(session)).json).toMatchObject({ next_index: 3, received: [{ first: 0, last: 2 }] })
   })
 
   const edited = HONEST.map((chunk, index) => (index === 2 ? { ...chunk, data: flipped(chunk.data) } : chunk))
@@ -231,7 +232,7 @@ describe('a streamed video', () => {
       { failed: ['arrival', 'elapsed'], first_bad_index: 3 },
     ],
   ]
-  it.each(cases)('with %s is found out', async (_, indices, chunks, secondsAgo, codes, code, evidence) => {
+  it.each(cases)('with %s is detected', async (_, indices, chunks, secondsAgo, codes, code, evidence) => {
     const session = await openSession(secondsAgo)
     await sendAll(session, chunks, indices)
     const json = await service.judge(caller, streamBody(session, HONEST, Math.min(secondsAgo, 50)))
@@ -239,14 +240,14 @@ describe('a streamed video', () => {
     expect(evidenceOf(json, code)).toMatchObject(evidence)
   })
 
-  it('that was sent to another session is found out', async () => {
+  it('that was sent to another session is detected', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(other, HONEST)
     const json = await service.judge(caller, { ...streamBody(mine, HONEST), media: { session_id: other.session_id } })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_stream'] })
   })
 
-  it('is refused where there is nothing to judge, or somebody else’s', async () => {
+  it('is refused when there is nothing to evaluate, or it belongs to another account', async () => {
     const session = await openSession(60)
     const submit = (id: string) => service.attest(caller, { ...streamBody(session, HONEST), media: { session_id: id } })
     expect(await submit(session.session_id)).toMatchObject({ status: 400, json: { errors: [{ code: 'no_chunks' }] } })
@@ -300,10 +301,10 @@ describe('a chunk is refused', () => {
       headers: { 'Content-Type': 'video/mp4', ...sent.headers },
     })
     expect(answer).toMatchObject({ status, json: { code } })
-    expect((await look(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
+    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
   })
 
-  it('beyond what a stream may hold', async () => {
+  it('beyond the limits of a stream', async () => {
     const session = await openSession(60)
     await put(session, 0, body)
     const fill = (columns: string) =>
@@ -317,7 +318,7 @@ describe('a chunk is refused', () => {
 })
 
 describe('the bytes of chunks', () => {
-  it('go with the claim, at once', async () => {
+  it('are erased with the claim, at once', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const { claim_id: claimId } = await service.judge(caller, streamBody(session, HONEST))
@@ -327,10 +328,10 @@ describe('the bytes of chunks', () => {
     await erasure.erase(caller, String(claimId), { keyId: 'key', requestId: 'req' })
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.store.exists(caller, sha256(joinChunks(HONEST)))).toBe(false)
-    expect((await look(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
   })
 
-  it('go within the hour once they are one file, but those that an open stream has too', async () => {
+  it('are deleted within the hour once they are one file, unless an open stream has them too', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(mine, HONEST)
     await sendAll(other, HONEST, [0])
@@ -343,14 +344,14 @@ describe('the bytes of chunks', () => {
     expect(codesOf(await service.judge(caller, streamBody(other, HONEST)))).toEqual(['hardware_backing_absent'])
   })
 
-  it('go after a week when nobody submits them', async () => {
+  it('are deleted after a week when they are never submitted', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
     const past = new Date(Date.now() + 1_000)
-    const forget = (before: Date) =>
-      service.test.db.tenant(caller, (tx) => forgetChunks(tx, caller, { before, limit: 100 }))
-    expect(await forget(new Date(Date.now() - 60_000))).toBe(0)
-    expect(await forget(past)).toBe(SECONDS)
+    const purge = (before: Date) =>
+      service.test.db.tenant(caller, (tx) => purgeChunks(tx, caller, { before, limit: 100 }))
+    expect(await purge(new Date(Date.now() - 60_000))).toBe(0)
+    expect(await purge(past)).toBe(SECONDS)
     await eraser.eraseUnreferenced(caller, past, new AbortController().signal)
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.attest(caller, streamBody(session, HONEST))).toMatchObject({ status: 400 })
@@ -366,7 +367,7 @@ async function openSession(secondsAgo: number, more: { device_id?: string } = {}
   return session
 }
 
-/** What the phone signs speaks of the honest bytes, whatever is sent. */
+/** The phone signs the honest bytes, whatever is sent. */
 async function judgeUpload(recording: VideoChunk[], upload: Partial<Upload> = {}): Promise<Record<string, unknown>> {
   const { file = joinChunks(recording), issuedSecondsAgo = 60, hasNonce = true } = upload
   const { session_nonce: nonce } = await openSession(issuedSecondsAgo)
@@ -408,7 +409,7 @@ function put({ session_id }: Session, index: number, data: Uint8Array = Buffer.a
   })
 }
 
-function look({ session_id }: Session) {
+function readSession({ session_id }: Session) {
   return service.call(caller, `${PATH}/${session_id}`)
 }
 

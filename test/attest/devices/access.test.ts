@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
+import type { KeyScope } from '#src/catalogue/access.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
@@ -35,12 +35,12 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, hasBody }) => {
     expect({ status, code: json.code }).toEqual({ status: 401, code: 'authentication_required' })
   })
 
-  it('needs a key that is known', async () => {
+  it('refuses an unknown key', async () => {
     const { status, json } = await call(app.app, path, { method, key: 'svc_test_unknown' })
     expect({ status, code: json.code }).toEqual({ status: 401, code: 'invalid_api_key' })
   })
 
-  it('needs its scope, and no other will do', async () => {
+  it('needs its scope; no other scope is enough', async () => {
     const key = app.addKey({ ...account, scopes: SCOPES.filter((one) => one !== scope) })
     const { status, json } = await app.call(key, path, { method })
     expect({ status, json }).toMatchObject({
@@ -49,7 +49,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, hasBody }) => {
     })
   })
 
-  it('is open to its scope', async () => {
+  it('accepts a key with its scope', async () => {
     const { status } = await app.call(app.addKey({ ...account, scopes: [scope] }), path, { method })
     expect([200, 400, 404, 415]).toContain(status)
   })
@@ -72,7 +72,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, hasBody }) => {
   }
 })
 
-it('says the environment of a foreign id before anything else about it', async () => {
+it('an id of the other environment is refused as such before any other check', async () => {
   for (const path of ['/v1/admin/devices/', '/v1/admin/root-cas/']) {
     const id = newId(path.includes('devices') ? 'dev' : 'rca', 'live')
     const key = app.addKey({ ...account, scopes: ['verify'] })

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await app.rootCas.register(admin, { name: 'Root', certificate: base64(root) })
 })
 
-describe('enrolls', () => {
+describe('enrollment accepts', () => {
   it('a chain that leads to a registered root', async () => {
     const { status, json } = await enroll([leaf, intermediate], { name: 'Phone 1' })
     expect(status).toBe(200)
@@ -59,7 +59,7 @@ describe('enrolls', () => {
     expect(second).toMatchObject({ status: 200, json: first.json })
   })
 
-  it('an expired key again with a certificate that is valid now, and keeps what was valid before', async () => {
+  it('an expired key again with a certificate that is valid now, and keeps the former validity', async () => {
     const first = await enroll([leaf, intermediate])
     app.clock.now = new Date('2027-06-01T00:00:00Z')
     expect((await send(`/${first.json.device_id}`)).json.state).toBe('expired')
@@ -93,7 +93,7 @@ describe('enrolls', () => {
     expect(sandbox.json.device_id).toMatch(/^dev_test_/)
   })
 
-  it('one key once, however many enrolments of it run at the same time', async () => {
+  it('one key once, however many enrollments of it run concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => enroll([leaf, intermediate])))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ json }) => json.device_id)).size).toBe(1)
@@ -101,7 +101,7 @@ describe('enrolls', () => {
   })
 })
 
-describe('refuses, and stores nothing', async () => {
+describe('enrollment refuses, and stores nothing', async () => {
   const stranger = await makeChain({ root: { name: 'Stranger' } })
   const weak = await make({ name: 'Weak', issuer: intermediate, algorithm: rsa(2048) })
   const p384 = await make({ name: 'P-384', issuer: intermediate, algorithm: P384 })
@@ -156,7 +156,7 @@ describe('refuses, and stores nothing', async () => {
     expect(await countDevices()).toBe(0)
   })
 
-  it('every certificate with bad base64 at once, naming the alphabet', async () => {
+  it('every certificate with invalid base64 at once, naming the alphabet', async () => {
     const { json } = await send('', { json: { certificate_chain: ['?', good, '!'] } })
     expect(json.errors?.map(({ pointer }) => pointer)).toEqual(['/certificate_chain/0', '/certificate_chain/2'])
     expect(JSON.stringify(json.errors)).toContain('A-Z a-z 0-9 + /')
@@ -188,7 +188,7 @@ describe('refuses, and stores nothing', async () => {
     expect(await countDevices()).toBe(0)
   })
 
-  it('without any root, saying where to register one', async () => {
+  it('a chain when no root is registered, and says where to register one', async () => {
     const lonely = await app.makeCaller()
     const { status, json } = await enroll([leaf, intermediate], {}, lonely.key)
     expect(status).toBe(400)
@@ -217,19 +217,19 @@ describe('refuses, and stores nothing', async () => {
     expect((await send('', { method: 'POST', body: '{}', headers })).json.code).toBe('unsupported_media_type')
   })
 
-  it('mutations of a certificate, each with an answer of ours', async () => {
+  it('mutations of a certificate, each with one of our error codes', async () => {
     const dice = createDice(41)
     for (let round = 0; round < 200; round += 1) {
       const mutant = flipBit(leaf.der, dice(leaf.der.length * 8)).toString('base64')
       const { status, json } = await send('', { json: { certificate_chain: [mutant, base64(intermediate)] } })
-      // A flip in the leaf's key that still leaves a point on the curve breaks the signature as any other.
+      // A flip in the leaf's key that still leaves a point on the curve breaks the signature, like any other flip.
       expect({ status, code: json.code }).toEqual({ status: 400, code: 'invalid_request' })
     }
     expect(await countDevices()).toBe(0)
   })
 })
 
-it('shows control characters of a subject escaped', async () => {
+it('the subject of a device is returned with its control characters escaped', async () => {
   const hostile = await make({ name: 'a\\00b\\0Ac', issuer: intermediate })
   const { status, json } = await enroll([hostile, intermediate])
   expect(status).toBe(200)

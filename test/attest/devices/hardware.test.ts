@@ -111,7 +111,7 @@ describe('hardware evidence at enrollment', () => {
     }
   })
 
-  test('takes no tier from anybody', async () => {
+  test('does not accept a tier that the caller states', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     for (const body of [
@@ -125,7 +125,7 @@ describe('hardware evidence at enrollment', () => {
     expect(await enroll(caller, device)).toMatchObject({ hardware_tier: 'none', hardware: null })
   })
 
-  test('enrolls a device whose evidence proves nothing, as none and with the reason', async () => {
+  test('that proves nothing enrolls the device with tier none and the reason', async () => {
     const caller = await makeCaller()
     const [device, other] = [await makeDevice(), await makeDevice()]
     const json = await enroll(caller, device, await android(other, await challenge(caller)))
@@ -140,7 +140,7 @@ describe('hardware evidence at enrollment', () => {
     expect(reasonsOf(rooted)).toEqual(['device_unlocked'])
   })
 
-  test('a challenge is ours, and counts once and for a day', async () => {
+  test('needs a challenge that we issued, which is valid once and for a day', async () => {
     const [caller, stranger] = [await makeCaller(), await makeCaller()]
     const devices = await Promise.all([makeDevice(), makeDevice(), makeDevice(), makeDevice()] as const)
     const text = await challenge(caller)
@@ -155,7 +155,7 @@ describe('hardware evidence at enrollment', () => {
     expect(reasonsOf(await enroll(caller, devices[3], await android(devices[3], old)))).toEqual(['challenge_expired'])
   })
 
-  test('of two devices that answer one challenge at once, one counts', async () => {
+  test('of two concurrent devices that use one challenge counts once', async () => {
     const caller = await makeCaller()
     const devices = await Promise.all([makeDevice(), makeDevice(), makeDevice()] as const)
     const text = await challenge(caller)
@@ -164,7 +164,7 @@ describe('hardware evidence at enrollment', () => {
     expect(answers.map(({ hardware_tier }) => hardware_tier).sort()).toEqual(['none', 'none', 'tee'])
   })
 
-  test('comes in bulk too, line by line', async () => {
+  test('is accepted in bulk too, line by line', async () => {
     const caller = await makeCaller()
     const devices = await Promise.all([makeDevice(), makeDevice(), makeDevice(), makeDevice()] as const)
     const text = await challenge(caller)
@@ -185,7 +185,7 @@ describe('hardware evidence at enrollment', () => {
     expect(tiers).toEqual(['none', 'none', 'secure_enclave', 'tee'])
   })
 
-  test('is adopted by a device that came without, and left alone by one that has some', async () => {
+  test('is stored for a device that had none, and left unchanged for a device that has some', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     await enroll(caller, device)
@@ -195,12 +195,12 @@ describe('hardware evidence at enrollment', () => {
     expect((await enroll(caller, device, worse)).hardware_tier).toBe('tee')
   })
 
-  describe('refreshed', () => {
+  describe('when refreshed', () => {
     async function refresh(caller: Caller, id: unknown, evidence: unknown) {
       return app.call(caller.key, `/v1/admin/devices/${id}/attestation`, { json: evidence })
     }
 
-    test('replaces what was known, for better and for worse', async () => {
+    test('replaces the stored tier, higher or lower', async () => {
       const caller = await makeCaller()
       const device = await makeDevice()
       const { device_id: id } = await enroll(caller, device)
@@ -214,7 +214,7 @@ describe('hardware evidence at enrollment', () => {
       }
     })
 
-    test('by what proves nothing is refused, and changes nothing', async () => {
+    test('that proves nothing is refused, and changes nothing', async () => {
       const caller = await makeCaller()
       const [device, other] = [await makeDevice(), await makeDevice()]
       const text = await challenge(caller)
@@ -228,11 +228,11 @@ describe('hardware evidence at enrollment', () => {
         const { status, json } = await refresh(caller, id, evidence)
         expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ pointer, code }] })
       }
-      // The challenge was not used up by it.
+      // The refused request did not consume the challenge.
       expect((await refresh(caller, id, await android(device, fresh))).json.hardware_tier).toBe('tee')
     })
 
-    test('of a revoked device, or one of somebody else, is refused', async () => {
+    test("of a revoked device, or of another account's device, is refused", async () => {
       const [caller, stranger] = [await makeCaller(), await makeCaller()]
       const device = await makeDevice()
       const { device_id: id } = await enroll(caller, device)
@@ -243,7 +243,7 @@ describe('hardware evidence at enrollment', () => {
     })
   })
 
-  test('counts by the list of revoked keys as it is known now, in the view and in the filter', async () => {
+  test('is shown and filtered by the present list of revoked keys', async () => {
     const caller = await makeCaller()
     const [one, two, bare] = await Promise.all([makeDevice(), makeDevice(), makeDevice()] as const)
     const { device_id: id } = await enroll(caller, one, await android(one, await challenge(caller)))
@@ -280,7 +280,7 @@ describe('hardware evidence at enrollment', () => {
     }
   })
 
-  test('challenges come up to a thousand at once, and again for the same Idempotency-Key', async () => {
+  test('gets challenges, up to a thousand at once, and the same ones for the same Idempotency-Key', async () => {
     const caller = await makeCaller()
     const ask = (count: unknown) =>
       app.call(caller.key, '/v1/admin/devices/challenges', {

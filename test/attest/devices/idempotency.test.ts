@@ -22,7 +22,7 @@ type Sent = NonNullable<Parameters<AttestApp['call']>[2]>
 const send = (path: string, key: string, sent: Sent = {}) =>
   app.call(admin.key, path, { method: 'POST', ...sent, headers: { ...sent.headers, 'Idempotency-Key': key } })
 
-/** Sends it twice: the second is a replay, and says the same. */
+/** Sends the request twice: the second answer is a replay and equal. */
 async function sendTwice(path: string, sent: Sent = {}): Promise<TestAnswer['json']> {
   const key = randomUUID()
   const [first, second] = [await send(path, key, sent), await send(path, key, sent)]
@@ -36,7 +36,7 @@ describe('with an Idempotency-Key', () => {
     admin = await app.makeCaller()
   })
 
-  it('a root is registered once, a device enrolled once and revoked once', async () => {
+  it('a root is registered once, a device is enrolled once and revoked once', async () => {
     const registered = await sendTwice('/v1/admin/root-cas', { json: { name: 'Root', certificate: base64(root) } })
     const enrolled = await sendTwice('/v1/admin/devices', { json: { certificate_chain: chain } })
     const revoke = `/v1/admin/devices/${enrolled.device_id}/revoke`
@@ -46,7 +46,7 @@ describe('with an Idempotency-Key', () => {
     expect(removed).toEqual({ id: registered.root_ca_id, deleted: true })
   })
 
-  it('an enrolment that could not be made any more is still the one that was made', async () => {
+  it('an enrollment that would be refused now is still replayed', async () => {
     const own = await app.makeCaller()
     const call = (path: string, json: unknown, key: string) =>
       app.call(own.key, path, { json, headers: { 'Idempotency-Key': key } })
@@ -56,7 +56,7 @@ describe('with an Idempotency-Key', () => {
     expect((await call('/v1/admin/devices', { certificate_chain: chain }, 'another')).status).toBe(400)
     const again = await call('/v1/admin/devices', { certificate_chain: chain }, 'device')
     expect([again.status, isReplay(again), again.json]).toEqual([200, true, first.json])
-    // What became of it since is what is shown.
+    // The replay shows the present state.
     await app.devices.revoke(own, String(first.json.device_id), { reason: 'lost' })
     const later = await call('/v1/admin/devices', { certificate_chain: chain }, 'device')
     expect([isReplay(later), later.json.state]).toEqual([true, 'revoked'])
@@ -64,7 +64,7 @@ describe('with an Idempotency-Key', () => {
     expect([root2.status, root2.json.code]).toEqual([404, 'not_found'])
   })
 
-  it('one key does not serve two devices', async () => {
+  it('one key is refused for a second device', async () => {
     const { json } = await app.call(admin.key, '/v1/admin/devices')
     const [{ device_id: id } = { device_id: '' }] = json.data as { device_id: string }[]
     const key = randomUUID()
@@ -74,7 +74,7 @@ describe('with an Idempotency-Key', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  it('an import that is repeated finds what it has made', async () => {
+  it('a repeated import finds the devices that it created', async () => {
     admin = await app.makeCaller()
     await app.rootCas.register(admin, { name: 'Root', certificate: base64(root) })
     const lines = [JSON.stringify({ certificate_chain: chain }), '{"certificate_chain":["x"]}', ''].join('\n')
@@ -87,7 +87,7 @@ describe('with an Idempotency-Key', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  it('capture sessions are issued once, and their nonces told again in their order', async () => {
+  it('capture sessions are issued once, and a repeat returns their nonces in order', async () => {
     const before = await app.test.owner('SELECT id FROM capture_sessions')
     const { sessions } = await sendTwice('/v1/claims/attest/sessions', { json: { count: 200 } })
     expect(sessions).toHaveLength(200)

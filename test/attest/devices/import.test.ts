@@ -33,7 +33,7 @@ interface Imported {
 }
 
 describe('an import', () => {
-  it('enrolls what is good and says what is bad, by line', async () => {
+  it('enrolls valid lines and reports invalid ones by line', async () => {
     const [first, second, third] = fleet as [Issued, Issued, Issued]
     const lines = [
       lineOf(first, 'Phone 1'),
@@ -70,7 +70,7 @@ describe('an import', () => {
     expect(device).toMatchObject({ name: 'Phone 1', state: 'enrolled', certificate: { subject: 'CN=Phone 0' } })
   })
 
-  it('of a thousand with one bad line enrolls 999', async () => {
+  it('of a thousand lines with one invalid line enrolls 999', async () => {
     const lines = fleet.map((device) => lineOf(device))
     lines[499] = '{"certificate_chain":['
     const { json } = await importLines(lines)
@@ -78,7 +78,7 @@ describe('an import', () => {
     expect(await countDevices()).toBe(FLEET - 1)
   })
 
-  it('answers one device for one key, however often it comes', async () => {
+  it('returns one device for one key, however often it occurs', async () => {
     const { json: enrolled } = await app.call(admin.key, '/v1/admin/devices', { json: bodyOf(leaf, 'First') })
     const [other] = fleet as [Issued]
     const { json } = await importLines([lineOf(leaf, 'A'), lineOf(other, 'B'), lineOf(leaf, 'C'), lineOf(other, 'D')])
@@ -104,7 +104,7 @@ describe('an import', () => {
     })
   })
 
-  it('gives one device per key when two run at once, in any order of lines', async () => {
+  it('creates one device per key when two imports run concurrently, in any order of lines', async () => {
     const forward = fleet.map((device) => lineOf(device))
     const answers = await Promise.all([
       importLines(forward),
@@ -120,7 +120,7 @@ describe('an import', () => {
     expect(await countDevices()).toBe(FLEET)
   })
 
-  it('makes no finding for each value of a hopeless line', async () => {
+  it('reports an invalid line without one error for each of its values', async () => {
     const { status, json } = await importLines([
       JSON.stringify({ certificate_chain: Array(30_000).fill(1) }),
       lineOf(leaf),
@@ -132,11 +132,11 @@ describe('an import', () => {
     })
   })
 
-  it('of nothing enrolls nothing', async () => {
+  it('of no lines enrolls nothing', async () => {
     expect((await importLines([])).json).toEqual({ object: 'device_import', accepted: 0, rejected: [], devices: [] })
   })
 
-  it('lets other requests through while it judges', async () => {
+  it('does not block other requests while it verifies', async () => {
     const importing = importLines(fleet.map((device) => lineOf(device)))
     let isDone = false
     void importing.then(() => {
@@ -149,19 +149,19 @@ describe('an import', () => {
       slowestMs = Math.max(slowestMs, performance.now() - before)
     }
     expect((await importing).status).toBe(200)
-    // A thousand lines are half a second of work; none of it in one piece. The bound leaves room for a busy machine.
+    // A thousand lines are half a second of work, never in one piece. The bound leaves a margin for a busy machine.
     expect(slowestMs).toBeLessThan(200)
   })
 })
 
-describe('an import leaves nothing behind', () => {
-  it('of more than 10,000 lines', async () => {
+describe('a refused import stores nothing', () => {
+  it('when it has more than 10,000 lines', async () => {
     const { status, json } = await importLines([lineOf(leaf), ...Array.from({ length: 10_000 }, () => '{}')])
     expect({ status, code: json.code }).toEqual({ status: 413, code: 'payload_too_large' })
     expect(await countDevices()).toBe(0)
   })
 
-  it('of more than 1,000 lines with a publishable key', async () => {
+  it('when it has more than 1,000 lines with a publishable key', async () => {
     const key = app.addKey({ ...admin, isAccountBearing: false })
     const lines = [lineOf(leaf), ...Array.from({ length: 1_000 }, () => '{}')]
     expect((await importLines(lines, key)).status).toBe(413)
@@ -169,12 +169,12 @@ describe('an import leaves nothing behind', () => {
     expect(await countDevices()).toBe(0)
   })
 
-  it('of more than 64 MiB', async () => {
+  it('when it has more than 64 MiB', async () => {
     const body = Buffer.alloc(64 * 1024 * 1024 + 1, 0x20)
     expect((await importLines([body])).json.code).toBe('payload_too_large')
   })
 
-  it('that breaks off', async () => {
+  it('when its connection breaks', async () => {
     const socket = connect(app.app.port, '127.0.0.1')
     const part = `${lineOf(leaf)}\n`
     socket.write(
@@ -187,7 +187,7 @@ describe('an import leaves nothing behind', () => {
     expect(await countDevices()).toBe(0)
   })
 
-  it('beyond the memory that imports may hold together', async () => {
+  it('when imports already hold all the memory that they may', async () => {
     const held = BUDGET_BYTES - 4 * 1024
     expect(budget.take(held)).toBe(true)
     try {

@@ -1,4 +1,4 @@
-// What happens to a device after it was enrolled: its history, how many there are of each kind, newer evidence for many.
+// A device after its enrollment: its history, the counts per kind, and newer evidence for many devices.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
@@ -61,7 +61,7 @@ const historyOf = async (caller: Caller, id: string) =>
   (await app.call(caller.key, `/v1/admin/devices/${id}/history`)).json.data as Record<string, unknown>[]
 
 describe('the history of a device', () => {
-  it('says what became of it, by whose key, for what reason', async () => {
+  it('lists each change, the key that made it, and the reason', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     const id = await enroll(caller, device)
@@ -97,11 +97,11 @@ describe('the history of a device', () => {
     ])
   })
 
-  it('tells a renewal from an enrolment, and goes on from page to page', async () => {
+  it('distinguishes a renewal from an enrollment, and is read page by page', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     const id = await enroll(caller, device)
-    // The same key, certified anew after its certificate lapsed.
+    // The same key, with a new certificate after the first one expired.
     await app.test.owner('UPDATE devices SET not_after = $2 WHERE id = $1', [id, new Date(NOW.getTime() - DAY_MS)])
     expect((await app.call(caller.key, `/v1/admin/devices/${id}`)).json.state).toBe('expired')
     app.clock.now = new Date(NOW.getTime() + DAY_MS)
@@ -116,7 +116,7 @@ describe('the history of a device', () => {
     expect(second.json).toMatchObject({ has_more: false, data: [{ kind: 'enrolled' }] })
   })
 
-  it('has what its evidence proved after its enrolment, of the same moment', async () => {
+  it('lists the tier that its evidence proved after its enrollment, at the same moment', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     const id = await enroll(caller, device, { attestation: await evidenceOf(caller, device) })
@@ -127,7 +127,7 @@ describe('the history of a device', () => {
     ])
   })
 
-  it('is nobody else’s', async () => {
+  it('is not found by another account', async () => {
     const caller = await makeCaller()
     const id = await enroll(caller, await makeDevice())
     const other = await makeCaller()
@@ -158,7 +158,7 @@ describe('the history of a device', () => {
 })
 
 describe('the counts of devices', () => {
-  it('tell states and tiers, the expired among them', async () => {
+  it('count states and tiers, expired devices among them', async () => {
     const caller = await makeCaller()
     const devices = await Promise.all(Array.from({ length: 4 }, makeDevice))
     const ids: string[] = []
@@ -185,8 +185,8 @@ describe('the counts of devices', () => {
   })
 })
 
-describe('newer evidence for many', () => {
-  it('replaces what is good and says what is bad, by line', async () => {
+describe('newer evidence for many devices', () => {
+  it('replaces the tier of valid lines and reports invalid ones, by line', async () => {
     const caller = await makeCaller()
     const [a, b, c] = await Promise.all([makeDevice(), makeDevice(), makeDevice()])
     const ids = [await enroll(caller, a), await enroll(caller, b), await enroll(caller, c)]
@@ -194,7 +194,7 @@ describe('newer evidence for many', () => {
     const good = { device_id: ids[0], attestation: await evidenceOf(caller, a) }
     const { status, json } = await refresh(caller.key, [
       good,
-      // Of another device's key.
+      // Evidence for another device's key.
       { device_id: ids[1], attestation: await evidenceOf(caller, a) },
       { device_id: ids[2], attestation: await evidenceOf(caller, c) },
       { device_id: newId('dev', 'sandbox'), attestation: await evidenceOf(caller, b) },
@@ -221,7 +221,7 @@ describe('newer evidence for many', () => {
     expect((await historyOf(caller, String(ids[0])))[0]).toMatchObject({ kind: 'attested' })
   })
 
-  it('sent again with its Idempotency-Key finds it done, and without finds its challenges used', async () => {
+  it('is replayed with its Idempotency-Key, and without one finds its challenges consumed', async () => {
     const caller = await makeCaller()
     const device = await makeDevice()
     const id = await enroll(caller, device)
@@ -235,7 +235,7 @@ describe('newer evidence for many', () => {
     expect(third.json).toMatchObject({ accepted: 0, rejected: [{ line: 1, errors: [{ code: 'challenge_used' }] }] })
   })
 
-  it('that breaks off, or is another type, changes nothing', async () => {
+  it('changes nothing when the connection breaks or the content type is wrong', async () => {
     const caller = await makeCaller()
     expect((await refresh(caller.key, [], { 'Content-Type': 'application/json' })).json.code).toBe(
       'unsupported_media_type',

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await app.rootCas.register(admin, { name: 'Root', certificate: root.der.toString('base64') })
 })
 
-describe('revoking', () => {
+describe('revoking a device', () => {
   it('is effective now when no time is given', async () => {
     const id = await enroll(leaf)
     const { status, json } = await revoke(id, { reason: 'lost' })
@@ -63,7 +63,7 @@ describe('revoking', () => {
     expect((await get(id)).json.state).toBe('enrolled')
   })
 
-  it('again in the same words is answered like the first time', async () => {
+  it('again with the same values returns the first answer', async () => {
     const id = await enroll(leaf)
     const first = await revoke(id, { reason: 'lost' })
     app.clock.now = new Date(AT.getTime() + 60_000)
@@ -85,7 +85,7 @@ describe('revoking', () => {
     expect((await get(id)).json).toEqual(first.json)
   })
 
-  it('many times at once has one winner', async () => {
+  it('many times concurrently takes effect once', async () => {
     const id = await enroll(leaf)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => revoke(id, { reason: `reason ${index}` })),
@@ -95,7 +95,7 @@ describe('revoking', () => {
     expect((await get(id)).json).toEqual(won?.json)
   })
 
-  it('keeps the key out for ever, also in another certificate and after it expired', async () => {
+  it('keeps its key out permanently, also in another certificate and after it expired', async () => {
     const id = await enroll(leaf)
     await revoke(id, { reason: 'lost' })
     const again = await make({ name: 'Reborn', issuer: intermediate, keys: leaf.keys })
@@ -109,7 +109,7 @@ describe('revoking', () => {
     expect((await get(id)).json.state).toBe('revoked')
   })
 
-  it('wins over enrolments of the same key that run at the same time', async () => {
+  it('prevails over concurrent enrollments of the same key', async () => {
     const id = await enroll(leaf)
     await Promise.all([
       revoke(id, { reason: 'lost' }),
@@ -119,8 +119,8 @@ describe('revoking', () => {
   })
 })
 
-describe('the list', () => {
-  it('pages through all devices, newest first, and counts them on request', async () => {
+describe('the list of devices', () => {
+  it('returns all devices page by page, newest first, and counts them on request', async () => {
     const ids: string[] = []
     for (let index = 0; index < 5; index += 1) {
       app.clock.now = new Date(AT.getTime() + index * 1000)
@@ -164,7 +164,7 @@ describe('the list', () => {
     ['a limit of 0', '?limit=0', '?limit'],
     ['a limit of 101', '?limit=101', '?limit'],
     ['a date that is none', '?created_gte=yesterday', '?created_gte'],
-    ['a cursor of nobody', '?cursor=AAAA', '?cursor'],
+    ['an invented cursor', '?cursor=AAAA', '?cursor'],
   ])('refuses %s', async (_name, query, pointer) => {
     const { status, json } = await list(query)
     expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ pointer }] })
@@ -179,7 +179,7 @@ describe('the list', () => {
     expect((await list(`?limit=1&cursor=${json.next_cursor}`, other.key)).status).toBe(400)
   })
 
-  it('shows an account its own devices only', async () => {
+  it('shows an account only its own devices', async () => {
     await enroll(leaf)
     const other = await app.makeCaller()
     const live = app.addKey({ ...admin, environment: 'live' })
@@ -188,8 +188,8 @@ describe('the list', () => {
   })
 })
 
-describe('a device of somebody else', () => {
-  it('is not found by another account, and can not be revoked', async () => {
+describe('a device of another account', () => {
+  it('is not found, and can not be revoked', async () => {
     const id = await enroll(leaf)
     const other = await app.makeCaller()
     expect((await get(id, other.key)).json.code).toBe('not_found')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ROOT_CAS } from '#src/attest/devices/roots.ts'
+import { MAX_CAS } from '#src/attest/trust/registry.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, ED25519, type Issued, make, makeChain, P384, rsa } from '../../platform/crypto/pki.ts'
@@ -23,7 +23,7 @@ describe('a root CA', () => {
     ['PEM', pem(root)],
     ['PEM with what openssl prints around it', `subject=CN = Root\n${pem(root).replaceAll('\n', '\r\n')}\n`],
     ['base64 of DER', base64(root)],
-  ])('is registered from %s, and shown', async (_name, certificate) => {
+  ])('is registered from %s, and returned', async (_name, certificate) => {
     const { status, json } = await register(certificate)
     expect(status).toBe(200)
     expect(json).toEqual({
@@ -65,12 +65,12 @@ describe('a root CA', () => {
     expect(second).toMatchObject({ status: 200, json: first.json })
   })
 
-  it('is one, however many registrations of it run at once', async () => {
+  it('is created once by concurrent registrations', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => register(base64(root))))
     expect(new Set(answers.map(({ json }) => json.root_ca_id)).size).toBe(1)
   })
 
-  it('that is deleted is gone; devices stay, new ones are refused', async () => {
+  it('that is deleted is gone; its devices stay, new ones are refused', async () => {
     const { json } = await register(base64(root))
     const device = await enroll([leaf, intermediate])
     const id = String(json.root_ca_id)
@@ -86,22 +86,22 @@ describe('a root CA', () => {
     expect(again.json.root_ca_id).not.toBe(id)
   })
 
-  it('is refused beyond the hundredth, also when many come at once', async () => {
+  it('is refused beyond the hundredth, also when many are registered concurrently', async () => {
     const keys = root.keys
     const roots = await Promise.all(
-      Array.from({ length: MAX_ROOT_CAS + 4 }, (_, index) => make({ name: `Root ${index}`, isCa: true, keys })),
+      Array.from({ length: MAX_CAS + 4 }, (_, index) => make({ name: `Root ${index}`, isCa: true, keys })),
     )
     const answers = await Promise.all(roots.map((one) => register(base64(one))))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_ROOT_CAS)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_CAS)
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.map(({ json }) => json.code)).toEqual(['conflict', 'conflict', 'conflict', 'conflict'])
     const { json } = await send('?include=total_count&limit=100')
-    expect(json).toMatchObject({ has_more: false, total_count: MAX_ROOT_CAS })
-    expect(json.data).toHaveLength(MAX_ROOT_CAS)
+    expect(json).toMatchObject({ has_more: false, total_count: MAX_CAS })
+    expect(json.data).toHaveLength(MAX_CAS)
   })
 })
 
-describe('refuses, and stores nothing', async () => {
+describe('registering a root refuses, and stores nothing', async () => {
   const weak = await make({ name: 'Weak', isCa: true, algorithm: rsa(1024) })
   const old = await make({ name: 'Old', isCa: true, until: '2026-02-01T00:00:00Z' })
   const mute = await make({ name: 'Mute', isCa: true, usages: 128 })
@@ -139,7 +139,7 @@ describe('refuses, and stores nothing', async () => {
     expect({ status: answer.status, errors: answer.json.errors }).toMatchObject({ status: 400, errors: [{ pointer }] })
   })
 
-  it('never repeats a private key', async () => {
+  it('a private key without repeating it', async () => {
     const secret = 'MHcCAQEEIOsecretsecretsecret'
     const { text } = await register(`-----BEGIN EC PRIVATE KEY-----\n${secret}\n-----END EC PRIVATE KEY-----\n`)
     expect(text).not.toContain(secret)
@@ -165,8 +165,8 @@ describe('the list of root CAs', () => {
   })
 })
 
-describe('a root CA of somebody else', () => {
-  it('is not found by another account, and not deleted', async () => {
+describe('a root CA of another account', () => {
+  it('is not found, and can not be deleted', async () => {
     const { json } = await register(base64(root))
     const other = await app.makeCaller()
     const path = `/v1/admin/root-cas/${json.root_ca_id}`

@@ -1,11 +1,11 @@
-// Keys that cost their verifier too much, at every door that takes certificates.
+// Keys that cost their verifier too much, on every route that accepts certificates.
 
 import { decode, encode } from 'cborg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { batchLine, checkSubmission } from '#src/attest/claims/submission.ts'
-import { readCaCertificate } from '#src/attest/devices/roots.ts'
 import { enrollmentHash } from '#src/attest/hardware/apple.ts'
 import { readVendorRoots } from '#src/attest/hardware/roots.ts'
+import { readCaCertificate } from '#src/attest/trust/certificates.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain, makeDer, makeSlowRsa, P521, rsa } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
@@ -33,13 +33,13 @@ beforeEach(async () => {
   await app.rootCas.register(admin, { name: 'Root', certificate: base64(root.der) })
 })
 
-describe('a certificate whose RSA exponent is as long as its modulus is refused by its place', () => {
+describe('a certificate whose RSA exponent is as long as its modulus is refused with its position', () => {
   it('when a device is enrolled', async () => {
     const { status, json } = await send('/v1/admin/devices', { certificate_chain: chain.map(base64) })
     expect([status, json]).toMatchObject([400, refusal('/certificate_chain/1')])
   })
 
-  it('in a line of an import, which costs the other lines nothing', async () => {
+  it('in a line of an import, which does not affect the other lines', async () => {
     const lines = [{ certificate_chain: chain.map(base64) }, { certificate_chain: [base64(await device('Good'))] }]
     const { json } = await importLines(lines)
     expect(json).toMatchObject({
@@ -56,7 +56,7 @@ describe('a certificate whose RSA exponent is as long as its modulus is refused 
     )
   })
 
-  it('beside a capture', () => {
+  it('with a capture', () => {
     const body = batchLine.parse({
       media_type: 'image',
       media: { media_id: newId('med', 'sandbox') },
@@ -81,7 +81,7 @@ describe('a certificate whose RSA exponent is as long as its modulus is refused 
     })
   })
 
-  it('among the roots that the configuration names', async () => {
+  it('among the roots of the configuration', async () => {
     const { KeyObject } = await import('node:crypto')
     const named = KeyObject.from(keys.publicKey).export({ format: 'der', type: 'spki' })
     expect(() => readVendorRoots([`apple:${base64(named)}`])).toThrow(/public exponent/)
@@ -97,14 +97,14 @@ describe('a root CA that was registered under wider limits', () => {
     )
   })
 
-  it('is still shown, and can be deleted', async () => {
+  it('is still returned, and can be deleted', async () => {
     const { status, json } = await app.call(admin.key, '/v1/admin/root-cas')
     const [old] = (json.data as { root_ca_id: string; name: string }[]).filter(({ name }) => name === 'Old')
     expect([status, old]).toMatchObject([200, { certificate: { subject: 'CN=Slow' } }])
     expect((await app.call(admin.key, `/v1/admin/root-cas/${old?.root_ca_id}`, { method: 'DELETE' })).status).toBe(200)
   })
 
-  it('anchors nothing, and costs the other roots nothing', async () => {
+  it('anchors no chain, and does not slow the other roots', async () => {
     const good = await send('/v1/admin/devices', { certificate_chain: [base64(await device('Phone'))] })
     expect(good.status).toBe(200)
     const { json } = await send('/v1/admin/devices', { certificate_chain: [base64(signedSlowly.der)] })
@@ -112,8 +112,8 @@ describe('a root CA that was registered under wider limits', () => {
   })
 })
 
-describe('an import of chains that are honest and slow', () => {
-  it('lets other requests through between its lines', async () => {
+describe('an import of honest chains that are slow to verify', () => {
+  it('does not block other requests between its lines', async () => {
     const lines: { certificate_chain: string[] }[] = []
     for (let line = 0; line < 24; line += 1) {
       const issued: Issued[] = [await make({ name: `CA ${line}`, isCa: true, algorithm: P521, issuer: root })]
@@ -140,7 +140,7 @@ describe('an import of chains that are honest and slow', () => {
       longestMs = Math.max(longestMs, (user + system) / 1_000)
     }
     expect((await importing).json).toMatchObject({ accepted: 24 })
-    // All of them in one piece are 350 ms.
+    // All of them in one piece take 350 ms.
     expect(longestMs).toBeLessThan(150)
   })
 })

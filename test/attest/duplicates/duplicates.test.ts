@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { createDuplicates, MAX_NAMED } from '#src/attest/duplicates/duplicates.ts'
 import { createDuplicateFindings } from '#src/attest/duplicates/findings.ts'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
 import { countWaiting, takeWaiting } from '#src/attest/duplicates/rows.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -80,7 +80,7 @@ async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): 
 }
 
 describe('duplicates', () => {
-  it('are found in the later claim, with the distance and the earlier one', async () => {
+  it('are reported on the later claim, with the distance and the earlier claim', async () => {
     const photo = await takePhoto()
     const first = await submit(photo)
     const same = await submit(photo)
@@ -107,7 +107,7 @@ describe('duplicates', () => {
     expect(similar?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual([first.claim_id, same.claim_id])
   })
 
-  it('leave the signed result as it was, and are on the attestation too', async () => {
+  it('leave the signed result unchanged, and are shown on the attestation too', async () => {
     const photo = await takePhoto()
     await submit(photo)
     const later = await submit(photo)
@@ -117,7 +117,7 @@ describe('duplicates', () => {
     expect(json.result_jws).toBe(later.result_jws)
   })
 
-  it('are none within one claim, across accounts, or across environments', async () => {
+  it('are not reported within one claim, across accounts, or across environments', async () => {
     const photo = await takePhoto()
     const copy = await recompress(photo)
     await submit(photo, { reference: 'one claim' })
@@ -133,14 +133,14 @@ describe('duplicates', () => {
     expect(await findingsOf(ours, live)).toEqual([])
   })
 
-  it('are found once, in the later one, whatever the order of hashing', async () => {
+  it('are reported once, on the later claim, in any order of hashing', async () => {
     const photo = await takePhoto()
     const bodies = [photo, await recompress(photo), photo, await recompress(photo, 45), photo]
     const sent = await Promise.all(bodies.map((one) => submit(one)))
     const byId = sent.toSorted((a, b) => (a.attestation_id < b.attestation_id ? -1 : 1))
     const scope: Scope = { accountId: caller.accountId, environment: caller.environment }
     const { compareOne } = makeDuplicates()
-    // The youngest first, then all of the others at once.
+    // The youngest first, then all others together.
     for (const { attestation_id } of byId.toReversed().slice(0, 2)) await compareOne(scope, attestation_id)
     await Promise.all(sent.flatMap(({ attestation_id: id }) => [compareOne(scope, id), compareOne(scope, id)]))
     await settle()
@@ -155,7 +155,7 @@ describe('duplicates', () => {
     }
   })
 
-  it('name ten other claims and count the rest', async () => {
+  it('name ten other claims and count the others', async () => {
     const photo = await takePhoto()
     const sent = []
     for (let index = 0; index < MAX_NAMED + 3; index += 1) sent.push(await submit(photo))
@@ -169,8 +169,8 @@ describe('duplicates', () => {
   })
 })
 
-describe('what can’t be compared', () => {
-  it('says why: nothing to see', async () => {
+describe('a photo that can’t be compared', () => {
+  it('is reported as uniform', async () => {
     const black = (grey: number) =>
       sharp({ create: { width: 64, height: 64, channels: 3, background: { r: grey, g: grey, b: grey } } })
         .jpeg()
@@ -182,11 +182,11 @@ describe('what can’t be compared', () => {
     const flat = { code: 'not_comparable', evidence: { why: 'flat' } }
     expect(await findingsOf(first)).toMatchObject([flat])
     expect(await findingsOf(second)).toMatchObject([flat])
-    // The same bytes are the same bytes.
+    // The same bytes are still reported as the same bytes.
     expect(await findingsOf(third)).toMatchObject([{ code: 'duplicate_media' }, flat])
   })
 
-  it('is damaged, or stops its decoder twice', async () => {
+  it('is reported as damaged, or as stopping its decoder twice', async () => {
     const photo = await takePhoto()
     const cut = await submit(photo.subarray(0, photo.length / 2))
     await settle()
@@ -201,7 +201,7 @@ describe('what can’t be compared', () => {
     expect(await findingsOf(stuck)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'timeout' } }])
   })
 
-  it('goes on where its process died', async () => {
+  it('is hashed later when the process died before', async () => {
     const photo = await takePhoto()
     await submit(photo)
     await settle()
@@ -222,7 +222,7 @@ describe('what can’t be compared', () => {
     expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
   })
 
-  it('is what processes die over', async () => {
+  it('is given up when processes die on it repeatedly', async () => {
     const deadly = await submit(await takePhoto())
     for (let death = 0; death < 3; death += 1) {
       const never = makeDuplicates({ hasher: { hash: () => new Promise(() => {}) } })
@@ -239,7 +239,7 @@ describe('what can’t be compared', () => {
     expect(await findingsOf(deadly)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'crashed' } }])
   })
 
-  it('waits for a store that is away', async () => {
+  it('is retried while the store is unavailable', async () => {
     const photo = await takePhoto()
     await submit(photo)
     const later = await submit(await recompress(photo))
@@ -255,8 +255,8 @@ describe('what can’t be compared', () => {
   })
 })
 
-describe('an erased claim', () => {
-  it('leaves its place in a finding to the next', async () => {
+describe('duplicates of an erased claim', () => {
+  it('lose their place in a finding to the next claim', async () => {
     const photo = await takePhoto()
     const sent = []
     for (let index = 0; index < MAX_NAMED + 2; index += 1) sent.push(await submit(photo))
@@ -270,12 +270,12 @@ describe('an erased claim', () => {
     expect(found?.evidence.more).toBe(0)
   })
 
-  it('is in no finding any more, at once, and has none', async () => {
+  it('disappear from every finding at once, and its own are empty', async () => {
     const photo = await takePhoto()
     const [first, second, third] = [await submit(photo), await submit(await recompress(photo)), await submit(photo)]
     await settle()
     await erase(first.claim_id)
-    for (const round of ['at once', 'when it was looked at again']) {
+    for (const round of ['at once', 'when it was compared again']) {
       expect(await findingsOf(second), round).toEqual([])
       const [found, ...more] = await findingsOf(third)
       expect(found, round).toMatchObject({ code: 'similar_media', evidence: { more: 0 } })
@@ -309,7 +309,7 @@ describe('GET /v1/claims/:id/duplicates', () => {
   afterAll(() => app?.close())
   const list = (id: string, query = '', key = 'ours') => call(app, `/v1/claims/${id}/duplicates${query}`, { key })
 
-  it('shows both ways, page by page, and what still waits', async () => {
+  it('lists both directions, page by page, and counts photos not yet compared', async () => {
     const photo = await takePhoto()
     const first = await submit(photo)
     const later = await submit(photo)
@@ -345,7 +345,7 @@ describe('GET /v1/claims/:id/duplicates', () => {
     expect((await list(later.claim_id)).json.data).toMatchObject([{ earlier: [named(first)], earlier_more: 0 }])
   })
 
-  it('refuses', async () => {
+  it('refuses an invalid key, scope, id or query', async () => {
     const { claim_id: id } = await submit(await takePhoto())
     const cases: [number, string, Parameters<typeof list>][] = [
       [401, 'invalid_api_key', [id, '', 'nobody']],
@@ -366,8 +366,8 @@ describe('GET /v1/claims/:id/duplicates', () => {
   })
 })
 
-describe('whoever looks for work', () => {
-  it('takes a few of each account, and each row is one’s', async () => {
+describe('leasing photos to hash', () => {
+  it('takes a few of each account, and gives each row to one worker', async () => {
     const others = [await service.makeCaller(), await service.makeCaller()]
     const photo = await takePhoto()
     for (const one of others) {
@@ -391,7 +391,7 @@ describe('whoever looks for work', () => {
         expect(round.filter(({ accountId }) => accountId === one.accountId).length).toBeLessThanOrEqual(2)
       }
     }
-    // Whoever took them died: they are taken again when the lease is over.
+    // The process that leased them died: they are leased again when the lease expires.
     expect(mine(await take(100))).toEqual([])
     await service.test.owner(`UPDATE fingerprints SET leased_until = now() - interval '1 second'`)
     await Promise.all([settle(), settle(), settle()])

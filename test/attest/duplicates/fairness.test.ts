@@ -30,7 +30,7 @@ async function stateOf(attestationId = ''): Promise<string | undefined> {
   return row?.state
 }
 
-it('an account with pictures that are slow to decode delays no other, and ends its turn', async () => {
+it('an account with slow pictures does not delay other accounts, and its turn ends', async () => {
   const [slow, other] = [await service.makeCaller(), await service.makeCaller()]
   const mine = await submit(slow, 1, 2)
   const theirs = await submit(other, 3, 4)
@@ -61,7 +61,7 @@ it('an account with pictures that are slow to decode delays no other, and ends i
   answer()
   await round
   expect(asked).toBe(1)
-  // What was taken and not begun is free for the next round.
+  // Photos that were leased but not begun are free for the next round.
   expect(await states(mine)).toEqual(['compared', 'due'])
   expect(await states(theirs)).toEqual(['compared', 'due'])
 })

@@ -45,8 +45,8 @@ async function hashOf(bytes: Buffer): Promise<string> {
   return inspection.value.hash
 }
 
-describe('the hash of greys', () => {
-  it('is that of the vectors', () => {
+describe('the hash of a grey matrix', () => {
+  it('equals the vectors', () => {
     expect(vectors.length).toBeGreaterThan(5)
     for (const { title, greys, hash, contrast } of vectors) {
       const found = hashGreys(Buffer.from(greys, 'base64'))
@@ -55,7 +55,7 @@ describe('the hash of greys', () => {
     }
   })
 
-  it('is that of the definition, worked out the long way', () => {
+  it('equals its definition, computed without optimization', () => {
     for (const { title, greys, hash } of vectors) {
       const at = Buffer.from(greys, 'base64')
       const low: number[] = []
@@ -73,7 +73,7 @@ describe('the hash of greys', () => {
       const median = ((sorted[31] ?? 0) + (sorted[32] ?? 0)) / 2
       const bits = low.map((value) => (value > median ? '1' : '0')).join('')
       expect(BigInt(`0b${bits}`).toString(16).padStart(16, '0'), title).toBe(hash)
-      // The median parts them in halves.
+      // The median splits them in halves.
       expect(
         [...bits].filter((bit) => bit === '1'),
         title,
@@ -81,7 +81,7 @@ describe('the hash of greys', () => {
     }
   })
 
-  it('does not change with brightness, and turns over with the negative', () => {
+  it('does not change with brightness, and is inverted for the negative', () => {
     const greys = Buffer.from(vectors[0]?.greys ?? '', 'base64').map((grey) => grey / 2)
     const { hash } = hashGreys(greys)
     expect(hashGreys(greys.map((grey) => grey + 60)).hash).toBe(hash)
@@ -89,7 +89,7 @@ describe('the hash of greys', () => {
     expect(distanceOf(hash, negative)).toBeGreaterThan(58)
   })
 
-  it('refuses anything but 32 x 32', () => {
+  it('refuses input that is not 32 x 32', () => {
     for (const length of [0, 1_023, 1_025]) expect(() => hashGreys(new Uint8Array(length))).toThrow(RangeError)
   })
 
@@ -116,7 +116,7 @@ describe('the hash of a file', () => {
       }).map(async ([title, bytes]): Promise<[string, Buffer]> => [title, await bytes]),
     )
 
-  it('hardly differs in a copy, and half of its bits do in another picture', async () => {
+  it('hardly differs for a copy, and differs in half of its bits for another picture', async () => {
     const originals: string[] = []
     for (let seed = 1; seed <= 6; seed += 1) {
       const photo = await drawPicture(seed)
@@ -135,7 +135,7 @@ describe('the hash of a file', () => {
     expect(distances[0]).toBeGreaterThan(RADIUS_BITS)
   })
 
-  it('is refused for what has no pixels, without naming a path', async () => {
+  it('is refused for files without pixels, without naming a path', async () => {
     const photo = await drawPicture(1)
     for (const bytes of [Buffer.from('no picture'), photo.subarray(0, 400)]) {
       const path = join(folder, 'broken')
@@ -147,15 +147,12 @@ describe('the hash of a file', () => {
     expect(await hasher.hash(join(folder, 'none'))).toMatchObject({ ok: false, code: 'missing' })
   })
 
-  it.skipIf(CORPUS === undefined)(
-    'is had of real photos, and of HEIC it is not (without CORPUS: skipped)',
-    async () => {
-      const at = (name: string) => join(CORPUS ?? '', name)
-      const photo = readFileSync(at('c2pa/sample1.webp'))
-      const hash = await hashOf(photo)
-      expect(distanceOf(hash, await hashOf(await recompress(photo, 40)))).toBeLessThanOrEqual(RADIUS_BITS)
-      expect((await hasher.hash(at('c2pa/sample1.avif'))).ok).toBe(true)
-      expect(await hasher.hash(at('exif/IMG_5195.HEIC'))).toMatchObject({ ok: false, code: 'unreadable' })
-    },
-  )
+  it.skipIf(CORPUS === undefined)('exists for real photos, and not for HEIC (without CORPUS: skipped)', async () => {
+    const at = (name: string) => join(CORPUS ?? '', name)
+    const photo = readFileSync(at('c2pa/sample1.webp'))
+    const hash = await hashOf(photo)
+    expect(distanceOf(hash, await hashOf(await recompress(photo, 40)))).toBeLessThanOrEqual(RADIUS_BITS)
+    expect((await hasher.hash(at('c2pa/sample1.avif'))).ok).toBe(true)
+    expect(await hasher.hash(at('exif/IMG_5195.HEIC'))).toMatchObject({ ok: false, code: 'unreadable' })
+  })
 })

@@ -1,4 +1,4 @@
-// Pictures that differ from each other: a few dozen colours from a seed, enlarged until they look like hills and sky.
+// Pictures that differ from each other: a few dozen colours from a seed, enlarged until they resemble hills and sky.
 
 import sharp from 'sharp'
 
@@ -8,7 +8,7 @@ const COARSE = { width: 9, height: 7, channels: 3 } as const
 export async function drawPicture(seed: number, { width = 320, height = 240 } = {}): Promise<Buffer> {
   let state = Math.imul(seed, 0x9e3779b1) >>> 0
   const dots = Uint8Array.from({ length: COARSE.width * COARSE.height * 3 }, () => {
-    // Numerical Recipes' generator: enough for colours.
+    // The generator of Numerical Recipes: random enough for colours.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return state >>> 24
   })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-// A generator of its own, so that a failure comes again.
+// A seeded generator, so that a failure can be repeated.
 let state = 20_261_121
 function roll(below: number): number {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -35,7 +35,7 @@ function flipped(hash: string, count: number): string {
 const idOf = (type: string, number: number) => `${type}_test_${String(number).padStart(26, '0')}`
 
 async function fill({ accountId, environment }: Scope, hashes: readonly string[], media = (index: number) => index) {
-  // What the rows refer to is left out: keys are not checked for whoever replays.
+  // Referenced rows are left out: Postgres does not check foreign keys in session_replication_role = replica.
   const values = hashes.map(
     (hash, index) =>
       `('${accountId}', '${environment}', '${idOf('att', index)}', '${idOf('clm', index)}', '${idOf('med', media(index))}',
@@ -49,9 +49,9 @@ async function fill({ accountId, environment }: Scope, hashes: readonly string[]
   )
 }
 
-it('finds all within six bits and no other, of its own account, with one look per probe and no statistics', async () => {
+it('the search finds all hashes within six bits in its own account, with one index probe each', async () => {
   const hashes = Array.from({ length: ROWS }, (_, index) =>
-    // A third is near: up to nine bits away, wherever those lie.
+    // A third is near: up to nine bits away, with the differing bits anywhere.
     flipped(OWN, index % 3 === 0 ? roll(10) : 20 + roll(24)),
   )
   await fill(scope, hashes)
@@ -66,12 +66,12 @@ it('finds all within six bits and no other, of its own account, with one look pe
   const found = await test.db.tenant(scope, (tx) => findSimilar(tx, own))
   expect(found.toSorted((a, b) => (a.attestationId < b.attestationId ? -1 : 1))).toEqual(expected)
 
-  // A walk through the table for each probe would touch forty thousand pages.
+  // A scan of the table for each probe would touch forty thousand pages.
   const far = { ...own, hash: flipped(OWN, 32) }
   expect(await pagesOf((tx) => findSimilar(tx, far))).toBeLessThan(2_000)
 })
 
-it('finds the same bytes before and after, up to a bound on each side', async () => {
+it('the search finds the same bytes before and after, up to a bound on each side', async () => {
   const account = await makeAccount(test)
   const count = 2 * MAX_MATCHES + 500
   await fill(account, new Array(count).fill(OWN), () => 7)
@@ -86,7 +86,7 @@ it('finds the same bytes before and after, up to a bound on each side', async ()
     Array.from({ length: MAX_MATCHES }, (_, index) => idOf('att', at + 1 + index)),
   )
   expect(await test.db.tenant(await makeAccount(test), (tx) => findSameMedia(tx, own))).toEqual([])
-  // A thousand and more that look the same cost no more than the bound.
+  // More than a thousand equal pictures cost no more than the bound.
   const similar = await test.db.tenant(account, (tx) =>
     findSimilar(tx, { claimId: 'none', mediaId: 'none', hash: OWN }),
   )

@@ -1,8 +1,8 @@
-// A packet brings along what a video's findings are made of: each is confirmed or refuted, whatever the signed result says.
+// A packet contains the data behind a video's findings: each is confirmed or refuted, whatever the signed result says.
 
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkFile, type Report } from '#src/attest/evidence/check.ts'
+import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
 import type { PacketAttestation, SignedPacket } from '#src/attest/evidence/views.ts'
 import type { VideoManifest } from '#src/attest/video/facts.ts'
 import { inlineMedia } from '../../../capture-kit/device.ts'
@@ -21,8 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => evidence?.close())
 
-describe('of an honest video', () => {
-  it('everything holds, with the original and without', async () => {
+describe('the packet of an honest video', () => {
+  it('holds, with the original and without', async () => {
     const without = await check(honest)
     expect(outcomesOf(without)).toMatchObject({ ...allOf('ok'), 'video bytes': 'skipped', 'video digest': 'skipped' })
     const given = await check(honest, joinChunks(RECORDING))
@@ -61,12 +61,12 @@ describe('of an honest video', () => {
     ],
     ['the form of the manifest', ['video manifest'], (manifest) => void Object.assign(manifest, { chunks: 'none' })],
   ]
-  it.each(edits)('%s that was changed is told', async (_, checks, edit) => {
+  it.each(edits)('does not hold after a change: %s', async (_, checks, edit) => {
     const outcomes = outcomesOf(await check(changed(honest, edit)))
     for (const name of checks) expect(outcomes).toMatchObject({ [name]: 'failed' })
   })
 
-  it('an original with other bytes is told, chunk by chunk', async () => {
+  it('reports an original with other bytes, chunk by chunk', async () => {
     const other = RECORDING.map((chunk, index) => (index === 3 ? { ...chunk, data: flipped(chunk.data) } : chunk))
     expect(outcomesOf(await check(honest, joinChunks(other)))).toMatchObject({
       ...allOf('ok'),
@@ -75,7 +75,7 @@ describe('of an honest video', () => {
   })
 
   it.each(['frame_hash_mismatch', 'video_manifest_incomplete', 'session_nonce_mismatch', 'liveness_check_failed'])(
-    '%s that was added is refuted',
+    'with %s added refutes that finding',
     async (code) => {
       const problems = { link: { count: 1, first_index: 0 } }
       const added = {
@@ -102,7 +102,7 @@ const CHECK_OF: Record<string, string> = {
   liveness_check_failed: 'video times',
 }
 
-describe('of a dishonest video', () => {
+describe('the packet of a dishonest video', () => {
   const other = 'A'.repeat(43)
   const shifted = RECORDING.map((chunk, index) =>
     index < 3 ? chunk : { ...chunk, firstPtsUs: chunk.firstPtsUs + 90_000, lastPtsUs: chunk.lastPtsUs + 90_000 },
@@ -121,7 +121,7 @@ describe('of a dishonest video', () => {
     ['a gap', 'liveness_check_failed', { recording: shifted }],
     ['a cut file', 'video_manifest_incomplete', { file: joinChunks(RECORDING).subarray(0, -5) }],
   ]
-  it.each(cases)('the finding of %s is confirmed, and refuted once it is taken out', async (name, code, filmed) => {
+  it.each(cases)('confirms the finding of %s, and refutes it once it is removed', async (name, code, filmed) => {
     const packet = await film(`V-${name}`, filmed)
     const codes = packet.packet.attestations[0]?.result?.factors.map((factor) => factor.code)
     expect(codes).toContain(code)
@@ -133,7 +133,7 @@ describe('of a dishonest video', () => {
     expect(failed(await check(without))).toContain(CHECK_OF[code])
   })
 
-  it('a wrong digest is confirmed by the listed one, and by the original', async () => {
+  it('confirms a wrong digest by the listed one, and by the original', async () => {
     const edited = RECORDING.map((chunk, index) => (index === 2 ? { ...chunk, data: flipped(chunk.data) } : chunk))
     const file = joinChunks(edited)
     const packet = await film('V-edited', { file })
@@ -142,7 +142,7 @@ describe('of a dishonest video', () => {
     expect(outcomesOf(await check(other, file))).toMatchObject({ 'video digest': 'failed' })
   })
 
-  it('times that its file does not have are confirmed by the original', async () => {
+  it('confirms by the original that its times differ from those of its file', async () => {
     const slow = recordVideo({ seed: 7, chunks: 5, chunkMs: 2_000 })
     const claimed = slow.map((chunk, index) => ({ ...(RECORDING[index] as VideoChunk), data: chunk.data }))
     const packet = await film('V-slow', { recording: claimed, file: joinChunks(slow) })
@@ -155,12 +155,12 @@ describe('of a dishonest video', () => {
   })
 })
 
-describe('of a streamed video', () => {
+describe('the packet of a streamed video', () => {
   it.each([
     ['honest', [0, 1, 2, 3, 4], RECORDING],
     ['that lacks a chunk', [0, 1, 3, 4], RECORDING],
     ['of whose chunks one is longer', [0, 1, 2, 3, 4], [...RECORDING.slice(0, 4), { data: Buffer.alloc(900, 1) }]],
-  ] as const)('%s the findings hold', async (name, indices, sent) => {
+  ] as const)('%s: its findings hold', async (name, indices, sent) => {
     const session = await openSession()
     for (const index of indices) {
       const { status } = await evidence.service.call(
@@ -222,18 +222,18 @@ function changed(packet: SignedPacket, edit: (manifest: VideoManifest, one: Pack
   return copy
 }
 
-function check(packet: SignedPacket, original?: Buffer): Promise<Report> {
+function check(packet: SignedPacket, original?: Buffer): Promise<CheckReport> {
   return checkFile(Buffer.from(JSON.stringify(packet)), {
     keys: evidence.keys,
     ...(original && { openMedia: () => Readable.from([original]) }),
   })
 }
 
-function outcomesOf({ findings }: Report): Record<string, string> {
+function outcomesOf({ findings }: CheckReport): Record<string, string> {
   return Object.fromEntries(findings.map(({ check: name, outcome }) => [name, outcome]))
 }
 
-function failed({ findings }: Report): string[] {
+function failed({ findings }: CheckReport): string[] {
   return findings
     .filter(({ check: name, outcome }) => outcome === 'failed' && name.startsWith('video'))
     .map(({ check: name }) => name)

@@ -1,4 +1,4 @@
-// Whatever is changed in a packet is found, and the part that it was changed in is named.
+// Every change in a packet is detected, and the changed part is named.
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkFile, type Report } from '#src/attest/evidence/check.ts'
+import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
 import { partDigests } from '#src/attest/evidence/digests.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -41,17 +41,17 @@ afterAll(async () => {
 })
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value))
-const failedParts = ({ findings }: Report) =>
+const failedParts = ({ findings }: CheckReport) =>
   new Set(findings.filter((one) => one.outcome === 'failed').map((one) => one.part))
 
-/** A copy, changed. */
+/** A changed copy. */
 function changed(change: (copy: SignedPacket) => void): Buffer {
   const copy = structuredClone(signed)
   change(copy)
   return bytesOf(copy)
 }
 
-describe('a packet as it was made', () => {
+describe('an unchanged packet', () => {
   it('holds, as JSON and as a document', async () => {
     for (const file of [bytesOf(signed), pdf]) {
       const { findings } = await checkFile(file, { keys })
@@ -60,7 +60,7 @@ describe('a packet as it was made', () => {
     }
   })
 
-  it('of a video with more chunks than a page shows has every one of them', async () => {
+  it('of a video with more chunks than a page shows contains every one of them', async () => {
     const recording = recordVideo({ seed: 5, chunks: 130, chunkMs: 100 })
     const { sessions } = await evidence.service.captures.issue(evidence.caller, { count: 1 })
     const sessionNonce = sessions[0]?.session_nonce ?? ''
@@ -76,7 +76,7 @@ describe('a packet as it was made', () => {
     expect(findings.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'skipped')).toEqual([])
   })
 
-  it('is unproven with nothing but its own keys', async () => {
+  it('is unproven when only its own keys are at hand', async () => {
     const { findings } = await checkFile(bytesOf(signed))
     expect(findings.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'skipped')).toEqual([
       expect.objectContaining({ part: 'keys', outcome: 'unproven' }),
@@ -84,8 +84,8 @@ describe('a packet as it was made', () => {
   })
 })
 
-describe('a packet that was changed', () => {
-  it('in any byte does not hold, and the part is named', async () => {
+describe('a changed packet', () => {
+  it('with any byte changed does not hold, and the changed part is named', async () => {
     const dice = diceOf(20261121, 'packet', 0)
     const file = bytesOf(signed)
     const before = partDigests(signed.packet)
@@ -96,7 +96,7 @@ describe('a packet that was changed', () => {
       mutant[at] = ((mutant[at] ?? 0) + 1 + dice.below(255)) % 256
       const report = await checkFile(mutant, { keys })
       const value = parsed(mutant)
-      // The same value in other letters, such as an escape in capitals, is no change.
+      // The same value in another notation, such as an escape in capitals, is not a change.
       if (value !== undefined && canonicalize(value as never) === canonicalize(signed as never)) continue
       found += 1
       const failed = failedParts(report)
@@ -111,10 +111,10 @@ describe('a packet that was changed', () => {
     expect(found).toBeGreaterThan(100)
   })
 
-  it('on any page, in its attachment or in its seal does not hold', async () => {
+  it('with a change on any page, in its attachment or in its seal does not hold', async () => {
     const dice = diceOf(20261121, 'document', 0)
     for (let round = 0; round < 60; round += 1) {
-      // Half of them in the seal, which is short.
+      // Half of the changes are in the seal, which is short.
       const at = round % 2 === 0 ? dice.below(pdf.length) : pdf.length - 1 - dice.below(500)
       const mutant = Buffer.from(pdf)
       mutant[at] = ((mutant[at] ?? 0) + 1 + dice.below(255)) % 256
@@ -122,7 +122,7 @@ describe('a packet that was changed', () => {
     }
   })
 
-  it('in a way that makes sense is found where it was done', async () => {
+  it('with a plausible change names the part that was changed', async () => {
     const [first, second] = signed.packet.attestations
     const part = `attestations/${first?.attestation_id}`
     const cases: [string, string[], (copy: SignedPacket) => void][] = [
@@ -208,7 +208,7 @@ describe('a packet that was changed', () => {
     expect(findings).toContainEqual(expect.objectContaining({ check: 'result as signed', outcome: 'failed' }))
   })
 
-  it('is refused when whoever signed it is not the service', async () => {
+  it('is refused when its signer is not the service', async () => {
     const strangers = { keys: keys.keys.map((key) => ({ ...key, x: key.y, y: key.x })) }
     expect(failedParts(await checkFile(bytesOf(signed), { keys: strangers }))).toContain('keys')
     const [signer, ...others] = keys.keys.filter(({ env, family }) => env === 'sandbox' && family === 'record')
@@ -222,7 +222,7 @@ describe('a packet that was changed', () => {
     expect(failedParts(none)).toContain('packet')
   })
 
-  it('beyond reading is told to be so', async () => {
+  it('that is unreadable is reported as such', async () => {
     const files = [
       '',
       '{',
@@ -243,7 +243,7 @@ describe('a packet that was changed', () => {
 })
 
 describe('npm run evidence', () => {
-  it('ends with 0, 1 or 2, and says what does not hold', async () => {
+  it('ends with 0, 1 or 2, and prints what does not hold', async () => {
     const place = (name: string) => join(folder, name)
     await Promise.all([
       writeFile(place('good.pdf'), pdf),

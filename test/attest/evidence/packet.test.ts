@@ -1,8 +1,8 @@
-// A packet as a caller gets it: who may have it, what is in it, and what becomes of it when a claim is erased, large or hostile.
+// A packet as a caller gets it: access, contents, and the packets of erased, large and hostile claims.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { checkFile } from '#src/attest/evidence/check.ts'
 import { changesOf } from '#src/attest/evidence/document-words.ts'
 import { prefersPdf } from '#src/attest/evidence/negotiate.ts'
@@ -28,8 +28,8 @@ beforeAll(async () => {
 })
 afterAll(() => evidence?.close())
 
-describe('who may have a packet', () => {
-  it('whoever may read the claim, and nobody else', async () => {
+describe('access to a packet', () => {
+  it('is given to keys that may read the claim, and to no other', async () => {
     const { caller, addKey, get } = evidence
     addKey('verify', { ...caller, scopes: ['verify'] })
     addKey('attest', { ...caller, scopes: ['attest'] })
@@ -55,7 +55,7 @@ describe('who may have a packet', () => {
     }
   })
 
-  it('in the form that Accept prefers, and JSON otherwise', async () => {
+  it('returns the form that Accept prefers, and JSON otherwise', async () => {
     const forms: [string | undefined, string][] = [
       [undefined, 'application/json'],
       ['*/*', 'application/json'],
@@ -77,7 +77,7 @@ describe('who may have a packet', () => {
 })
 
 describe('a packet', () => {
-  it('holds what was sent, what was found, who vouches for it and what became of it', async () => {
+  it('contains the submission, the findings, the trust anchors and the decisions', async () => {
     const { packet, packet_sha256 } = await evidence.packet(claimId)
     expect(packet_sha256).toBe(
       createHash('sha256')
@@ -112,14 +112,14 @@ describe('a packet', () => {
     expect(packet.keys.every(({ env, family }) => env === 'sandbox' && family === 'record')).toBe(true)
   })
 
-  it('is the same twice, but for its time and signature', async () => {
+  it('is equal twice, except for its time and signature', async () => {
     const [one, two] = [await evidence.packet(claimId), await evidence.packet(claimId)]
     const timeless = ({ packet }: typeof one) => ({ ...packet, about: { ...packet.about, issued_at: '' } })
     expect(timeless(one)).toEqual(timeless(two))
     expect(one.signature).not.toBe(two.signature)
   })
 
-  it('withholds what adjusters wrote from keys that may not see cases', async () => {
+  it('omits what adjusters wrote for keys that may not read cases', async () => {
     const id = await evidence.judged('E-notes', { bundle: (bundle) => ({ ...bundle, sensor_hash: '1'.repeat(64) }) })
     const { test } = evidence.service
     await test.owner(
@@ -134,7 +134,7 @@ describe('a packet', () => {
     expect((await evidence.packet(id)).packet.cases[0]?.history[1]).toMatchObject({ note: 'between us' })
   })
 
-  it('says so when it does not hold all, and leads to the others', async () => {
+  it('says when it is incomplete, and links to the other attestations', async () => {
     const first = await evidence.packet(claimId, '?limit=1')
     const { about } = first.packet
     expect(about.attestations).toMatchObject({ total: 2, included: 1, is_complete: false })
@@ -149,10 +149,10 @@ describe('a packet', () => {
     expect((await evidence.get(other, `?cursor=${about.attestations.next_cursor}`)).status).toBe(400)
   })
 
-  it('holds fewer when they are large, and one at least', async () => {
+  it('contains fewer attestations when they are large, and at least one', async () => {
     const id = await evidence.judged('E-large')
     await evidence.judged('E-large')
-    // As a video with ten thousand chunks would be.
+    // As large as a video with ten thousand chunks.
     await evidence.service.test.owner(
       `UPDATE attestations SET submission = submission || jsonb_build_object('assertion', repeat('A', 3000000))
        WHERE claim_id = $1`,
@@ -183,7 +183,7 @@ describe('a packet', () => {
 })
 
 describe('a document', () => {
-  it('carries the packet that it shows, and is logged as JSON is: who took what', async () => {
+  it('contains the packet that it shows, and its download is logged like that of JSON', async () => {
     evidence.logged.length = 0
     const { packet } = await evidence.packet(claimId)
     const attached = JSON.parse(readAttachment(await evidence.pdf(claimId))?.toString() ?? '{}')
@@ -196,7 +196,7 @@ describe('a document', () => {
     ])
   })
 
-  it('is made of whatever strangers call their claims and devices', async () => {
+  it('is rendered for any names that strangers give their claims and devices', async () => {
     const line = '事 ملف \u202Egnp.exe \u0001 \\u0041 endobj (((\\ /Type /EmbeddedFile\n𝕏'
     const id = await evidence.judged('W'.repeat(255), {}, { line })
     const file = await evidence.pdf(id)
@@ -205,7 +205,7 @@ describe('a document', () => {
     ).toEqual([])
   })
 
-  it('that takes too long is refused, and its thread ends', async () => {
+  it('that takes too long is refused, and its thread is ended', async () => {
     const signed = await evidence.packet(claimId)
     await expect(createRenderer({ limitMs: 1 })({ signed, pictures: {} })).rejects.toMatchObject({
       code: 'service_unavailable',
@@ -214,7 +214,7 @@ describe('a document', () => {
     await expect(createRenderer()({ signed: broken, pictures: {} })).rejects.toThrow('the document failed')
   })
 
-  it('says what was changed in a case, where nobody wrote why', () => {
+  it('describes changes of a case that have no reason', () => {
     const changes = [
       { field: 'risk_score', from: '240', to: '320' },
       { field: 'assignee', from: null, to: 'first_adjuster@example.com' },
@@ -223,7 +223,7 @@ describe('a document', () => {
     expect(changesOf([])).toBe('')
   })
 
-  it('shows what it can not draw as code points', () => {
+  it('shows characters that its font lacks as code points', () => {
     expect(printable('Müller\u202E\u0007 事 🏠 \\u0041', STANDARD)).toBe(
       'Müller\\u202E\\u0007 \\u4E8B \\u{1F3E0} \\\\u0041',
     )

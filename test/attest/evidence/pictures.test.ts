@@ -1,4 +1,4 @@
-// Documents whose pictures can't be had, and accounts that ask for many documents at once.
+// Documents whose pictures are unavailable, and accounts that request many documents concurrently.
 
 import { afterEach, expect, it } from 'vitest'
 import type { EvidenceDeps } from '#src/attest/evidence/evidence.ts'
@@ -22,7 +22,7 @@ const renderPdf: EvidenceDeps['renderPdf'] = async (rendering) => {
   return Buffer.from('%PDF-1.7\n')
 }
 
-it('a document says of each picture that it lacks why, and is made all the same', async () => {
+it('a document is rendered without unavailable pictures, and says why each is missing', async () => {
   const reads: ThumbnailRead[] = ['too_costly', 'unreadable', new Uint8Array([1]), 'gone']
   const { judged, pdf } = await start({ renderPdf, thumbnail: async () => reads.shift() ?? 'gone' })
   const ids = await Promise.all([1, 2, 3].map((number) => judged('P', { photo: photo(number) })))
@@ -31,7 +31,7 @@ it('a document says of each picture that it lacks why, and is made all the same'
   expect(Object.values(pictures)).toEqual(['too_costly', 'unreadable', new Uint8Array([1])])
 })
 
-it('a document stops asking for pictures when they took its time', async () => {
+it('a document stops loading pictures when their time is used up', async () => {
   let asked = 0
   const thumbnail = async () => {
     asked += 1
@@ -43,7 +43,7 @@ it('a document stops asking for pictures when they took its time', async () => {
   expect([asked, Object.values(rendered.at(-1)?.pictures ?? {})]).toEqual([0, ['not_tried']])
 })
 
-it('an account with slow documents leaves a place for others, and is refused beyond its queue', async () => {
+it('an account with slow documents leaves capacity for others, and is refused beyond its queue', async () => {
   let finish = () => {}
   const slow = new Promise<void>((resolve) => {
     finish = resolve
@@ -59,7 +59,7 @@ it('an account with slow documents leaves a place for others, and is refused bey
   const waiting = Array.from({ length: 8 }, () => on.get(id, '?format=pdf'))
   const refused = await Promise.race(waiting)
   expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([503, 'service_unavailable', '5'])
-  // Another account: its packet is made while those wait.
+  // Another account: its packet is made while the first account's wait.
   const stranger = await on.service.makeCaller()
   on.addKey('stranger', { ...stranger, scopes: ['verify'] })
   expect((await on.get(id, '?format=pdf', {}, 'stranger')).status).toBe(404)

@@ -1,4 +1,4 @@
-// Packets as a caller meets them: claims as elsewhere, and beside them an application that exports, on the same rows and keys.
+// Pipelines as a caller sees them: claims as in the other tests, and an application that exports, on the same rows.
 
 import { randomBytes } from 'node:crypto'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'

@@ -1,9 +1,9 @@
-// What a document says first, read as somebody who decides about a claim: no line may contradict another, or what follows.
+// The first lines of a document, as a person who decides about a claim reads them: none may contradict any other line.
 
 import { describe, expect, it } from 'vitest'
 import { describeMissingPicture, meaningOf } from '#src/attest/evidence/sentences.ts'
 import { countOf, describeResult, summarize } from '#src/attest/evidence/summary.ts'
-import type { Packet, PacketAttestation } from '#src/attest/evidence/views.ts'
+import type { EvidencePacket, PacketAttestation } from '#src/attest/evidence/views.ts'
 
 type Result = NonNullable<PacketAttestation['result']>
 type Codes = { provenance?: string; factors?: string[]; advisory?: string[]; observed?: string[]; later?: string[] }
@@ -31,8 +31,12 @@ function photo(
 }
 const waiting = () => ({ result: null, found_later: [], distance: null }) as unknown as PacketAttestation
 
-/** A claim as its photos make it; `total` counts those that the packet leaves out. */
-function packetOf(attestations: PacketAttestation[], more: Partial<Packet['claim']> = {}, total = attestations.length) {
+/** A claim with the given photos; `total` counts those that the packet leaves out. */
+function packetOf(
+  attestations: PacketAttestation[],
+  more: Partial<EvidencePacket['claim']> = {},
+  total = attestations.length,
+) {
   const results = attestations.flatMap(({ result }) => (result === null ? [] : [result]))
   const rank = ['verified', 'attested_unverified', 'unattested', 'broken']
   const claim = {
@@ -46,12 +50,12 @@ function packetOf(attestations: PacketAttestation[], more: Partial<Packet['claim
     ...more,
   }
   const about = { attestations: { total, included: attestations.length, is_complete: total === attestations.length } }
-  return { about, claim, attestations } as unknown as Packet
+  return { about, claim, attestations } as unknown as EvidencePacket
 }
-const textOf = (packet: Packet) => summarize(packet).join('\n')
+const textOf = (packet: EvidencePacket) => summarize(packet).join('\n')
 
 describe('the summary of a packet', () => {
-  it('says of how many photos each sentence is true', () => {
+  it('states for how many photos each sentence is true', () => {
     const mixed = packetOf([
       photo({ advisory: ['c2pa_present_valid'] }),
       photo({ provenance: 'unattested', factors: ['no_manifest'], advisory: ['c2pa_absent'] }),
@@ -63,7 +67,7 @@ describe('the summary of a packet', () => {
       expect(text.toLowerCase()).toContain(`${meaningOf(code).title.toLowerCase()} (1 of 3)`)
     }
     expect(text).toContain('as its worst photo')
-    // What is true of one of three is not said of the claim.
+    // What is true of one of three is not stated about the claim.
     expect(text).not.toMatch(/Origin: \w+\. /)
   })
 
@@ -74,7 +78,7 @@ describe('the summary of a packet', () => {
     expect(text).not.toContain(' of 1')
   })
 
-  it('does not call clean what has remarks, and names those of later comparisons', () => {
+  it('does not call a photo with advisory factors clean, and names later comparisons', () => {
     const clean = textOf(packetOf([photo()]))
     expect(clean).toContain('No finding counts')
     expect(clean).not.toContain('remarks')
@@ -84,13 +88,13 @@ describe('the summary of a packet', () => {
     }
   })
 
-  it('says which findings are those of photos that are left out', () => {
+  it('says which findings belong to photos that are left out', () => {
     const packet = packetOf([photo()], { factor_codes: ['gps_absent'], risk_score: 30, risk_status: 'review' }, 2)
     expect(countOf(packet, 'gps_absent')).toBe('not in this packet')
     expect(textOf(packet)).toContain('(not in this packet)')
   })
 
-  it('says that nothing was examined, and that something was not', () => {
+  it('says that no photo was evaluated, and that one could not be', () => {
     expect(textOf(packetOf([waiting()]))).toBe(
       'Risk: pending. Nothing has been examined yet.\nFindings that count: none yet.',
     )
@@ -98,21 +102,21 @@ describe('the summary of a packet', () => {
     expect(textOf(packetOf([photo(), photo()]))).not.toContain('no result')
   })
 
-  it('calls no position signed that no valid signature covers', () => {
+  it('calls no position signed without a valid signature over it', () => {
     const forged = photo({ provenance: 'broken', factors: ['signature_invalid'] }, 5)
     expect(textOf(packetOf([forged]))).not.toContain('Signed positions')
     expect(textOf(packetOf([forged, photo({}, 120), photo({}, 120)]))).toContain('Signed positions lie 120 m from')
     expect(textOf(packetOf([photo({}, 120), photo({}, 20_000)]))).toContain('lie 120 m to 20 km from')
   })
 
-  it('does not say in one breath that a photo is verified and can’t be relied upon', () => {
+  it('does not call a photo both verified and unreliable', () => {
     const { result } = photo({ factors: ['gps_absent', 'hardware_backing_absent'] })
     const text = describeResult(result as Result)
     expect(text).toMatch(/^Risk: failed, 20 points\. .* Origin: verified\. /)
     expect(text).not.toMatch(/can ?not be relied/)
   })
 
-  it('says no more of an unverified origin than is known', () => {
+  it('says of an unverified origin only what is known', () => {
     const { result } = photo({ provenance: 'attested_unverified', factors: ['device_not_enrolled'] })
     expect(describeResult(result as Result)).toMatch(/not registered, or no authority/)
   })

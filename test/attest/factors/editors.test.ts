@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { findEditor } from '#src/attest/factors/editors.ts'
 import { EDITORS } from '../../../capture-kit/stock.ts'
 
-describe('an editor is named by', () => {
+describe('an editor is recognized in', () => {
   test.each([
     ['ACD Systems Digital Imaging', 'ACD Systems'],
     ['ACDSee Ultimate 2021', 'ACDSee'],
@@ -61,20 +61,20 @@ describe('an editor is named by', () => {
     ['com.niksoftware.snapseed', 'Snapseed'],
   ])('%s', (software, editor) => {
     expect(findEditor(software, null)).toBe(editor)
-    // In one case there are no words but those that signs part.
+    // In one case there are no words except those that signs separate.
     if (!/^\p{L}+$/u.test(software)) expect(findEditor(software.toUpperCase(), 'Canon')).toBe(editor)
   })
 
   test.each(EDITORS)('%s, of the capture kit', (software) => expect(findEditor(software, null)).toBeDefined())
 
-  test('a name among others, but not the maker of the phone that took it', () => {
+  test('a name among others, but not in the maker of the phone that took the photo', () => {
     expect(findEditor('Meitu T8', 'Meitu')).toBeUndefined()
     expect(findEditor('Meitu T8', 'Apple')).toBe('Meitu')
     expect(findEditor('Meitu T8, Snapseed 2', 'Meitu')).toBe('Snapseed')
   })
 })
 
-describe('no editor is named by firmware', () => {
+describe('no editor is recognized in firmware', () => {
   test.each([
     // As cameras and phones write it.
     '17.6.1',
@@ -118,7 +118,7 @@ describe('no editor is named by firmware', () => {
   ])('%j', (software) => expect(findEditor(software, null)).toBeUndefined())
 })
 
-test('a name is looked for in time that grows with the text', () => {
+test('searching for a name takes time linear in the text', () => {
   const startedAt = performance.now()
   findEditor('paint '.repeat(50_000), null)
   findEditor(' '.repeat(50_000), null)

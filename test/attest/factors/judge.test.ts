@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { haversineMetres } from '#src/attest/factors/geofence.ts'
-import { aggregate, judge, type Standing, scoreOf } from '#src/attest/factors/judge.ts'
-import { quote } from '#src/attest/factors/quote.ts'
+import { type AttestationStanding, aggregate, judge, scoreOf } from '#src/attest/factors/judge.ts'
 import { withScreening } from '#src/attest/factors/screening.ts'
 import { ADVISORIES, advisory, FACTOR_CODES, FACTORS, RULES_VERSION, scored } from '#src/attest/factors/table.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { factsOf, vectors } from './vectors.ts'
 
 describe('vectors', () => {
@@ -25,9 +25,9 @@ describe('vectors', () => {
     }
   })
 
-  test('were written for these rules', () => expect(vectors.rulesVersion).toBe(RULES_VERSION))
+  test('were written for the present rules', () => expect(vectors.rulesVersion).toBe(RULES_VERSION))
 
-  test.each([...FACTOR_CODES, ...ADVISORIES])('show what raises %s and what just does not', (code) => {
+  test.each([...FACTOR_CODES, ...ADVISORIES])('cover the limit of %s from both sides', (code) => {
     const about = vectors.cases.filter((vector) => vector.about === code)
     for (const { raises, expect: expected } of about) {
       const codes = [...expected.factors.map(([factor]) => factor), ...expected.advisory]
@@ -37,7 +37,7 @@ describe('vectors', () => {
   })
 })
 
-test('the points are the specification’s', () => {
+test('the points are those of the specification', () => {
   expect(FACTORS).toEqual({
     biometric_absent: 10,
     cert_unknown_ca: 40,
@@ -56,7 +56,7 @@ test('the points are the specification’s', () => {
   })
 })
 
-test('an advisory finding has no points and can not be summed', () => {
+test('an advisory factor has no points and can not be summed', () => {
   const advised = advisory('exif_missing', { compared: 'a', expected: 'b', found: 'c' })
   expect(advised).not.toHaveProperty('points')
   // @ts-expect-error an advisory factor is no scored factor
@@ -68,7 +68,7 @@ test('an advisory finding has no points and can not be summed', () => {
   expect([add, look, show]).toHaveLength(3)
 })
 
-test('evidence is plain JSON that can be signed, and holds no coordinate', () => {
+test('evidence is plain JSON that can be signed, and contains no coordinate', () => {
   for (const { set } of vectors.cases) {
     const facts = factsOf(set)
     const { factors, advisoryFactors } = judge(facts)
@@ -80,7 +80,7 @@ test('evidence is plain JSON that can be signed, and holds no coordinate', () =>
   }
 })
 
-test('a stranger’s words are bounded and cleaned before they are evidence', () => {
+test('a stranger’s text is truncated and sanitized before it becomes evidence', () => {
   const chain = {
     isTrusted: false,
     code: 'unknown_ca',
@@ -107,13 +107,13 @@ test.each([
   // From the spherical law of cosines.
   ['Paris to London', { lat: 48.8566, lng: 2.3522 }, { lat: 51.5074, lng: -0.1278 }, 343_556.5],
   ['nowhere', { lat: -33.8, lng: 151.2 }, { lat: -33.8, lng: 151.2 }, 0],
-])('measures %s', (_, a, b, metres) => {
+])('haversineMetres measures %s', (_, a, b, metres) => {
   expect(haversineMetres(a, b)).toBeCloseTo(metres, 0)
   expect(haversineMetres(b, a)).toBe(haversineMetres(a, b))
 })
 
-describe('a claim', () => {
-  const standing = (change: Partial<Standing>): Standing => ({
+describe('the standing of a claim', () => {
+  const standing = (change: Partial<AttestationStanding>): AttestationStanding => ({
     provenanceStatus: 'verified',
     riskStatus: 'passed',
     riskScore: 0,
@@ -122,9 +122,9 @@ describe('a claim', () => {
     ...change,
   })
 
-  test('has no standing before its first evaluation', () => expect(aggregate([])).toBeNull())
+  test('is undefined before its first evaluation', () => expect(aggregate([])).toBeNull())
 
-  test('stands as its one attestation', () => {
+  test('is that of its one attestation', () => {
     const { factors, advisoryFactors, ...own } = judge(factsOf({ '/bundle/gps': null, '/exif': { state: 'missing' } }))
     expect(aggregate([{ ...own, factors, advisoryFactors }])).toEqual({
       provenanceStatus: 'verified',
@@ -168,23 +168,23 @@ describe('a claim', () => {
     ['verified', 'attested_unverified'],
     ['attested_unverified', 'unattested'],
     ['unattested', 'broken'],
-  ] as const)('is worse off %s with %s', (better, worse) => {
+  ] as const)('is worse %s with %s', (better, worse) => {
     const both = [standing({ provenanceStatus: worse }), standing({ provenanceStatus: better })]
     expect(aggregate(both)?.provenanceStatus).toBe(worse)
   })
 
-  test('may have more attestations than a call may have arguments', () => {
-    expect(aggregate(new Array<Standing>(200_000).fill(standing({ riskScore: 30 })))?.riskScore).toBe(30)
+  test('accepts more attestations than a call may have arguments', () => {
+    expect(aggregate(new Array<AttestationStanding>(200_000).fill(standing({ riskScore: 30 })))?.riskScore).toBe(30)
   })
 
-  test('judged under two thresholds takes the status of the highest score, and of equal ones the worse', () => {
+  test('takes, under two thresholds, the status of the highest score, and of equal scores the worse status', () => {
     const old = standing({ riskScore: 55, riskStatus: 'failed' })
     expect(aggregate([old, standing({ riskScore: 60, riskStatus: 'review' })])?.riskStatus).toBe('review')
     expect(aggregate([standing({ riskScore: 55, riskStatus: 'review' }), old])?.riskStatus).toBe('failed')
   })
 })
 
-test('a claim keeps the codes of its screenings, and of others only what its attestations say', () => {
+test('keeps the codes of screenings; other codes come from its attestations only', () => {
   const own = aggregate([judge(factsOf({ '/exif': { state: 'missing' } }))])
   if (own === null) throw new Error('one judgement is a standing')
   expect(withScreening(own, [])).toBe(own)

@@ -11,7 +11,7 @@ const RUNS = { numRuns: 1_000 }
 
 const time = fc.date({ min: new Date('2026-01-01'), max: new Date('2026-01-20'), noInvalidDate: true })
 const maybe = <V>(value: fc.Arbitrary<V>) => fc.option(value, { nil: null })
-// A stranger's text: any code point, lone surrogates, invisible characters, and long.
+// A stranger's text: any code point, lone surrogates, invisible characters, and any length.
 const word = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 600 }),
   fc.string({ unit: fc.constantFrom('\uD83D', '\uDE00', '\u202E', '\0', 'x'), maxLength: 600 }),
@@ -164,7 +164,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   }),
 })
 
-test('no place that a submission states silences the distance to the claim’s', () => {
+test('no place that a submission states hides the distance to the claim’s place', () => {
   fc.assert(
     fc.property(facts, lossLocation, (given, place) => {
       const isFound = (stated: typeof place) =>
@@ -185,7 +185,7 @@ test('the score is the sum of the table’s points over the factors', () => {
   )
 })
 
-test('what is only advisory never moves the score, the factors or either status', () => {
+test('advisory facts never change the score, the factors or either status', () => {
   fc.assert(
     fc.property(facts, facts, geofenceMetres, (given, { exif, c2pa, declared, lossLocation }, otherFence) => {
       const policy = { ...given.policy, geofenceMetres: otherFence }
@@ -197,7 +197,7 @@ test('what is only advisory never moves the score, the factors or either status'
   )
 })
 
-test('codes stand in the table’s order, each at most once', () => {
+test('codes follow the order of the table, each at most once', () => {
   fc.assert(
     fc.property(facts, (given) => {
       const { factors, advisoryFactors } = judge(given)
@@ -210,7 +210,7 @@ test('codes stand in the table’s order, each at most once', () => {
   )
 })
 
-test('the same facts are judged the same, and are left as they were', () => {
+test('the same facts give the same evaluation, and are not modified', () => {
   fc.assert(
     fc.property(facts, (given) => {
       const copy = structuredClone(given)
@@ -221,7 +221,7 @@ test('the same facts are judged the same, and are left as they were', () => {
   )
 })
 
-test('without a bundle there is no_manifest alone, with one never', () => {
+test('without a bundle there is no_manifest alone; with a bundle never', () => {
   fc.assert(
     fc.property(facts, (given) => {
       const codes = judge(given).factors.map(({ code }) => code)
@@ -232,7 +232,7 @@ test('without a bundle there is no_manifest alone, with one never', () => {
   )
 })
 
-test('evidence holds no text longer than it may, and none that can not be signed', () => {
+test('evidence contains no text beyond its length limit, and none that can not be signed', () => {
   fc.assert(
     fc.property(facts, (given) => {
       const { factors, advisoryFactors, observations } = judge(given)
@@ -244,7 +244,7 @@ test('evidence holds no text longer than it may, and none that can not be signed
   )
 })
 
-test('one more attestation never makes a claim look better', () => {
+test('one more attestation never improves a claim', () => {
   fc.assert(
     fc.property(fc.array(facts, { minLength: 1, maxLength: 4 }), facts, (earlier, later) => {
       const before = aggregate(earlier.map(judge))

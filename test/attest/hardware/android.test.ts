@@ -43,7 +43,7 @@ describe('a chain as a phone sends it', () => {
     expect(verdict.serials).toHaveLength(provisioning === 'factory' ? 4 : 5)
   })
 
-  test('may say what nobody here knows', async () => {
+  test('may contain unknown tags', async () => {
     // [20011] NULL: a tag of three bytes that no release has yet.
     const chain = await attest({ extra: Buffer.from('bf819c2b020500', 'hex') })
     expect(verifyAndroid(chain)).toMatchObject({ tier: 'tee', reasons: [] })
@@ -62,7 +62,7 @@ describe('a chain as a phone sends it', () => {
   })
 })
 
-describe('a phone that is not what its maker shipped', () => {
+describe('a phone that differs from what its maker shipped', () => {
   test.each([
     [{ isDeviceLocked: false }, ['device_unlocked']],
     [{ bootState: 1 }, ['boot_not_verified']],
@@ -73,13 +73,13 @@ describe('a phone that is not what its maker shipped', () => {
     [{ keyMintLevel: 0 }, ['levels_differ']],
     [{ packageName: 'com.example.other' }, ['app_unknown']],
     [{ signingDigest: Buffer.alloc(32) }, ['app_unknown']],
-  ])('%o is none for %o, and the facts stay', async (claims, codes) => {
+  ])('with %o is none for %o, and the facts stay', async (claims, codes) => {
     const verdict = verifyAndroid(await attest(claims))
     expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'none', codes })
     expect(verdict.facts).not.toBeNull()
   })
 
-  test('holds its key in software', async () => {
+  test('keeps its key in software', async () => {
     const verdict = verifyAndroid(await attest({ level: 0 }))
     expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'software', codes: ['software_only'] })
   })
@@ -87,13 +87,13 @@ describe('a phone that is not what its maker shipped', () => {
   test.each([
     [2, 1],
     [1, 2],
-  ])('says level %i by the word of something of level %i', async (level, attesterLevel) => {
+  ])('states level %i in an attestation of level %i', async (level, attesterLevel) => {
     const verdict = verifyAndroid(await attest({ level, attesterLevel }))
     expect({ tier: verdict.tier, codes: codesOf(verdict) }).toEqual({ tier: 'none', codes: ['issuer_level_differs'] })
   })
 })
 
-describe('evidence that proves nothing', () => {
+describe('evidence proves nothing', () => {
   test('about another key, for another challenge, or both', async () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
     const chain = await attest()
@@ -103,11 +103,11 @@ describe('evidence that proves nothing', () => {
     expect(verifyAndroid(chain, { spki: spkiOf(other) })).toMatchObject({ tier: 'none', facts: null, serials: [] })
   })
 
-  test('by a root that is not the vendor’s', async () => {
+  test('under a root that is not the vendor’s', async () => {
     expect(codesOf(verifyAndroid(await attest(), { rootDigests: new Set(['00']) }))).toEqual(['root_unknown'])
   })
 
-  test('of the factory outlives its dates, over the air it does not', async () => {
+  test('after its dates when provisioned over the air; from the factory it stays valid', async () => {
     const [factory, remote] = [await attest(), await attest({ provisioning: 'remote' })]
     const later = { at: hours(24 * 22) }
     expect(verifyAndroid(factory, later).tier).toBe('tee')
@@ -116,7 +116,7 @@ describe('evidence that proves nothing', () => {
     expect(verifyAndroid(remote, { at: hours(24 * 21 - 1) }).tier).toBe('tee')
   })
 
-  test('with another certificate of the root above its root, whatever that makes of its dates', async () => {
+  test('with another certificate of the root above its root, whatever its dates', async () => {
     for (const provisioning of ['factory', 'remote'] as const) {
       const chain = await attest({ provisioning })
       expect(verifyAndroid(chain.with(-1, vendor.renewedRoot)).tier).toBe('tee')
@@ -125,7 +125,7 @@ describe('evidence that proves nothing', () => {
     }
   })
 
-  test('when an attested key vouches for another one', async () => {
+  test('when an attested key signs the certificate of another one', async () => {
     const chain = await attest()
     const forged = await forge(describeKey({ challenge: CHALLENGE, level: 2, ...APP }))
     expect(codesOf(verifyAndroid([forged, ...chain]))).toEqual(['extension_elsewhere'])
@@ -133,7 +133,7 @@ describe('evidence that proves nothing', () => {
     expect(codesOf(verifyAndroid([silent, ...chain]))).toEqual(['extension_elsewhere'])
   })
 
-  test('when its description can’t be read, or has something twice', async () => {
+  test('when its description is unreadable, or has a field twice', async () => {
     const statement = describeKey({ challenge: CHALLENGE, level: 1, ...APP })
     // [705] once more, with another system's version.
     const doubled = describeKey({ challenge: CHALLENGE, level: 1, ...APP, extra: Buffer.from('bf854103020101', 'hex') })
@@ -144,7 +144,7 @@ describe('evidence that proves nothing', () => {
     expect(verifyAndroid(await attest({ description: statement })).tier).toBe('tee')
   })
 
-  test('when a link is missing, doubled, moved or borrowed', async () => {
+  test('when a certificate is missing, doubled, moved or borrowed', async () => {
     const chain = await attest()
     const [leaf, attester, batch, root] = chain as [Buffer, Buffer, Buffer, Buffer]
     const cases: [Buffer[], string][] = [
@@ -164,7 +164,7 @@ describe('evidence that proves nothing', () => {
     for (const [ders, code] of cases) expect(codesOf(verifyAndroid(ders)), `${ders.length} ${code}`).toEqual([code])
   })
 
-  test('when its signatures fit and its names don’t, with both names, clean and short', async () => {
+  test('when its signatures verify and its names differ; both names are returned sanitized and short', async () => {
     const { reasons, facts } = verifyAndroid(await attest({ isIssuerTitled: false }))
     expect(facts).toBeNull()
     expect(reasons).toEqual([{ code: 'issuer_name_differs', detail: expect.any(String) }])
@@ -177,7 +177,7 @@ describe('evidence that proves nothing', () => {
     expect(detail).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 
-  test('when its names fit and a signature doesn’t', async () => {
+  test('when its names match and a signature doesn’t verify', async () => {
     const chain = await attest()
     // A key certificate by a vendor of the same names, and another root's key.
     const other = await createVendor({ now: () => NOW })
@@ -185,7 +185,7 @@ describe('evidence that proves nothing', () => {
     expect(codesOf(verifyAndroid([leaf ?? Buffer.alloc(0), ...chain.slice(1)]))).toEqual(['chain_broken'])
   })
 
-  test('when any third bit of the key’s certificate, or some of the others, is another', async () => {
+  test('when any third bit of the key’s certificate, or some bits of the others, are flipped', async () => {
     const chain = await attest()
     const accepted: string[] = []
     for (const [index, der] of chain.entries()) {
@@ -216,7 +216,7 @@ describe('a list of revoked keys', () => {
     }
   })
 
-  test('that names others changes nothing, and says how old it is', async () => {
+  test('that names other certificates changes nothing, and states its age', async () => {
     const chain = await attest()
     const entries = new Map([['ff', 'REVOKED']])
     expect(verifyAndroid(chain, { revocations: { entries, fetchedAt } })).toMatchObject({
@@ -229,21 +229,21 @@ describe('a list of revoked keys', () => {
     })
   })
 
-  test('that was never fetched is no good word', async () => {
+  test('that was never fetched proves nothing', async () => {
     const verdict = verifyAndroid(await attest(), { revocations: 'never_fetched' })
     expect({ ...verdict, facts: null }).toMatchObject({ tier: 'none', provenTier: 'tee' })
     expect(codesOf(verdict)).toEqual(['revocation_unknown'])
   })
 })
 
-test('the key of the evidence is the one in the certificate', () => expect(spki).toHaveLength(91))
+test('the attested key is the one in the certificate', () => expect(spki).toHaveLength(91))
 
 const APP = {
   packageName: apps.android[0]?.packageName ?? '',
   signingDigest: Buffer.from(apps.android[0]?.signingDigest ?? '', 'hex'),
 }
 
-/** A certificate for a key of our own, signed by the attested one, as whoever holds a rooted phone could make it. */
+/** A certificate for a key of our own, signed by the attested one, as the owner of a rooted phone can make it. */
 async function forge(description: Uint8Array | undefined, issuer = 'CN=Android Keystore Key'): Promise<Buffer> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const certificate = await x509.X509CertificateGenerator.create({

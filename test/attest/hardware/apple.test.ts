@@ -15,13 +15,13 @@ interface Parts {
   authData: Uint8Array
 }
 
-/** The object with parts of it changed. */
+/** The object with some members changed. */
 function altered(object: Uint8Array, change: (parts: Parts) => unknown): Buffer {
   const parts: Parts = decode(object)
   return Buffer.from(encode(change(parts)))
 }
 
-describe('an attested key', () => {
+describe('an App Attest key', () => {
   test('is in the Secure Enclave', async () => {
     const { object, keyId } = await attest()
     const verdict = verifyApple(object, { keyId })
@@ -47,13 +47,13 @@ describe('an attested key', () => {
     expect(verifyApple(object)).toMatchObject({ tier: 'none', attestKey: null, facts: { environment: 'development' } })
   })
 
-  test('of another app is none', async () => {
+  test('of another app has tier none', async () => {
     const verdict = verifyApple((await attest({ appId: 'OTHER00000.com.example.other' })).object)
     expect(codesOf(verdict)).toEqual(['app_unknown'])
     expect(verdict).toMatchObject({ tier: 'none', attestKey: null, facts: { appId: null } })
   })
 
-  test('is read within the time of its certificate, and never after', async () => {
+  test('is verified within the time of its certificate, and never after', async () => {
     const { object } = await attest()
     expect(codesOf(verifyApple(object, { at: days(22) }))).toEqual(['expired'])
     expect(codesOf(verifyApple(object, { at: days(-8) }))).toEqual(['not_yet_valid'])
@@ -70,11 +70,11 @@ describe('an attested key', () => {
     expect(verdict).toMatchObject({ tier: 'none', facts: null, attestKey: null })
   })
 
-  test('that has signed before is no new key', async () => {
+  test('that has signed before is not a new key', async () => {
     expect(codesOf(verifyApple((await attest({ counter: 1 })).object))).toEqual(['counter_not_zero'])
   })
 
-  test('is refused when its object is put together otherwise', async () => {
+  test('is refused when its object is composed differently', async () => {
     const [one, two] = [await attest(), await attest()]
     const other: Parts = decode(two.object)
     const cases: [string, (parts: Parts) => unknown, string][] = [
@@ -95,12 +95,12 @@ describe('an attested key', () => {
     ]
     for (const [name, change, code] of cases) {
       const codes = codesOf(verifyApple(altered(one.object, change)))
-      // The intermediate has no P-256 nonce of its own, so turning them round is seen before the signature.
+      // The intermediate has no P-256 nonce of its own, so swapping them is detected before the signature.
       expect(codes, name).toEqual([code])
     }
   })
 
-  test('with any fifth bit turned is refused, but for the receipt, which nothing here signs', async () => {
+  test('with any fifth bit flipped is refused, except in the receipt, which no signature here covers', async () => {
     const { object } = await attest()
     const receipt: Uint8Array = (decode(object) as Parts).attStmt.receipt
     const at = object.indexOf(receipt) * 8
@@ -108,7 +108,7 @@ describe('an attested key', () => {
     for (let bit = 0; bit < object.length * 8; bit += 5) {
       if (verifyApple(flip(object, bit)).tier !== 'none') accepted.push(bit)
     }
-    // Bits of the member's name too: whatever it is called, it is not read.
+    // Bits of the member's name too: under another name the member is not read.
     const inReceipt = accepted.filter((bit) => bit >= at - 9 * 8 - 16 && bit < at + receipt.length * 8)
     expect(accepted.length).toBeGreaterThan(receipt.length)
     expect(accepted).toEqual(inReceipt)
@@ -123,7 +123,7 @@ describe('an attested key', () => {
     ['an indefinite map', Buffer.from('bfff', 'hex')],
     ['one key twice', Buffer.from('a263666d740063666d7400', 'hex')],
     ['a prototype', Buffer.from(encode(new Map([['__proto__', new Map([['fmt', 'apple-appattest']])]])))],
-  ])('is not read out of %s', (_, bytes) => {
+  ])('is not read from %s', (_, bytes) => {
     const startedAt = performance.now()
     expect(codesOf(verifyApple(bytes))).toEqual(['malformed'])
     expect(performance.now() - startedAt).toBeLessThan(1_000)
@@ -141,7 +141,7 @@ describe('an assertion', () => {
     return { ...made, key }
   }
 
-  test('signs one bundle, counting', async () => {
+  test('signs one bundle and increases its counter', async () => {
     const { key, assert } = await makeKey()
     const input = { spki: key, appId, clientDataHash: bundleHash, counterAbove: 0 }
     expect(await verifyAssertion({ ...input, assertion: assert(bundleHash) })).toEqual({ isValid: true, counter: 1 })
@@ -152,7 +152,7 @@ describe('an assertion', () => {
     })
   })
 
-  test('of other bytes, another key, another app or an old counter is told apart', async () => {
+  test('of other bytes, another key, another app or an old counter gets its own reason', async () => {
     const { key, assert } = await makeKey()
     const { key: otherKey } = await makeKey()
     const input = { assertion: assert(bundleHash), spki: key, appId, clientDataHash: bundleHash, counterAbove: 0 }
@@ -185,7 +185,7 @@ describe('an assertion', () => {
     })
   })
 
-  test.each(['ios14', 'ios27'] as const)('of %s with any bit turned is refused', async (form) => {
+  test.each(['ios14', 'ios27'] as const)('of %s with any bit flipped is refused', async (form) => {
     const { key, assert } = await makeKey({ form })
     const assertion = assert(bundleHash)
     const verdicts = await Promise.all(

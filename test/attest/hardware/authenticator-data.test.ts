@@ -13,14 +13,14 @@ const EXTENSIONS = Buffer.from(
   encode({ apple_bundle_version_01: '1', apple_validation_category_01: Buffer.from([4, 0, 0, 0]) }),
 )
 
-/** Head with these flags, then the rest. */
+/** A head with these flags, then the remaining bytes. */
 function withFlags(flags: number, ...rest: Uint8Array[]): Buffer {
   const start = assertedData(head('ios14'), key)
   start[32] = flags
   return Buffer.concat([start, ...rest])
 }
 
-describe('of an attestation', () => {
+describe('authenticator data of an attestation', () => {
   test.each(FORMS)('are read in the form %s', (form) => {
     expect(readAttestedData(attestedData(head(form), key))).toEqual({
       rpIdHash: sha256('TEAM000000.com.example'),
@@ -31,7 +31,7 @@ describe('of an attestation', () => {
 
   test.each(FORMS)('are read at their exact length only, in the form %s', (form) => {
     const data = attestedData(head(form), key)
-    // Without its extensions, data that don't announce them are whole again.
+    // Without their extensions, data that don't announce them are complete again.
     const whole = attestedData(head('ios14'), key).length
     for (let length = 0; length < data.length; length += 1) {
       const read = readAttestedData(data.subarray(0, length))
@@ -43,14 +43,14 @@ describe('of an attestation', () => {
     }
   })
 
-  test('without the flag of a credential attest none', () => {
+  test('attest no credential without the flag for it', () => {
     const data = attestedData(head('ios14'), key)
     data[32] = 0
     expect(readAttestedData(data)).toBeUndefined()
   })
 })
 
-describe('of an assertion', () => {
+describe('authenticator data of an assertion', () => {
   test.each(FORMS)('are read in the form %s', (form) => {
     const data = assertedData(head(form), key)
     expect(readAssertedData(data)).toMatchObject({ rpIdHash: sha256('TEAM000000.com.example'), counter: 7 })
@@ -80,11 +80,11 @@ describe('of an assertion', () => {
     ['nesting', 0xc0, Buffer.concat([Buffer.from('a16161', 'hex'), Buffer.alloc(400, 0x81)])],
     ['more than anybody needs', 0xc0, encode({ name: 'x'.repeat(600) })],
   ]
-  test.each(refused)('are not read with %s', (_, flags, ...rest) => {
+  test.each(refused)('are refused with %s', (_, flags, ...rest) => {
     expect(readAssertedData(withFlags(flags, ...rest))).toBeUndefined()
   })
 
-  test('are not read when they are cut short', () => {
+  test('are refused when they are truncated', () => {
     const data = assertedData(head('ios27'), key)
     for (let length = 0; length < data.length; length += 1) {
       expect(readAssertedData(data.subarray(0, length)), `${length} bytes`).toBeUndefined()

@@ -18,8 +18,8 @@ const PRODUCTION = {
   BASE_URL: 'https://api.example.test',
 }
 
-describe('whose word counts', () => {
-  test('is a simulated vendor’s in development, and refused in production', () => {
+describe('the configuration of trusted vendors', () => {
+  test('accepts a simulated vendor in development, and refuses it in production', () => {
     const config = readConfig({ ...DEVELOPMENT, ATTESTATION_TEST_ROOTS: vendor.roots, ATTESTATION_APPS: vendor.apps })
     expect(config.ATTESTATION_TEST_ROOTS).toHaveLength(2)
     expect(() => readConfig({ ...PRODUCTION, ATTESTATION_TEST_ROOTS: vendor.roots })).toThrow('ATTESTATION_TEST_ROOTS')
@@ -33,15 +33,15 @@ describe('whose word counts', () => {
     ['ATTESTATION_APPS', 'apple:com.example.app'],
     ['ATTESTATION_APPS', `android:com.example.app:${'0'.repeat(63)}`],
     ['ANDROID_REVOCATION_URL', 'ftp://example.com/'],
-  ])('is said in a form that can be read: %s is not %s', (key, value) => {
+  ])('is refused in a malformed value: %s is not %s', (key, value) => {
     expect(() => readConfig({ ...DEVELOPMENT, [key]: value })).toThrow(key)
   })
 
-  test('asks Google’s list in production, over https, and none in development unless one is named', async () => {
+  test('fetches Google’s list in production, over https, and none in development by default', async () => {
     const urlOf = async (env: NodeJS.ProcessEnv) => {
       const services = createServices({ config: readConfig(env), log: createLog({ process: 'test', level: 'silent' }) })
       await services.close()
-      return services.revocationUrl
+      return services.attest.hardware.revocationUrl
     }
     expect(await urlOf(DEVELOPMENT)).toBeUndefined()
     expect(await urlOf({ ...DEVELOPMENT, ANDROID_REVOCATION_URL: 'http://127.0.0.1:4000/' })).toBe(

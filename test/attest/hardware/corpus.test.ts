@@ -24,7 +24,7 @@ interface Sample {
 const samples = CORPUS === '' ? [] : globSync('**/*.pem', { cwd: ANDROID }).sort().map(readSample)
 
 describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.length} files)`, () => {
-  test('there are some', () => expect(samples.length).toBeGreaterThan(5))
+  test('exist', () => expect(samples.length).toBeGreaterThan(5))
 
   test('the pinned roots are the published ones', () => {
     const published: string[] = JSON.parse(readFileSync(join(ANDROID, 'roots.json'), 'utf8'))
@@ -34,13 +34,13 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     expect(new Set(digests)).toEqual(ROOTS.android)
   })
 
-  test.each(samples)('$name leads to Google, and says what the JSON beside it says', ({ chain, expected }) => {
+  test.each(samples)('$name leads to Google, and its values match the JSON beside it', ({ chain, expected }) => {
     const path = checkAndroidChain({ ders: chain, rootDigests: ROOTS.android, at: timeOf(chain) })
     if (!path.ok) throw new Error(path.reason.detail)
     expect(toJson(parseKeyDescription(path.chain.description))).toEqual(withOrder(expected))
   })
 
-  test.each(samples)('$name counts as far as its phone is locked and its app is ours', ({ chain, expected }) => {
+  test.each(samples)('$name counts only if its phone is locked and its app is ours', ({ chain, expected }) => {
     const hardware = expected.hardwareEnforced as { rootOfTrust: { deviceLocked: boolean } }
     const verdict = verify(chain, expected)
     const level = { TRUSTED_ENVIRONMENT: 'tee', STRONG_BOX: 'strongbox' }[String(expected.attestationSecurityLevel)]
@@ -50,7 +50,7 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     expect(JSON.stringify(verdict)).not.toMatch(/imei|35116352009/i)
   })
 
-  test.each(samples)('$name is refused with a link missing, doubled or moved', ({ chain, expected }) => {
+  test.each(samples)('$name is refused with a certificate missing, doubled or moved', ({ chain, expected }) => {
     for (let index = 0; index < chain.length; index += 1) {
       const [missing, doubled] = [chain.toSpliced(index, 1), chain.toSpliced(index, 0, chain[index] ?? Buffer.alloc(0))]
       const moved = chain.toSpliced(index, 1).toSpliced((index + 1) % chain.length, 0, chain[index] ?? Buffer.alloc(0))
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     }
   })
 
-  // Google's first root has two certificates: phones bring the one or the other along.
+  // Google's first root has two certificates: a phone sends either of them.
   test.each(samples)('$name is refused with another certificate of its root on top', ({ chain, expected }) => {
     const roots = samples.flatMap((sample) => sample.chain.at(-1) ?? [])
     const others = roots.filter((root) => !root.equals(chain.at(-1) ?? Buffer.alloc(0)))
@@ -70,9 +70,9 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     }
   })
 
-  test('every bit of one chain, and some of every other, count', () => {
+  test('every flipped bit of one chain, and some of every other, is detected', () => {
     const accepted: string[] = []
-    // The shortest chain whole: 30,000 verifications.
+    // The shortest chain in full: 30,000 verifications.
     const whole = samples.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0]
     for (const sample of samples) {
       const { name, chain, expected } = sample
@@ -94,7 +94,7 @@ describe.skipIf(!existsSync(APPLE))(`real App Attest objects (CORPUS: ${document
   const attestations = documents.filter(({ type }) => type === 'attestation')
   const assertions = documents.filter(({ type }) => type === 'assertion')
 
-  test('there are some of both', () => {
+  test('exist as attestations and as assertions', () => {
     expect(Math.min(attestations.length, assertions.length)).toBeGreaterThan(2)
   })
 
@@ -114,7 +114,7 @@ describe.skipIf(!existsSync(APPLE))(`real App Attest objects (CORPUS: ${document
   })
 
   test.each(attestations)(
-    'a bit of the attestation of $timestamp counts outside of its receipt',
+    'a flipped bit in the attestation of $timestamp is detected outside of its receipt',
     (document) => {
       const input = attestationInput(document)
       const start = Buffer.from(input.object).indexOf('receipt') * 8 - 8
@@ -158,7 +158,7 @@ function readSample(file: string): Sample {
   }
 }
 
-// Certificates that came over the air live for weeks: theirs.
+// Certificates that are provisioned over the air are valid for weeks.
 function timeOf(chain: readonly Buffer[]): Date {
   const starts = chain.slice(1, -1).map((der) => new X509Certificate(der).validFromDate.getTime())
   return new Date(Math.max(...starts) + 3_600_000)
@@ -245,7 +245,7 @@ function listToJson(list: Authorizations): Record<string, unknown> {
   })
 }
 
-// Only the younger files say whether tags are in order: of the others the order is not compared.
+// Only the younger files say whether tags are in order: the order of the others is not compared.
 function withOrder(expected: Record<string, unknown>): Record<string, unknown> {
   const order = { areTagsOrdered: expect.any(Boolean) }
   return Object.fromEntries(

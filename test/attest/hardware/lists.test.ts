@@ -46,7 +46,7 @@ describe('the list of revoked keys', () => {
       [seconds],
     )
 
-  test('is never fetched at first, and known as soon as it is', async () => {
+  test('is never fetched at first, and is known as soon as it was fetched', async () => {
     const read = reader()
     expect(await read()).toBe('never_fetched')
     expect(await fetcher()()).toBe(true)
@@ -56,11 +56,11 @@ describe('the list of revoked keys', () => {
     expect(Date.now() - snapshot.fetchedAt.getTime()).toBeLessThan(60_000)
   })
 
-  test('is not asked where none is named', async () => {
+  test('is not fetched when none is configured', async () => {
     expect(await createListReader({ db: database.db, url: undefined })()).toBe('off')
   })
 
-  test('is fetched by one of many, every hour, and by nobody in between', async () => {
+  test('is fetched by one of many processes, once an hour', async () => {
     const fetchers = Array.from({ length: 5 }, () => fetcher())
     const rounds = await Promise.all(fetchers.map((round) => round()))
     expect({ rounds: rounds.filter(Boolean).length, asked }).toEqual({ rounds: 1, asked: 1 })
@@ -79,7 +79,7 @@ describe('the list of revoked keys', () => {
     ['an array', 200, '{"entries":[]}'],
     ['an entry without a status', 200, '{"entries":{"2a":{}}}'],
     ['an entry that is no serial', 200, '{"entries":{"zz":{"status":"REVOKED"}}}'],
-  ])('stands as it was when what comes is %s, and is tried again after a minute', async (_, status, body) => {
+  ])('stays as it was when the response is %s, and is fetched again after a minute', async (_, status, body) => {
     await fetcher()()
     await age(4_000)
     answer = { status, body }
@@ -97,7 +97,7 @@ describe('the list of revoked keys', () => {
     expect(typeof after === 'object' && after.entries.size).toBe(1)
   })
 
-  test('of another address is not this one', async () => {
+  test('is fetched anew when its address changes', async () => {
     await fetcher()()
     expect(await reader(`${url}/other`)()).toBe('never_fetched')
     answer = { status: 500, body: '' }
@@ -105,7 +105,7 @@ describe('the list of revoked keys', () => {
     expect(await reader(`${url}/other`)()).toBe('never_fetched')
   })
 
-  test('goes through the guard: a private address is not asked', async () => {
+  test('is fetched through the address guard: a private address is not called', async () => {
     const guarded = createOutbound({})
     const ask = createListFetcher({ db: database.db, outbound: guarded, url, log })
     expect(await ask()).toBe(true)
@@ -115,7 +115,7 @@ describe('the list of revoked keys', () => {
   })
 })
 
-test('a list is whole or none', () => {
+test('a list is parsed completely or not at all', () => {
   for (const json of [null, 1, [], {}, { entries: null }, { entries: { '': { status: 'REVOKED' } } }]) {
     expect(parseRevocationList(json).ok).toBe(false)
   }

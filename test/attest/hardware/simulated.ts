@@ -1,10 +1,10 @@
-// Evidence of simulated vendors, and how it is verified where a test says nothing else.
+// Evidence of simulated vendors, and its verification with the defaults of the tests.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { type AndroidInput, verifyKeyAttestation } from '#src/attest/hardware/android.ts'
 import { type AppleInput, enrollmentHash, verifyAppAttestation } from '#src/attest/hardware/apple.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
-import type { Verdict } from '#src/attest/hardware/verdict.ts'
+import type { EvidenceVerdict } from '#src/attest/hardware/verdict.ts'
 import { createVendor } from '../../../capture-kit/vendor.ts'
 
 export const NOW = new Date('2026-11-20T12:00:00.000Z')
@@ -19,7 +19,7 @@ export function spkiOf(publicKey: KeyObject): Buffer {
   return publicKey.export({ type: 'spki', format: 'der' })
 }
 
-export function verifyAndroid(chain: readonly Uint8Array[], changes: Partial<AndroidInput> = {}): Verdict {
+export function verifyAndroid(chain: readonly Uint8Array[], changes: Partial<AndroidInput> = {}): EvidenceVerdict {
   return verifyKeyAttestation({
     chain,
     rootDigests: roots.android,
@@ -32,7 +32,7 @@ export function verifyAndroid(chain: readonly Uint8Array[], changes: Partial<And
   })
 }
 
-export function verifyApple(object: Uint8Array, changes: Partial<AppleInput> = {}): Verdict {
+export function verifyApple(object: Uint8Array, changes: Partial<AppleInput> = {}): EvidenceVerdict {
   return verifyAppAttestation({
     object,
     roots: roots.apple,
@@ -44,11 +44,11 @@ export function verifyApple(object: Uint8Array, changes: Partial<AppleInput> = {
   })
 }
 
-export function codesOf({ reasons }: Pick<Verdict, 'reasons'>): string[] {
+export function codesOf({ reasons }: Pick<EvidenceVerdict, 'reasons'>): string[] {
   return reasons.map(({ code }) => code)
 }
 
-/** The bytes with one bit turned. */
+/** The bytes with one bit flipped. */
 export function flip(bytes: Uint8Array, bit: number): Buffer {
   const flipped = Buffer.from(bytes)
   flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))

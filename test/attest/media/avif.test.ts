@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-describe('a still AVIF is accepted and drawn', () => {
+describe('a still AVIF is accepted and decoded', () => {
   it.each([
     ['plain', {}],
     ['as a grid', { isGrid: true }],
@@ -29,7 +29,7 @@ describe('a still AVIF is accepted and drawn', () => {
   })
 })
 
-describe('an animated AVIF is refused, and the answer says why', () => {
+describe('an animated AVIF is refused with the reason', () => {
   const brands: [string, ...string[]][] = [
     ['avis', 'avis', 'avif', 'mif1', 'miaf', 'msf1'],
     ['avif', 'avif', 'avis', 'mif1', 'miaf'],
@@ -47,7 +47,7 @@ describe('an animated AVIF is refused, and the answer says why', () => {
   })
 })
 
-it('an AVIF with a property that must be understood and is not, is refused', async () => {
+it('an AVIF with an unknown essential property is refused', async () => {
   const { json } = await service.post(await makeAvif(layered('zzzz', 0)), { 'content-type': 'image/avif' })
   expect(json.errors).toMatchObject([{ code: 'unreadable_media' }])
 })

@@ -1,10 +1,10 @@
-// AVIF files as encoders write them, out of one AV1 picture: plain, as a grid of one tile, layered, animated.
+// AVIF files as encoders write them, from one AV1 picture: plain, as a grid of one tile, layered, animated.
 
 import sharp from 'sharp'
 
 interface AvifOptions {
   brands?: [string, ...string[]]
-  /** Further properties of the picture's item; an essential one must be understood by the reader. */
+  /** Further properties of the picture's item; a reader must understand an essential one. */
   properties?: { type: string; content: Uint8Array; isEssential: boolean }[]
   /** The picture is the only tile of a grid (ISO/IEC 23008-12 6.6.2.3). */
   isGrid?: boolean
@@ -107,7 +107,7 @@ function fullBox(type: string, content: Uint8Array, version = 0): Buffer {
   return box(type, Buffer.concat([Buffer.from([version, 0, 0, 0]), content]))
 }
 
-// The first box of this type wherever it stands: what sharp writes has each once.
+// The first box of this type at any depth: a file written by sharp has each type once.
 function contentOf(file: Buffer, type: string): Buffer {
   const at = file.indexOf(type, 4, 'latin1')
   return file.subarray(at + 4, at - 4 + file.readUInt32BE(at - 4))

@@ -49,7 +49,7 @@ const EXPECTED: Record<string, { code: string; evidence: object }> = {
   'c2pa/sample1.heic': { code: 'c2pa_absent', evidence: { found: 'absent' } },
   'c2pa/sample1.webp': { code: 'c2pa_absent', evidence: { found: 'absent' } },
   'c2pa/video1.mp4': valid([], UNTRUSTED, []),
-  // Signed without a time stamp by a certificate that had lapsed at AT.
+  // Signed without a time stamp by a certificate that had expired at AT.
   'ai-images/ChatGPT_Image.png': invalid(
     'credential not acceptable',
     'Invalid',
@@ -76,7 +76,7 @@ describe.skipIf(folder === undefined)(
       await inspector.close()
     })
 
-    const look = async (name: string, at = AT): Promise<{ c2pa: C2paFacts; declared: DeclaredFacts }> => {
+    const read = async (name: string, at = AT): Promise<{ c2pa: C2paFacts; declared: DeclaredFacts }> => {
       const path = join(folder ?? '', name)
       const inspection = await inspector.inspect(path)
       if (!inspection.ok) throw new Error(inspection.detail)
@@ -88,21 +88,21 @@ describe.skipIf(folder === undefined)(
     }
 
     it.each(Object.keys(EXPECTED))('%s', async (name) => {
-      const facts = await look(name)
+      const facts = await read(name)
       const { advisoryFactors } = judge({ ...factsOf({}), ...facts })
       expect(advisoryFactors).toMatchObject([EXPECTED[name]])
-      expect(JSON.stringify(await look(name))).toBe(JSON.stringify(facts))
+      expect(JSON.stringify(await read(name))).toBe(JSON.stringify(facts))
     })
 
-    it('have an expectation each', () => {
+    it('each have an expectation', () => {
       const files = readdirSync(join(folder ?? '', 'c2pa')).filter((name) => !name.endsWith('.pem'))
       expect(Object.keys(EXPECTED).filter((name) => name.startsWith('c2pa/'))).toEqual(
         files.sort().map((name) => `c2pa/${name}`),
       )
     })
 
-    it('declare an AI where only an ingredient does', async () => {
-      const facts = await look('ai-images/ChatGPT_Image.png', new Date('2025-06-01'))
+    it('declare an AI also where only an ingredient does', async () => {
+      const facts = await read('ai-images/ChatGPT_Image.png', new Date('2025-06-01'))
       const { advisoryFactors, observations } = judge({ ...factsOf({}), ...facts })
       expect(advisoryFactors).toMatchObject([
         { code: 'c2pa_present_valid', evidence: { ai_declared: true, trusted: false } },
@@ -112,8 +112,8 @@ describe.skipIf(folder === undefined)(
       ])
     })
 
-    it.each(Object.entries(GENERATORS))('%s is told by its generator’s words', async (name, [where, generator]) => {
-      const facts = await look(`ai-images/${name}`)
+    it.each(Object.entries(GENERATORS))('%s is recognized by the words it writes', async (name, [where, generator]) => {
+      const facts = await read(`ai-images/${name}`)
       const { observations } = judge({ ...factsOf({}), ...facts })
       expect(observations).toMatchObject([
         { code: 'declared_ai_generated', evidence: { found: [where], declarations: expect.any(Array) } },

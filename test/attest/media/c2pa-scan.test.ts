@@ -7,7 +7,7 @@ const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 const END = Buffer.from('ffd9', 'hex')
 const FTYP = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'))
 
-describe('a manifest is found', () => {
+describe('a manifest is found in', () => {
   it.each<[string, Buffer]>([
     ['first in a JPEG', join(JPEG, segment(0xeb, packet()), END)],
     ['behind other segments', join(JPEG, segment(0xe0), segment(0xe1, Buffer.alloc(60_000)), segment(0xeb, packet()))],
@@ -27,7 +27,7 @@ describe('a manifest is found', () => {
   ])('%s', (_, file) => expect(scan(file)).toBe('present'))
 })
 
-describe('there is none', () => {
+describe('no manifest is found in', () => {
   it.each<[string, Buffer]>([
     ['in a JPEG without', join(JPEG, segment(0xe0), segment(0xda, Buffer.alloc(10)), END)],
     ['in a JPEG with a box of another kind', join(JPEG, segment(0xeb, packet('json')), END)],
@@ -47,12 +47,15 @@ describe('there is none', () => {
     ],
   ])('%s', (_, file) => expect(scan(file)).toBe('absent'))
 
-  it.each([Buffer.alloc(0), Buffer.from('GIF89a'), Buffer.alloc(5_000, 0xff)])('that could be in %j', (file) => {
-    expect(scan(file)).toBe('unknown_format')
-  })
+  it.each([Buffer.alloc(0), Buffer.from('GIF89a'), Buffer.alloc(5_000, 0xff)])(
+    'a file of unknown format: %j',
+    (file) => {
+      expect(scan(file)).toBe('unknown_format')
+    },
+  )
 })
 
-describe('whatever a file declares', () => {
+describe('the scan of a file, whatever it declares', () => {
   const empty = box('free')
   it.each<[string, Buffer, string]>([
     ['segments without end', join(JPEG, ...many(segment(0xe1)), segment(0xeb, packet())), 'too_many_parts'],
@@ -67,14 +70,14 @@ describe('whatever a file declares', () => {
       'absent',
     ],
     ['a size that goes back', join(FTYP, bytes(0, 0, 0, 4), Buffer.from('free'), box('uuid', BOX_TYPE)), 'absent'],
-  ])('%s is walked in few reads', (_, file, state) => {
+  ])('walks %s in few reads', (_, file, state) => {
     const reads: number[] = []
     expect(scan(file, (length) => reads.push(length))).toBe(state)
     expect(reads.length).toBeLessThanOrEqual(2 * MAX_PARTS)
     expect(reads.reduce((sum, length) => sum + length, 0)).toBeLessThan(8 * 1024 * 1024)
   })
 
-  it('takes a handful of reads for an ordinary photo of 20 MB', () => {
+  it('takes few reads for an ordinary photo of 20 MB', () => {
     const photo = join(
       JPEG,
       segment(0xe0),

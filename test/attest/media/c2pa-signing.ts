@@ -1,5 +1,5 @@
-// C2PA manifests of our own making: signed by a certificate chain of ours with the builder of the library that reads them, so
-// that no file of others is needed. The COSE signature is made here, for the builder asks for it whole.
+// C2PA manifests of our own: signed under our certificate chain with the builder of the library that reads them, so no
+// third-party file is needed. The COSE signature is made here, because the builder asks for it complete.
 
 import 'reflect-metadata'
 import { sign as cryptoSign, KeyObject } from 'node:crypto'
@@ -27,32 +27,32 @@ export interface C2paSigner {
 }
 
 export interface ManifestOptions {
-  /** What the picture began as; a capture when not said. */
+  /** The origin of the picture; a capture by default. */
   sourceType?: string
-  /** It began with its one ingredient instead. */
+  /** The picture began with its one ingredient instead. */
   isOpened?: boolean
   title?: string
   /** The manifest's other address, written into XMP. */
   remoteUrl?: string
-  /** The manifest is not put into the file. */
+  /** Leaves the manifest out of the file. */
   isElsewhere?: boolean
   ingredients?: { bytes: Buffer; mime: string }[]
   assertions?: object[]
-  /** Says that these actions are all there are. */
+  /** States that these actions are complete. */
   isWhole?: boolean
 }
 
-// The builder checks what it has signed, by the clock of the machine.
+// The builder verifies what it has signed, by the clock of the machine.
 const VALIDITY = { from: '2020-01-01T00:00:00Z', until: '2060-01-01T00:00:00Z' }
 
-/** A root of its own, and a leaf, that are good from 2020 to 2059. */
+/** A root of its own, and a leaf, valid from 2020 to 2059. */
 export async function makeC2paSigner({
   ocsp,
   authority,
 }: {
   /** Address of the revocation service that the leaf names. */
   ocsp?: string
-  /** Signs the leaf, in place of a root of its own. */
+  /** Signs the leaf, in place of a new root. */
   authority?: Omit<Issued, 'certificate'>
 } = {}): Promise<C2paSigner> {
   start()
@@ -153,11 +153,11 @@ function blobOf(bytes: Uint8Array): Blob {
     size: part.length,
     slice: (from, to) => wrap(part.subarray(from, to)),
   })
-  // Only these three members are used of it.
+  // The builder uses only these three members.
   return wrap(new Uint8Array(bytes)) as unknown as Blob
 }
 
-// RFC 9052 4.2 and 4.4; C2PA 2.2 13.2: the chain stands in the protected header, zeros fill up to the reserved size.
+// RFC 9052 4.2 and 4.4; C2PA 2.2 13.2: the chain is in the protected header, zeros fill up to the reserved size.
 function coseSign(claim: Uint8Array, key: KeyObject, chain: Buffer[]): Uint8Array<ArrayBuffer> {
   const header = encode(
     new Map<number, unknown>([

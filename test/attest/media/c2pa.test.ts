@@ -72,7 +72,7 @@ describe('a manifest', () => {
   })
 
   it('under a certificate whose RSA exponent is as long as its modulus is read as fast as others', async () => {
-    // The library's own bound on exponents: it verifies nothing with such a key, and trusts no signer through it.
+    // The library has its own bound on exponents: it verifies nothing with such a key, and trusts no signer through it.
     const algorithm = rsa(3072)
     const keys = await makeSlowRsa()
     const years = { from: '2020-01-01T00:00:00Z', until: '2060-01-01T00:00:00Z' }
@@ -83,7 +83,7 @@ describe('a manifest', () => {
     ])
   })
 
-  it('that was signed over other bytes is invalid, and the evidence says what fails', async () => {
+  it('that was signed over other bytes is invalid, and the evidence names the failed check', async () => {
     const changed = await photo()
     // The last byte of the picture's data, before the end marker.
     changed.writeUInt8(changed.readUInt8(changed.length - 3) ^ 1, changed.length - 3)
@@ -96,7 +96,7 @@ describe('a manifest', () => {
     expect(advisoriesOf(await read(forged))).toMatchObject([{ code: 'c2pa_invalid', evidence: { trusted: false } }])
   })
 
-  it('that can not be read as one is malformed', async () => {
+  it('that can not be parsed is malformed', async () => {
     const damaged = await photo()
     const at = damaged.indexOf('c2pa.claim')
     damaged.fill(0xff, at - 40, at + 200)
@@ -106,7 +106,7 @@ describe('a manifest', () => {
     ])
   })
 
-  it('over a broken ingredient is invalid, whoever signed it last', async () => {
+  it('over a broken ingredient is invalid, with any last signer', async () => {
     const broken = await photo({ sourceType: 'digitalCapture' }, stranger)
     broken.writeUInt8(broken.readUInt8(broken.length - 3) ^ 1, broken.length - 3)
     const signed = await photo({ ingredients: [{ bytes: broken, mime: 'image/jpeg' }] })
@@ -122,7 +122,7 @@ describe('a manifest', () => {
     ])
   })
 
-  it('tells a whole history from one that leaves something open', async () => {
+  it('distinguishes a complete history from an incomplete one', async () => {
     const part = { bytes: await photo(), mime: 'image/jpeg' }
     const wholePart = { bytes: await photo({ isWhole: true }), mime: 'image/jpeg' }
     const isWhole = async (manifest: ManifestOptions) =>
@@ -154,7 +154,7 @@ describe('a manifest', () => {
 })
 
 describe('the same bytes and lists', () => {
-  it('give the same facts, also in years to come', async () => {
+  it('give the same facts at any later time', async () => {
     const part = await photo({ sourceType: 'compositeWithTrainedAlgorithmicMedia' }, stranger)
     const signed = await photo({
       ingredients: [
@@ -169,7 +169,7 @@ describe('the same bytes and lists', () => {
     await other.close()
   })
 
-  it('are judged for the time of the submission and not for that of the judgement', async () => {
+  it('are evaluated for the time of the submission, not of the evaluation', async () => {
     const signed = await photo()
     const before = JSON.stringify(await read(signed))
     expect(advisoriesOf(await read(signed, { at: new Date('2060-01-02') }))).toMatchObject([
@@ -193,7 +193,7 @@ describe('the same bytes and lists', () => {
   })
 })
 
-describe('no request leaves', () => {
+describe('the reader sends no request', () => {
   let server: Server
   let address = ''
   const seen: string[] = []
@@ -207,12 +207,12 @@ describe('no request leaves', () => {
   })
   afterAll(() => new Promise((done) => server.close(done)))
 
-  it('for a manifest that is elsewhere, for one that names another, nor for a revocation service', async () => {
+  it('for a remote manifest, for a manifest that names another, or for a revocation service', async () => {
     const caller = await makeC2paSigner({ ocsp: `${address}/ocsp` })
     const elsewhere = await photo({ remoteUrl: `${address}/elsewhere`, isElsewhere: true }, caller)
     const both = await photo({ remoteUrl: `${address}/both` }, caller)
 
-    // What the library does when nobody forbids it: the listener hears it.
+    // The library sends a request when it is not forbidden: the listener receives it.
     await WasmReader.fromBytes('image/jpeg', elsewhere, '{}').catch(() => {})
     expect(seen).toEqual(['/elsewhere'])
 
@@ -220,7 +220,7 @@ describe('no request leaves', () => {
     expect(advisoriesOf(await read(elsewhere))).toMatchObject([
       { code: 'c2pa_absent', evidence: { found: 'elsewhere, not fetched', reference: `${address}/elsewhere` } },
     ])
-    // As if the scan had been wrong about it.
+    // As if the scan had falsely found a manifest.
     expect(await read(elsewhere, { scan: { state: 'present', size: elsewhere.length } })).toEqual({
       state: 'malformed',
       code: 'RemoteManifestUrl',
@@ -230,7 +230,7 @@ describe('no request leaves', () => {
   })
 })
 
-describe('the reader', () => {
+describe('the C2PA reader', () => {
   const ask = (path: string, by: C2paReader) =>
     by.read(path, {
       scan: { state: 'present', size: 100 },
@@ -239,7 +239,7 @@ describe('the reader', () => {
       at: AT,
     })
 
-  it('starts no thread and asks for no anchors where there is no manifest', async () => {
+  it('starts no thread and loads no anchors where there is no manifest', async () => {
     const by = createC2paReader({ thread: new URL('./no-such-thread.ts', import.meta.url) })
     const anchors = () => Promise.reject(new Error('asked for nothing'))
     const facts = async (state: 'absent' | 'unknown_format' | 'too_many_parts') => {
@@ -265,7 +265,7 @@ describe('the reader', () => {
     await by.close()
   })
 
-  it('ends a thread that loops, crashes or eats memory, and goes on', async () => {
+  it('ends a thread that loops, crashes or exhausts its memory, and continues', async () => {
     const by = createC2paReader({ thread: MISBEHAVING, limitMs: 300 })
     expect(await ask('loop', by)).toMatchObject({ ok: false, code: 'timeout' })
     expect(await ask('throw', by)).toMatchObject({ ok: false, code: 'crashed' })
@@ -274,16 +274,16 @@ describe('the reader', () => {
     await expect(ask('fine', by)).resolves.toMatchObject({ ok: false, code: 'closed' })
   })
 
-  it('says that a file is missing, which is no finding about it', async () => {
+  it('reports a missing file, which raises no factor', async () => {
     expect(await ask(join(folder, 'nobody'), reader)).toMatchObject({ ok: false, code: 'missing' })
   })
 })
 
-it('a module gets no more memory than it may have', async () => {
+it('a WebAssembly module gets no more memory than its limit', async () => {
   // (module (memory (export "m") 1))
   const bytes = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 1, 7, 5, 1, 1, 109, 2, 0)
   const grow = async (module: Uint8Array) => {
-    // Not in the types that Node's own bring.
+    // The types that Node ships lack these.
     const { WebAssembly } = globalThis as unknown as { WebAssembly: { instantiate(bytes: Uint8Array): Promise<never> } }
     const made: { instance: { exports: { m: { grow(pages: number): number } } } } =
       await WebAssembly.instantiate(module)
@@ -304,7 +304,7 @@ describe('a trust list', () => {
   }
   const pem = (der: Buffer) => `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
 
-  it('is read from PEM, with what tools write around it', async () => {
+  it('is read from PEM, with the text that tools write around it', async () => {
     const path = await file(`# list\n${pem(signer.root)}subject=CN\n${pem(stranger.root)}`)
     expect(readTrustAnchors(path)).toEqual([signer.root, stranger.root])
   })
@@ -318,7 +318,7 @@ describe('a trust list', () => {
     expect(() => readTrustAnchors(path)).toThrow(sentence)
   })
 
-  it('that can not be read stops a process from starting, and says why', async () => {
+  it('that is unreadable prevents a process from starting, with the reason', async () => {
     const env = {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       MASTER_KEY: Buffer.alloc(32).toString('base64'),
@@ -332,7 +332,7 @@ describe('a trust list', () => {
     )
   })
 
-  it('that is not there is refused', () => {
+  it('that does not exist is refused', () => {
     expect(() => readTrustAnchors(join(folder, 'nobody.pem'))).toThrow('names no file that can be read')
   })
 })

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { kindOfSource } from '#src/attest/factors/source-type.ts'
 import type { C2paFacts } from '#src/attest/media/c2pa-facts.ts'
 import { readStore } from '#src/attest/media/c2pa-facts.ts'
 import { type DeclaredFacts, declaredProvenance } from '#src/attest/media/declared.ts'
 import { readImageFacts } from '#src/attest/media/exif.ts'
+import { kindOfSource } from '#src/attest/media/source-type.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { MAKE, MODEL, SOFTWARE, structure, text, withBlock } from './structure.ts'
 
@@ -14,7 +14,7 @@ const blank = () => sharp({ create: { width: 16, height: 12, channels: 3, backgr
 const JPEG = await blank().jpeg().toBuffer()
 const PNG = await blank().png().toBuffer()
 
-describe('texts of a PNG', () => {
+describe('text chunks of a PNG', () => {
   it.each([
     ['AUTOMATIC1111', { parameters: 'a duck\nNegative prompt: b\nSteps: 20, Sampler: Euler a, Seed: 1' }],
     ['Fooocus', { parameters: '{"seed": 1}', fooocus_scheme: 'fooocus' }],
@@ -29,7 +29,7 @@ describe('texts of a PNG', () => {
     ['NovelAI', { Software: 'NovelAI' }],
     ['Stable Diffusion', { Source: 'Stable Diffusion 1D44365E' }],
     ['Midjourney', { Description: 'a duck --v 6 Job ID: 3f2a5d5e-0c1e-4d3a-9a57-1b2c3d4e5f60' }],
-  ])('tell %s by %j', async (generator, texts) => {
+  ])('identify %s by %j', async (generator, texts) => {
     const { declared } = await readImageFacts(withTexts(texts))
     expect(declared.generators.map((trace) => trace.generator)).toContain(generator)
     const [observation, ...others] = declaredProvenance({ declared })
@@ -38,7 +38,7 @@ describe('texts of a PNG', () => {
       code: 'declared_ai_generated',
       evidence: { found: ['png_text'], declarations: expect.arrayContaining([expect.objectContaining({ generator })]) },
     })
-    // Prompts stay with the media.
+    // Prompts stay in the media.
     expect(JSON.stringify(observation)).not.toContain('duck')
   })
 
@@ -50,12 +50,12 @@ describe('texts of a PNG', () => {
     { Software: 'GIMP 2.10' },
     { Description: 'Job ID: 17' },
     { Comment: 'Steps: 20, Sampler: Euler' },
-  ])('of others mean nothing: %j', async (texts) => {
+  ])('of other programs identify nothing: %j', async (texts) => {
     const { declared } = await readImageFacts(withTexts(texts))
     expect(declaredProvenance({ declared })).toEqual([])
   })
 
-  it('are bounded, however many and long they are', async () => {
+  it('are bounded in number and length', async () => {
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`k${index}`, 'x'.repeat(50_000)]))
     const { declared } = await readImageFacts(withTexts({ ...many, Dream: 'x'.repeat(200_000) }))
     expect(JSON.stringify(declaredProvenance({ declared })).length).toBeLessThan(4_000)
@@ -73,7 +73,7 @@ describe('EXIF', () => {
     ['ASCII', comment('ASCII', Buffer.from(PARAMETERS))],
     ['UTF-16, big-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le').swap16())],
     ['UTF-16, little-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le'))],
-  ])('tells a generator by a comment in %s', async (_, entry) => {
+  ])('identifies a generator by a comment in %s', async (_, entry) => {
     for (const order of ['II', 'MM'] as const) {
       const { declared, exif } = await readImageFacts(withBlock(JPEG, structure({ ifd0: [], exif: [entry] }, order)))
       expect(declared.generators).toEqual([
@@ -87,12 +87,12 @@ describe('EXIF', () => {
     [[text(SOFTWARE, 'NovelAI')], 'NovelAI', 'NovelAI'],
     [[text(MAKE, 'workflow:{"nodes": []}')], 'ComfyUI', null],
     [[text(MODEL, 'prompt:{"3": {}}')], 'ComfyUI', null],
-  ])('tells a generator by %j', async (ifd0, generator, value) => {
+  ])('identifies a generator by %j', async (ifd0, generator, value) => {
     const { declared } = await readImageFacts(withBlock(JPEG, structure({ ifd0 })))
     expect(declared.generators).toMatchObject([{ where: 'exif', generator, value }])
   })
 
-  it('of a camera means nothing, nor does a comment that lies about its length', async () => {
+  it('of a camera identifies nothing; neither does a comment with a wrong length', async () => {
     const lie = { ...comment('ASCII', Buffer.from(PARAMETERS)), count: 0xffff_ff00 }
     const block = structure({ ifd0: [text(MAKE, 'Acme'), text(SOFTWARE, 'Camera 2.1')], exif: [lie] })
     const { declared, exif } = await readImageFacts(withBlock(JPEG, block))
@@ -113,7 +113,7 @@ describe('XMP', () => {
     ['an element', `><i:DigitalSourceType>${CV}trainedAlgorithmicMedia</i:DigitalSourceType></rdf:Description>`],
     ['a resource', `><i:DigitalSourceType rdf:resource='${CV}trainedAlgorithmicMedia'/></rdf:Description>`],
     ['a bare name', 'i:DigitalSourceType="trainedAlgorithmicMedia"/>'],
-  ])('says a source type as %s', async (_, inside) => {
+  ])('states a source type as %s', async (_, inside) => {
     expect(declaredProvenance({ declared: await readXmp(inside) })).toMatchObject([
       {
         code: 'declared_ai_generated',
@@ -122,7 +122,7 @@ describe('XMP', () => {
     ])
   })
 
-  it('names a program, and where a manifest is', async () => {
+  it('names a program, and the place of a manifest', async () => {
     const declared = await readXmp(`i:CreatorTool="Midjourney 6" i:provenance="https://example.com/a?b=1"/>`)
     expect(declared).toMatchObject({
       generators: [{ where: 'xmp', field: 'CreatorTool', value: 'Midjourney 6', generator: 'Midjourney' }],
@@ -130,7 +130,7 @@ describe('XMP', () => {
     })
   })
 
-  it('is bounded and read in a moment, whatever is in it', async () => {
+  it('is bounded and is read quickly, whatever it contains', async () => {
     const inside = `/>${'<i:DigitalSourceType ='.repeat(30_000)}${'a:'.repeat(50_000)}`
     const startedAt = performance.now()
     const declared = await readXmp(inside)
@@ -171,11 +171,11 @@ describe('observations', () => {
     }
   })
 
-  it('tell the blank canvas of C2PA', () => {
+  it('include the blank canvas of C2PA', () => {
     expect(kindOfSource('http://c2pa.org/digitalsourcetype/empty', 'c2pa.created')).toBe('blank')
   })
 
-  it('come once for each code, in a fixed order, as JSON that can be signed', () => {
+  it('occur once for each code, in a fixed order, as JSON that can be signed', () => {
     const c2pa = c2paOf([
       { action: 'c2pa.created', type: `${CV}digitalCapture` },
       ...Array.from({ length: 40 }, () => ({ action: 'c2pa.edited\u202E', type: `${CV}compositeSynthetic` })),
@@ -197,7 +197,7 @@ describe('observations', () => {
     expect(JSON.stringify(observations).length).toBeLessThan(8_000)
   })
 
-  it('are none where nothing was looked for or nothing is declared', () => {
+  it('are empty when nothing was examined or nothing is declared', () => {
     expect(codes({})).toEqual([])
     expect(codes({ c2pa: { state: 'absent', manifestReference: null } })).toEqual([])
   })
@@ -206,13 +206,13 @@ describe('observations', () => {
 describe('a manifest store', () => {
   const LIST = { certificates: 0, sha256: '' }
   it.each([null, [], 'Trusted', {}, { validation_state: 'Fine' }, { validation_state: ['Trusted'] }])(
-    'is not %j',
+    'is refused when it is %j',
     (store) => {
       expect(readStore(store, LIST)).toBeUndefined()
     },
   )
 
-  it('is made small, whatever is in it', () => {
+  it('is reduced in size, whatever it contains', () => {
     const status = Array.from({ length: 5_000 }, (_, index) => ({
       code: `code.${index % 900}\u0000${'x'.repeat(900)}`,
     }))

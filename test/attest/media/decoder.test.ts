@@ -58,14 +58,14 @@ describe('the decoder', () => {
     expect(small).toMatchObject({ ok: true, value: { width: 20, height: 10 } })
   })
 
-  it('squeezes a picture into a square of greys', async () => {
+  it('scales a picture into a square of greys', async () => {
     const path = await write('grey.png', await picture(60, 10).png().toBuffer())
     const decoded = await make().greys(path, 4)
     expect(decoded).toMatchObject({ ok: true, value: { width: 4, height: 4 } })
     expect(decoded.ok && [...decoded.value.data]).toEqual(Array(16).fill(decoded.ok && decoded.value.data[0]))
   })
 
-  it('answers for what has no pixels, and for what is not there, without naming a path', async () => {
+  it('reports files without pixels and missing files, without naming a path', async () => {
     const decoder = make()
     const photo = await picture(400, 300).jpeg().toBuffer()
     for (const path of [await write('text.jpg', 'no image'), await write('cut.jpg', photo.subarray(0, 300))]) {
@@ -76,7 +76,7 @@ describe('the decoder', () => {
     expect(await decoder.thumbnail(join(folder, 'none'), 320)).toMatchObject({ ok: false, code: 'missing' })
   })
 
-  it('kills what decodes an AVIF of 1 KB and 8,000 x 8,000 pixels, and still draws others', async () => {
+  it('kills the decoding of an AVIF of 1 KB and 8,000 x 8,000 pixels, and still decodes others', async () => {
     const flat = await picture(8_000, 8_000).avif({ effort: 0, quality: 1 }).toBuffer()
     expect(flat.byteLength).toBeLessThan(2_000)
     const [slow, fine] = [await write('flat.avif', flat), await write('fine.png', await picture(9, 9).png().toBuffer())]
@@ -88,7 +88,7 @@ describe('the decoder', () => {
     expect(await decoder.thumbnail(fine, 320)).toMatchObject({ ok: true })
   })
 
-  it('ends a picture that takes more memory than it may', async () => {
+  it('ends the decoding of a picture that takes more memory than its limit', async () => {
     const flat = await picture(8_000, 8_000).avif({ effort: 0, quality: 1 }).toBuffer()
     const decoder = make({ quickMs: 30_000, maxMegabytes: 300 })
     const answer = await decoder.thumbnail(await write('large.avif', flat), 320)
@@ -104,7 +104,7 @@ describe('a decoder whose process misbehaves', () => {
     return answer.ok ? 'ok' : answer.code
   }
 
-  it('ends what is stuck or fell over and answers everything else', async () => {
+  it('ends a stuck or crashed process and answers all other requests', async () => {
     const decoder = misbehaving()
     const paths = ['fine', 'native', 'fine', 'never', 'throw', 'fine', 'exit', 'fine', 'fine']
     const expected = ['ok', 'timeout', 'ok', 'timeout', 'crashed', 'ok', 'crashed', 'ok', 'ok']
@@ -122,7 +122,7 @@ describe('a decoder whose process misbehaves', () => {
     await expect.poll(() => codeOf(decoder, 'fine')).toBe('ok')
   })
 
-  it('draws what is quick while slow pictures wait for each other', async () => {
+  it('decodes quick pictures while slow pictures wait for each other', async () => {
     const decoder = misbehaving({ limitMs: 60_000 })
     const stuck = Promise.all([codeOf(decoder, 'never'), codeOf(decoder, 'never')])
     for (let i = 0; i < 5; i += 1) expect(await codeOf(decoder, 'fine')).toBe('ok')
@@ -130,7 +130,7 @@ describe('a decoder whose process misbehaves', () => {
     expect(await stuck).toEqual(['closed', 'closed'])
   })
 
-  it('says busy when too many wait', async () => {
+  it('is busy when too many pictures wait', async () => {
     const decoder = misbehaving({ maxWaiting: 2 })
     const answers = ['never', 'fine', 'fine', 'fine'].map((path) => codeOf(decoder, path))
     expect(await Promise.all(answers)).toEqual(['timeout', 'ok', 'ok', 'busy'])
@@ -143,11 +143,11 @@ describe('a decoder whose process misbehaves', () => {
 
   it('gives its process no environment', async () => {
     const decoded = await misbehaving().greys('environment', 1)
-    // Node itself adds the descriptor of the channel, and takes it away again.
+    // Node itself adds the descriptor of the channel, and removes it again.
     expect(decoded.ok && Buffer.from(decoded.value.data).toString()).toBe('')
   })
 
-  it('starts nothing before it is asked, ends what is idle, and leaves nothing when it is closed', async () => {
+  it('starts no process before its first picture, ends idle ones, and leaves none when it is closed', async () => {
     const decoder = misbehaving({ idleMs: 50 })
     const pidOf = async () => {
       const decoded = await decoder.greys('fine', 1)

@@ -35,7 +35,7 @@ async function upload(bytes: Buffer, type: string): Promise<string> {
   return String(json.media_id)
 }
 
-/** Linux only: what this process holds open of a media's blob. */
+/** Linux only: the descriptors of a media's blob that this process holds open. */
 async function openFilesOf(mediaId: string): Promise<string[]> {
   const { sha256: hash } = await service.media.get(service.scope, mediaId)
   const links = await Promise.all(
@@ -45,7 +45,7 @@ async function openFilesOf(mediaId: string): Promise<string[]> {
 }
 
 describe('GET /v1/media/:id', () => {
-  it('gives back exactly the bytes that were sent', async () => {
+  it('returns exactly the bytes that were sent', async () => {
     const { status, headers, body } = await service.get(`/v1/media/${id}`)
     expect(status).toBe(200)
     expect(body.equals(photo)).toBe(true)
@@ -59,7 +59,7 @@ describe('GET /v1/media/:id', () => {
     })
   })
 
-  it('gives one range', async () => {
+  it('returns one range', async () => {
     const size = photo.byteLength
     for (const [range, first, last] of [
       ['bytes=0-0', 0, 0],
@@ -76,7 +76,7 @@ describe('GET /v1/media/:id', () => {
     }
   })
 
-  it('gives the whole where a range is none, or was meant for other bytes', async () => {
+  it('returns the whole file for an invalid range, or a range of other bytes', async () => {
     for (const range of ['bytes=5-1', 'bytes=-', 'bytes=a-b', 'bytes=0-1,3-4', 'lines=1-2', 'bytes', '']) {
       expect([range, (await service.get(`/v1/media/${id}`, { range })).status]).toEqual([range, 200])
     }
@@ -86,7 +86,7 @@ describe('GET /v1/media/:id', () => {
     expect((await service.get(`/v1/media/${id}`, same)).status).toBe(206)
   })
 
-  it('says how long it is to who asks beyond its end', async () => {
+  it('states the length in the refusal of a range beyond the end', async () => {
     for (const range of [`bytes=${photo.byteLength}-`, 'bytes=-0', 'bytes=999999999-']) {
       const { status, headers, json } = await service.get(`/v1/media/${id}`, { range })
       expect([status, json.code]).toEqual([416, 'range_not_satisfiable'])
@@ -109,7 +109,7 @@ describe('GET /v1/media/:id', () => {
     if (existsSync('/proc/self/fd')) await expect.poll(() => openFilesOf(large)).toEqual([])
   })
 
-  it('is an error of ours when the bytes are gone', async () => {
+  it('fails with a server error when the bytes are missing', async () => {
     const lost = await service.post(Buffer.concat([photo, randomBytes(8)]), jpeg)
     await rm(service.store.path(service.scope, String(lost.json.sha256)))
     expect((await service.get(`/v1/media/${lost.json.media_id}`)).status).toBe(500)
@@ -117,7 +117,7 @@ describe('GET /v1/media/:id', () => {
 })
 
 describe('GET /v1/media/:id/thumbnail', () => {
-  it('is small, upright and without metadata, and made once', async () => {
+  it('returns a small, upright thumbnail without metadata, and makes it once', async () => {
     const first = await service.get(`/v1/media/${id}/thumbnail`)
     expect([first.status, first.headers['content-type']]).toEqual([200, 'image/webp'])
     const metadata = await sharp(first.body).metadata()
@@ -129,14 +129,14 @@ describe('GET /v1/media/:id/thumbnail', () => {
     expect((await service.get(`/v1/media/${id}/thumbnail`)).body.toString()).toBe('kept')
   })
 
-  it('is made once for many who ask at the same moment', async () => {
+  it('makes the thumbnail once for many concurrent requests', async () => {
     const fresh = await upload(await picture(500, 400).png().toBuffer(), 'image/png')
     const answers = await Promise.all(Array.from({ length: 6 }, () => service.get(`/v1/media/${fresh}/thumbnail`)))
     expect(new Set(answers.map((one) => `${one.status} ${one.body.toString('base64')}`)).size).toBe(1)
     expect(answers[0]?.status).toBe(200)
   })
 
-  it('is not found where there are no pixels to read, also the second time', async () => {
+  it('is not found for a file without readable pixels, also the second time', async () => {
     const video = await upload(Buffer.from('0000001466747970717420200000000071742020', 'hex'), 'video/quicktime')
     const whole = await picture(600, 600).jpeg().toBuffer()
     const cut = await upload(whole.subarray(0, whole.byteLength - 900), 'image/jpeg')
@@ -144,11 +144,11 @@ describe('GET /v1/media/:id/thumbnail', () => {
       const { status, json } = await service.get(`/v1/media/${media}/thumbnail`)
       expect([status, json.code]).toEqual([404, 'not_found'])
     }
-    // Evidence is kept as it came, whatever can be drawn of it.
+    // Evidence is kept as it came, even if it can not be decoded.
     expect((await service.get(`/v1/media/${cut}`)).status).toBe(200)
   })
 
-  it('leaves with its original', async () => {
+  it('is deleted with its original', async () => {
     const bytes = await picture(300, 200).webp().toBuffer()
     const media = await service.media.get(service.scope, await upload(bytes, 'image/webp'))
     await service.get(`/v1/media/${media.id}/thumbnail`)
@@ -160,16 +160,16 @@ describe('GET /v1/media/:id/thumbnail', () => {
   })
 })
 
-describe('whose media it is', () => {
+describe('access to media', () => {
   const paths = (media: string) => [`/v1/media/${media}`, `/v1/media/${media}/thumbnail`]
 
-  it('another account finds nothing', async () => {
+  it('is not found from another account', async () => {
     for (const path of paths(id)) {
       expect(await service.get(path, {}, service.stranger)).toMatchObject({ status: 404, json: { code: 'not_found' } })
     }
   })
 
-  it('the other environment is refused, whether the id exists or not', async () => {
+  it('is refused from the other environment, whether the id exists or not', async () => {
     for (const media of [id, newId('med', 'sandbox')]) {
       for (const path of paths(media)) {
         const answer = await service.get(path, {}, 'live')
@@ -178,7 +178,7 @@ describe('whose media it is', () => {
     }
   })
 
-  it('what is no media id is not found', async () => {
+  it('is not found for a malformed media id', async () => {
     for (const media of [newId('med', 'sandbox'), newId('clm', 'sandbox'), 'med_test_', 'x', '%00', '..%2f..%2fetc']) {
       for (const path of paths(media)) {
         expect(await service.get(path)).toMatchObject({ status: 404, json: { code: 'not_found' } })
@@ -194,7 +194,7 @@ describe('whose media it is', () => {
 })
 
 describe('ranges', () => {
-  it('never leave the file', () => {
+  it('never exceed the file', () => {
     const numbers = ['', '0', '1', '9', '10', '11', '999999999999999', '9999999999999999']
     for (const size of [1, 10]) {
       for (const from of numbers) {

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const photo = () => Buffer.concat([PHOTO, randomBytes(16)])
 const upload = (data: Uint8Array, domain = media) => domain.storeInline(scope, { contentType: 'image/jpeg', data })
-/** Uploaded as long ago as that. */
+/** Uploads a photo and moves its upload time to the given one. */
 async function uploadAgo(ageMs: number, data = photo()): Promise<Media> {
   const then = new Date(Date.now() - ageMs)
   const made = await upload(data, createMedia({ db: test.db, store, inspector, decoder, now: () => then }))
@@ -67,8 +67,8 @@ function submit(mediaId: string) {
   )
 }
 
-describe('media that nobody refers to', () => {
-  it('goes, row and bytes and thumbnail, a week after it came last', async () => {
+describe('media without references', () => {
+  it('is deleted, row and bytes and thumbnail, a week after its last upload', async () => {
     const [old, young, kept] = [await uploadAgo(8 * DAY), await uploadAgo(6 * DAY), await uploadAgo(8 * DAY)]
     const [thumbnail] = [await media.thumbnail(scope, old)]
     thumbnail.stream.destroy()
@@ -80,7 +80,7 @@ describe('media that nobody refers to', () => {
     await expect(media.get(scope, old.id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('stays when its bytes came again', async () => {
+  it('is kept when its bytes were uploaded again', async () => {
     const data = photo()
     const old = await uploadAgo(8 * DAY, data)
     expect((await upload(data)).id).toBe(old.id)
@@ -88,7 +88,7 @@ describe('media that nobody refers to', () => {
     expect(hasFile(old)).toBe(true)
   })
 
-  it('is looked at once when something refers to it', async () => {
+  it('is kept as soon as a row refers to it', async () => {
     const kept = await uploadAgo(8 * DAY)
     await submit(kept.id)
     const looks = async () => {
@@ -104,7 +104,7 @@ describe('media that nobody refers to', () => {
     }
   })
 
-  it('is of one tenant: nothing of another account or environment goes', async () => {
+  it('is deleted within one tenant: nothing of another account or environment', async () => {
     const mine = await uploadAgo(8 * DAY)
     const other = await makeAccount(test)
     for (const stranger of [other, { ...scope, environment: 'live' as const }]) {
@@ -115,7 +115,7 @@ describe('media that nobody refers to', () => {
     expect(hasFile(mine)).toBe(true)
   })
 
-  it('goes in many steps, by several at once, each once', async () => {
+  it('is deleted in many steps, by several processes concurrently, each once', async () => {
     const [first] = [await uploadAgo(8 * DAY)]
     await test.owner(
       `INSERT INTO media (account_id, environment, id, sha256, size, content_type, uploaded_at)
@@ -128,7 +128,7 @@ describe('media that nobody refers to', () => {
     expect(await test.owner('SELECT id FROM media WHERE account_id = $1', [scope.accountId])).toEqual([])
   })
 
-  it('races with submissions: what was accepted keeps its bytes', async () => {
+  it('is not deleted under a concurrent submission: what was accepted keeps its bytes', async () => {
     const outcomes = new Set<string>()
     for (let round = 0; round < 25; round += 1) {
       const one = await uploadAgo(8 * DAY)
@@ -147,7 +147,7 @@ describe('media that nobody refers to', () => {
     expect([...outcomes].length).toBeGreaterThan(0)
   })
 
-  it('races with uploads of the same bytes: whoever got an id has the bytes', async () => {
+  it('is not deleted under a concurrent upload: every returned id has its bytes', async () => {
     for (let round = 0; round < 25; round += 1) {
       const data = photo()
       await uploadAgo(8 * DAY, data)
@@ -166,8 +166,8 @@ describe('media that nobody refers to', () => {
   })
 })
 
-describe('an erasure that was interrupted', () => {
-  it('is finished by the next round, once the lease of whoever began is over', async () => {
+describe('an interrupted erasure', () => {
+  it('is finished by the next round, once the lease of the first has expired', async () => {
     const old = await uploadAgo(8 * DAY)
     const broken = createEraser({
       db: test.db,
@@ -188,7 +188,7 @@ describe('an erasure that was interrupted', () => {
     expect([await stateOf(old), hasFile(old)]).toEqual([undefined, false])
   })
 
-  it('lets nobody have the same bytes until it is over', async () => {
+  it('refuses uploads of the same bytes until it has ended', async () => {
     const data = photo()
     const old = await uploadAgo(8 * DAY, data)
     await test.owner("UPDATE media SET state = 'erasing', erasing_since = now() - interval '6 minutes' WHERE id = $1", [
@@ -202,7 +202,7 @@ describe('an erasure that was interrupted', () => {
     expect(hasFile(fresh)).toBe(true)
   })
 
-  it('costs the others of its round nothing', async () => {
+  it('does not affect the other media of its round', async () => {
     const [first, second, third] = [await uploadAgo(8 * DAY), await uploadAgo(8 * DAY), await uploadAgo(8 * DAY)]
     const fragile = createEraser({
       db: test.db,
@@ -228,7 +228,7 @@ describe('bytes without a row', () => {
     return made
   }
 
-  it('go when they are old, and leave no row', async () => {
+  it('are deleted when they are old, and leave no row', async () => {
     const [old, young, owned] = [await stray(8 * DAY), await stray(6 * DAY), await uploadAgo(9 * DAY)]
     const then = daysAgo(9)
     await utimes(store.path(scope, owned.sha256), then, then)
@@ -239,7 +239,7 @@ describe('bytes without a row', () => {
     ])
   })
 
-  it('go also when only a thumbnail is left', async () => {
+  it('are deleted also when only a thumbnail is left', async () => {
     const sha256 = randomBytes(32).toString('hex')
     await store.putVariant(scope, sha256, 'thumbnail-320', Buffer.from('small'))
     const path = `${store.path(scope, sha256)}.thumbnail-320`
@@ -248,7 +248,7 @@ describe('bytes without a row', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('stay when they are stored anew in that moment, and whoever does is told to try again', async () => {
+  it('are kept when they are stored anew at that moment, and the uploader is told to retry', async () => {
     const data = photo()
     const old = await upload(data)
     await test.owner('DELETE FROM media WHERE id = $1', [old.id])
@@ -258,7 +258,7 @@ describe('bytes without a row', () => {
       db: test.db,
       store: {
         ...store,
-        // Between the eraser's two looks, somebody uploads.
+        // A concurrent upload between the two checks of the eraser.
         async storedAt(of, sha256) {
           looks += 1
           if (looks === 2) await expect(upload(data)).rejects.toMatchObject({ code: 'service_unavailable' })
@@ -273,7 +273,7 @@ describe('bytes without a row', () => {
 })
 
 describe('an upload', () => {
-  it('whose bytes went between their storing and their row is not acknowledged', async () => {
+  it('whose bytes were deleted between their storing and their row is not acknowledged', async () => {
     const data = photo()
     const leaky = createMedia({
       db: test.db,

@@ -11,7 +11,7 @@ const files = ['exif', 'ai-images'].flatMap(imagesIn)
 const isUnset = corpus === undefined || corpus === ''
 const title = isUnset ? 'real images (skipped: CORPUS is unset)' : `${files.length} real images`
 
-// As it stands in their bytes, seen with strings(1) and file(1).
+// The expected values were read from the bytes with strings(1) and file(1).
 const KNOWN: Record<
   string,
   [date: string | null, subSec: string | null, offset: string | null, software: string | null]
@@ -25,7 +25,7 @@ const KNOWN: Record<
   'corrupted.jpg': ['2015:09:08 11:02:17', null, null, 'Version 1.0'],
 }
 
-test.skipIf(isUnset)(`${title} are opened, alike from a path and from bytes`, async () => {
+test.skipIf(isUnset)(`${title} are opened, with equal results from a path and from bytes`, async () => {
   expect(files.length).toBeGreaterThan(0)
   for (const path of files) {
     const facts = await readImageFacts(path)
@@ -35,7 +35,7 @@ test.skipIf(isUnset)(`${title} are opened, alike from a path and from bytes`, as
   }
 })
 
-test.skipIf(isUnset)(`${title}: what is known of them is read`, async () => {
+test.skipIf(isUnset)(`${title}: all known values are read`, async () => {
   const seen = files.filter((path) => nameOf(path) in KNOWN)
   expect(seen).toHaveLength(Object.keys(KNOWN).length)
   for (const path of seen) {
@@ -44,7 +44,7 @@ test.skipIf(isUnset)(`${title}: what is known of them is read`, async () => {
   }
 })
 
-test.skipIf(isUnset)(`${title}: those that an editor wrote are told from those that a camera wrote`, async () => {
+test.skipIf(isUnset)(`${title}: those that an editor wrote are distinguished from camera files`, async () => {
   const edited: string[] = []
   for (const path of files) {
     const facts = { ...factsOf({}), exif: await readExif(path) }
@@ -54,7 +54,7 @@ test.skipIf(isUnset)(`${title}: those that an editor wrote are told from those t
   expect(edited.sort()).toEqual(expected)
 })
 
-test.skipIf(isUnset)(`${title}: the time of a phone that tells its offset is compared to the millisecond`, async () => {
+test.skipIf(isUnset)(`${title}: the time of a phone with an offset is compared to the millisecond`, async () => {
   const path = files.find((file) => nameOf(file) === 'IMG_5195.HEIC') ?? ''
   const at = (capturedAt: string) => ({ ...factsOf({ '/bundle/capturedAt': capturedAt, '/acceptedAt': capturedAt }) })
   const exif = await readExif(path)

@@ -40,7 +40,7 @@ const CAMERA: ExifFacts = {
 }
 const IFD0 = [text(MAKE, 'Google'), text(MODEL, 'Pixel 8a'), text(SOFTWARE, 'HDR+ 1.0')]
 const EXIF = [text(DATE, '2026:11:20 15:51:00'), text(OFFSET, '+01:00'), text(SUBSEC, '054')]
-// The least that libvips opens: one grey pixel, uncompressed, in the eight header bytes.
+// The smallest file that libvips opens: one grey pixel, uncompressed, in the eight header bytes.
 const PIXEL = [
   number(256, 1),
   number(257, 1),
@@ -95,7 +95,7 @@ describe('containers', () => {
     expect(await readImageFacts(path)).toEqual({ format: 'tiff', width: 1, height: 1, exif: CAMERA, declared: NOTHING })
   })
 
-  test.each(['jpeg', 'png', 'webp', 'avif', 'tiff'] as const)('misses EXIF in a plain %s', async (encoder) => {
+  test.each(['jpeg', 'png', 'webp', 'avif', 'tiff'] as const)('finds no EXIF in a plain %s', async (encoder) => {
     expect(await readExif(await blank().toFormat(encoder).toBuffer())).toEqual({ state: 'missing' })
   })
 
@@ -125,12 +125,12 @@ describe('containers', () => {
     })
   })
 
-  test('a file that can not be opened is an error, not a finding', async () => {
+  test('report an error, not a factor, for a file that can not be opened', async () => {
     await expect(readExif(join(folder, 'nowhere.jpg'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
 
-describe('the block', () => {
+describe('the EXIF block', () => {
   const readBlock = (given: Parameters<typeof structure>[0], order?: 'II' | 'MM') =>
     readExif(withBlock(plain, structure(given, order)))
 
@@ -138,7 +138,7 @@ describe('the block', () => {
     expect(await readBlock({ ifd0: IFD0, exif: EXIF }, order)).toEqual(CAMERA)
   })
 
-  test('is read where it says nothing that we want', async () => {
+  test('is read when it contains nothing that we use', async () => {
     expect(await readBlock({ ifd0: [], exif: [text(0x9286, 'a comment')] })).toEqual(EMPTY)
     expect(await readBlock({ ifd0: [text(SOFTWARE, '')] })).toEqual(EMPTY)
   })
@@ -148,7 +148,7 @@ describe('the block', () => {
     ['text', 2],
     ['undefined', 7],
     ['the UTF-8 of EXIF 3.0', 129],
-  ])('is read where text is declared as %s', async (_, type) => {
+  ])('is read with text declared as %s', async (_, type) => {
     expect(await readBlock({ ifd0: [text(SOFTWARE, 'Kaméra', type)] })).toEqual({ ...EMPTY, software: 'Kaméra' })
   })
 
@@ -166,7 +166,7 @@ describe('the block', () => {
     })
   })
 
-  test('gives texts up to their first NUL', async () => {
+  test('returns texts up to their first NUL', async () => {
     const ifd0 = [
       text(MAKE, 'NIKON\0 CORPORATION'),
       text(MODEL, '\0Adobe Photoshop'),
@@ -184,7 +184,7 @@ describe('the block', () => {
     })
   })
 
-  test('gives texts without controls, of 256 characters at most, well-formed', async () => {
+  test('returns texts without controls, of 256 characters at most, well-formed', async () => {
     const ifd0 = [
       text(MAKE, 'ab\u202Ec\r\n\x1b[31m'),
       text(MODEL, 'x'.repeat(60_000)),
@@ -228,7 +228,7 @@ describe('the block', () => {
     })
   })
 
-  test('cut anywhere is unreadable or tells less, and nothing else', async () => {
+  test('truncated anywhere is unreadable or has fewer values, and none that differ', async () => {
     const block = structure({ ifd0: IFD0, exif: EXIF })
     for (let length = 0; length < block.length; length++) {
       const exif = await readExif(withBlock(plain, block.subarray(0, length)))
@@ -238,7 +238,7 @@ describe('the block', () => {
 })
 
 describe('hostile bytes', () => {
-  test('200 seeded mutations of a camera JPEG each end in a state', async () => {
+  test('end each of 200 seeded mutations of a camera JPEG in a defined state', async () => {
     const states = new Map<string, number>()
     for (let seed = 1; seed <= 200; seed++) {
       const { state } = checked(await readExif(mutated(camera, seed, 360)))
@@ -248,7 +248,7 @@ describe('hostile bytes', () => {
     expect(states.size).toBe(3)
   })
 
-  test('1,000 seeded mutations of a TIFF file each end in a state', async () => {
+  test('end each of 1,000 seeded mutations of a TIFF file in a defined state', async () => {
     const image = structure({ ifd0: [...PIXEL, ...IFD0], exif: EXIF, trailer: Buffer.from('SECRET'.repeat(50)) })
     for (let seed = 1; seed <= 1_000; seed++) checked(await readExif(mutated(image, seed, image.length)))
   })
@@ -265,7 +265,7 @@ function cameraImage() {
   })
 }
 
-/** The PNG with other sides in its header and the checksum to match. */
+/** The PNG with other sides in its header and the matching checksum. */
 function resized(png: Buffer, width: number, height: number): Buffer {
   const bytes = Buffer.from(png)
   bytes.writeUInt32BE(width, 16)
@@ -274,7 +274,7 @@ function resized(png: Buffer, width: number, height: number): Buffer {
   return bytes
 }
 
-/** Overwrites up to eight bytes among the first `reach`; some are cut or get a stretch of themselves inserted. */
+/** Overwrites up to eight bytes among the first `reach`; truncates some files, or inserts a piece of themselves. */
 function mutated(image: Buffer, seed: number, reach: number): Buffer {
   const random = createRandom(seed)
   const bytes = Buffer.from(image)

@@ -5,6 +5,7 @@ import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
+import { withSource } from '#src/attest/media/byte-source.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { readImageFacts } from '#src/attest/media/exif.ts'
 import {
@@ -15,7 +16,6 @@ import {
   MAX_PARTS,
 } from '#src/attest/media/header.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
-import { withSource } from '#src/attest/media/peek.ts'
 import { avifWith, directories, jpegWith, pngWith, segment, webpWith } from './headers.ts'
 
 const MB = 1_000_000
@@ -74,7 +74,7 @@ describe('a header is not read', () => {
   })
 })
 
-it('a JPEG with segments without end between its scans is not decoded', async () => {
+it('a JPEG with endless segments between its scans is not decoded', async () => {
   const photo = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#456' } })
     .jpeg({ progressive: true })
     .toBuffer()
@@ -90,7 +90,7 @@ it('a JPEG with segments without end between its scans is not decoded', async ()
   expect(judgeDecoded(within(MAX_PARTS))).toBe('the header has more than 1000 parts')
   expect(judgeDecoded(within(900))).toBeUndefined()
   expect(judge(within(MAX_PARTS))).toBeUndefined()
-  // What follows the end of the picture, as the film of a moving photo, is not its own.
+  // Data after the end of the picture, such as the film of a moving photo, is not part of it.
   const film = Array.from({ length: MAX_PARTS }, () => segment(0xe1))
   expect(judgeDecoded(Buffer.concat([photo, ...film]))).toBeUndefined()
 })
@@ -131,14 +131,14 @@ describe('a header is read', () => {
   })
 })
 
-describe('whoever opens an image', () => {
+describe('every caller that opens an image', () => {
   let folder = ''
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'header-'))
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('is kept from such a header: inspection, thumbnail and hash', async () => {
+  it('is protected from such a header: inspection, thumbnail and hash', async () => {
     const path = join(folder, 'bomb.png')
     await writeFile(path, bombs())
     const inspector = createInspector()

@@ -1,4 +1,4 @@
-// Small images with whatever in their headers, for what looks at headers.
+// Small images with arbitrary headers, for the code that reads headers.
 
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
@@ -24,7 +24,7 @@ export async function webpWith(chunks: readonly Chunk[]): Promise<Buffer> {
   const plain = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#456' } })
     .webp()
     .toBuffer()
-  // ICC profile, EXIF and XMP are there.
+  // The image has an ICC profile, EXIF and XMP.
   const extended = Buffer.from('2c00000007000007 0000'.replace(' ', ''), 'hex')
   const body = Buffer.concat([
     Buffer.from('WEBP'),
@@ -83,7 +83,7 @@ export function directories(count: number, shared = 0, isRing = false): Buffer {
   return file
 }
 
-/** An AVIF of so many items besides its picture, each of which names the same `bytes` so many times over. */
+/** An AVIF of so many items besides its picture, each of which names the same `bytes` so many times. */
 export async function avifWith({
   items,
   extents,

@@ -19,7 +19,7 @@ const another = (): Buffer => Buffer.concat([photo, randomBytes(16)])
 const send = (body: Uint8Array, key: string, headers: Record<string, string> = {}) =>
   service.post(body, { 'content-type': 'image/jpeg', 'idempotency-key': key, ...headers })
 
-test('an upload that is repeated is the same media, other bytes are refused', async () => {
+test('a repeated upload is the same media, and other bytes are refused', async () => {
   const bytes = another()
   const first = await send(bytes, 'a')
   const again = await send(bytes, 'a')
@@ -30,7 +30,7 @@ test('an upload that is repeated is the same media, other bytes are refused', as
   expect(await service.countRows()).toBe(1)
 })
 
-test('an upload that was refused may be corrected', async () => {
+test('a refused upload may be corrected under the same key', async () => {
   const wrong = { 'content-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }
   const bytes = another()
   expect((await send(bytes, 'b', wrong)).status).toBe(400)
@@ -39,7 +39,7 @@ test('an upload that was refused may be corrected', async () => {
   expect([corrected.status, corrected.headers['idempotent-replayed']]).toEqual([200, undefined])
 })
 
-test('uploads at the same time with one key are one', async () => {
+test('concurrent uploads with one key are one media', async () => {
   const bytes = another()
   const answers = await Promise.all(Array.from({ length: 8 }, () => send(bytes, 'c')))
   const ids = new Set(answers.flatMap(({ status, json }) => (status === 200 ? [json.media_id] : [])))

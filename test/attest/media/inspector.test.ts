@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInspector, type Inspector } from '#src/attest/media/inspector.ts'
 
-describe('inspector', () => {
+describe('the inspector', () => {
   let folder = ''
   let inspector: Inspector
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('inspector', () => {
     })
   })
 
-  it('says of a file that is not there that it is missing, and nothing about its content', async () => {
+  it('reports a missing file as missing, and nothing about its content', async () => {
     const path = join(folder, 'none')
     const answer = await inspector.inspect(path)
     expect(answer).toMatchObject({ ok: false, code: 'missing' })
@@ -68,12 +68,12 @@ describe('inspector', () => {
   })
 })
 
-describe('inspector with a thread that misbehaves', () => {
+describe('the inspector with a misbehaving thread', () => {
   const misbehaving = (limitMs = 300, maxWaiting = 100) =>
     createInspector({ thread: new URL('./misbehaving-thread.ts', import.meta.url), limitMs, maxWaiting })
   const fine = { ok: true, value: { exif: { detail: 'fine' } } }
 
-  it('ends what is stuck or crashed and answers everything else', async () => {
+  it('ends a stuck or crashed thread and answers all other requests', async () => {
     const inspector = misbehaving(500)
     const paths = ['fine', 'loop', 'fine', 'never', 'throw', 'fine', 'reject', 'exit', 'fine', 'memory', 'fine']
     const answers = await Promise.all(paths.map((path) => inspector.inspect(path)))
@@ -92,14 +92,14 @@ describe('inspector with a thread that misbehaves', () => {
     await inspector.close()
   })
 
-  it('says busy when too many wait', async () => {
+  it('is busy when too many files wait', async () => {
     const inspector = misbehaving(200, 2)
     const answers = await Promise.all(['never', 'fine', 'fine', 'fine'].map((path) => inspector.inspect(path)))
     expect(answers.map((one) => (one.ok ? 'ok' : one.code))).toEqual(['timeout', 'ok', 'ok', 'busy'])
     await inspector.close()
   })
 
-  it('answers each request when the thread can not start, without trying for ever', async () => {
+  it('answers each request when the thread can not start, without retrying endlessly', async () => {
     const inspector = createInspector({ thread: new URL('./never-ready-thread.ts', import.meta.url) })
     const answers = await Promise.all([inspector.inspect('a'), inspector.inspect('b')])
     expect(answers).toMatchObject([
@@ -109,7 +109,7 @@ describe('inspector with a thread that misbehaves', () => {
     await inspector.close()
   })
 
-  it('answers what is in it and what waits when it is closed', async () => {
+  it('answers running and waiting requests when it is closed', async () => {
     const inspector = misbehaving(60_000)
     const answers = Promise.all([inspector.inspect('loop'), inspector.inspect('fine')])
     await inspector.close()
@@ -132,7 +132,7 @@ function createRandom(seed: number): (below: number) => number {
 function mutate(original: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(original)
   const changes = 1 + random(12)
-  // The head holds the structure, so most changes hit it.
+  // The head holds the structure, so most changes are made there.
   for (let i = 0; i < changes; i += 1)
     bytes[random(random(3) > 0 ? Math.min(bytes.length, 400) : bytes.length)] = random(256)
   return random(4) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes

@@ -1,13 +1,13 @@
-// A process that does what hostile pictures make decoders do: the path says what.
+// A process that does what hostile pictures make decoders do: the path names the misbehaviour.
 
 import { pbkdf2Sync } from 'node:crypto'
 import type { DecodedPicture, DecodeRequest } from '#src/attest/media/decoder-child.ts'
-import type { Answer } from '#src/attest/media/threads.ts'
+import type { ThreadAnswer } from '#src/attest/media/threads.ts'
 
-const answer = (message: Answer<DecodedPicture>): void => void process.send?.(message)
+const answer = (message: ThreadAnswer<DecodedPicture>): void => void process.send?.(message)
 
 process.on('message', ({ path }: DecodeRequest) => {
-  // Native work on this very thread: neither a message nor a signal that can be handled interrupts it.
+  // Native work on this thread: neither a message nor a signal that can be handled interrupts it.
   if (path === 'native') pbkdf2Sync('', '', 2 ** 31 - 1, 64, 'sha512')
   if (path === 'never') return
   if (path === 'throw') throw new Error('a decoder fell over')

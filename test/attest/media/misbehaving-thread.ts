@@ -1,9 +1,11 @@
-// A thread that does what hostile files make parsers do: the path says what.
+// A thread that does what hostile files make parsers do: the path names the misbehaviour.
 
 import { parentPort } from 'node:worker_threads'
-import type { ThreadAnswer, ThreadRequest } from '#src/attest/media/inspector-thread.ts'
+import type { FileFacts } from '#src/attest/media/exif.ts'
+import type { ThreadRequest } from '#src/attest/media/inspector-thread.ts'
+import type { ThreadAnswer } from '#src/attest/media/threads.ts'
 
-const answer = (message: ThreadAnswer): void => parentPort?.postMessage(message)
+const answer = (message: ThreadAnswer<FileFacts>): void => parentPort?.postMessage(message)
 const kept: unknown[] = []
 
 parentPort?.on('message', ({ path }: ThreadRequest) => {

@@ -1,3 +1,3 @@
-// A thread that can't even start.
+// A thread that fails to start.
 
 throw new Error('a library is missing')

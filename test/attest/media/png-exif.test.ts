@@ -27,13 +27,13 @@ beforeAll(async () => {
 })
 
 describe('EXIF of a PNG is read', () => {
-  test('out of its chunk, before the picture and behind it', async () => {
+  test('from its chunk, before the picture and behind it', async () => {
     expect(await readExif(withChunks(png, { before: [chunk('eXIf', BLOCK)] }))).toMatchObject(FOUND)
     expect(await readExif(withChunks(png, { after: [chunk('eXIf', BLOCK)] }))).toMatchObject(FOUND)
     expect(await readExif(withChunks(png, { after: [chunk('eXIf', PREFIXED)] }))).toMatchObject(FOUND)
   })
 
-  test.each(RAW_PROFILES)('out of a raw profile in %s, before the picture and behind it', async (kind) => {
+  test.each(RAW_PROFILES)('from a raw profile in %s, before the picture and behind it', async (kind) => {
     for (const block of [BLOCK, PREFIXED]) {
       const profile = rawProfile(kind, profileText('exif', block))
       expect(await readExif(withChunks(png, { before: [profile] }))).toMatchObject(FOUND)
@@ -43,7 +43,7 @@ describe('EXIF of a PNG is read', () => {
     expect(await readExif(withChunks(png, { before: [app1] }))).toMatchObject(FOUND)
   })
 
-  test('out of its chunk rather than a profile, wherever each stands', async () => {
+  test('from its chunk rather than a profile, in any order', async () => {
     const profile = rawProfile('zTXt', profileText('exif', BLOCK))
     const own = chunk('eXIf', OTHER)
     for (const file of [
@@ -62,13 +62,13 @@ describe('EXIF of a PNG is read', () => {
     expect(await readExif(withChunks(png, { before: others }))).toEqual({ state: 'missing' })
   })
 
-  test('of a file whose data stand in thousands of chunks', async () => {
+  test('of a file whose data is in thousands of chunks', async () => {
     const empty = Array.from({ length: 20_000 }, () => chunk('prVt', Buffer.alloc(40)))
     expect(await readExif(withChunks(png, { after: [...empty, chunk('eXIf', BLOCK)] }))).toMatchObject(FOUND)
   })
 })
 
-describe('a raw profile that can’t be read is told, and costs little', () => {
+describe('an unreadable raw profile is reported, and costs little', () => {
   const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024, 0x30), { level: 9 })
   test.each([
     ['no hexadecimal digits', rawProfile('tEXt', '\nexif\n  4\nxyzw1234\n')],
@@ -87,14 +87,14 @@ describe('a raw profile that can’t be read is told, and costs little', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000)
   })
 
-  test('as an eXIf chunk behind the picture that is too long, or is no EXIF', async () => {
+  test('as an eXIf chunk behind the picture that is too long, or is not EXIF', async () => {
     for (const content of [Buffer.alloc(600 * 1024), Buffer.from('no TIFF header')]) {
       const file = withChunks(png, { after: [chunk('eXIf', content)] })
       expect(await readExif(file)).toMatchObject({ state: 'unreadable' })
     }
   })
 
-  test('and a file that breaks off has none', async () => {
+  test('but a truncated file has none', async () => {
     const file = withChunks(png, { after: [chunk('eXIf', BLOCK)] })
     const at = file.indexOf('eXIf')
     for (const length of [at - 4, at, at + 4, at + 40]) {

@@ -1,4 +1,4 @@
-// The media routes as a caller meets them: the real application on a free port, with a database and a disk of its own.
+// The media routes as a caller sees them: the real application on a free port, with a database and a disk of its own.
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -10,8 +10,8 @@ import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
+import type { GrantableScope } from '#src/catalogue/access.ts'
 import type { Pace } from '#src/platform/http/body.ts'
-import type { KeyScope } from '#src/platform/http/endpoint.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
@@ -62,7 +62,7 @@ export async function startService({
   const decoder = createDecoder(decoding)
   const media = createMedia({ db: database.db, store, inspector, decoder })
 
-  const keyOf = (accountId: string, environment: Environment, scopes: (KeyScope | 'all')[]) => ({
+  const keyOf = (accountId: string, environment: Environment, scopes: GrantableScope[]) => ({
     keyId: `key_${accountId}`,
     accountId,
     environment,
@@ -96,7 +96,7 @@ export async function startService({
     const answer = new Promise<Answer>((resolve, reject) => {
       sending.once('error', reject).once('response', (response) => readAnswer(response).then(resolve, reject))
     })
-    // A test that cuts the connection doesn't ask what came back.
+    // A test that breaks the connection doesn't wait for the answer.
     answer.catch(() => {})
     return { sending, answer }
   }

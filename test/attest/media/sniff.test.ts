@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { judgeDimensions, MAX_PIXELS, MAX_SIDE, readDimensions } from '#src/attest/media/dimensions.ts'
 import { MAX_METADATA_PIXELS, MAX_SIDE_PIXELS } from '#src/attest/media/sharp.ts'
-import { judgeSides, MAX_PIXELS, MAX_SIDE, readSides } from '#src/attest/media/sides.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 
 interface Case {
@@ -18,25 +18,25 @@ interface Case {
 
 const cases = JSON.parse(readFileSync(new URL('../../../vectors/media/sniff.json', import.meta.url), 'utf8')) as Case[]
 
-const look = (head: Uint8Array) => {
+const sniff = (head: Uint8Array) => {
   const type = sniffType(head)
-  return { type, sides: type === undefined ? undefined : readSides(type, head) }
+  return { type, sides: type === undefined ? undefined : readDimensions(type, head) }
 }
 
-describe('sniffing', () => {
+describe('the content type detection', () => {
   for (const { name, head, content_type, width, height } of cases) {
-    it(`knows ${name}`, () => {
-      const found = look(Buffer.from(head, 'hex'))
+    it(`recognizes ${name}`, () => {
+      const found = sniff(Buffer.from(head, 'hex'))
       expect(found.type ?? null).toBe(content_type)
       expect(found.sides ?? { width: null, height: null }).toEqual({ width, height })
     })
   }
 
-  it('never throws and never takes long, whatever is cut off or changed', () => {
+  it('never throws and never takes long, on truncated and changed files', () => {
     for (const { head, content_type } of cases) {
       const bytes = Buffer.from(head, 'hex')
       for (let length = 0; length < bytes.length; length += 1) {
-        const { type } = look(bytes.subarray(0, length))
+        const { type } = sniff(bytes.subarray(0, length))
         if (type !== undefined) expect(type).toBe(content_type)
       }
       fc.assert(
@@ -45,9 +45,9 @@ describe('sniffing', () => {
           (changes) => {
             const changed = Buffer.concat([bytes, Buffer.alloc(64)])
             for (const [at, value] of changes) changed[at] = value
-            const { type } = look(changed)
+            const { type } = sniff(changed)
             if (type !== undefined)
-              for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readSides(any, changed)
+              for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, changed)
           },
         ),
         { numRuns: 50, seed: 1 },
@@ -55,7 +55,7 @@ describe('sniffing', () => {
     }
   })
 
-  it('comes to an end on a quarter of a megabyte of the smallest steps', () => {
+  it('ends on a quarter of a megabyte of the smallest steps', () => {
     const bytes = Buffer.alloc(262_144)
     const heads = [
       Buffer.concat([Buffer.from('ffd8', 'hex'), bytes.fill(Buffer.from('ffd0', 'hex'))]),
@@ -66,10 +66,10 @@ describe('sniffing', () => {
         Buffer.alloc(262_144, Buffer.from('0000000866726565', 'hex')),
       ]),
     ]
-    for (const head of heads) look(head)
+    for (const head of heads) sniff(head)
   })
 
-  it('finds in real files what their names and the image library say', async ({ skip }) => {
+  it('agrees with the names of real files and with the image library', async ({ skip }) => {
     const { CORPUS } = process.env
     if (CORPUS === undefined) return skip('CORPUS names no folder of real files')
     const expected = {
@@ -85,7 +85,7 @@ describe('sniffing', () => {
         const type = Object.entries(expected).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1]
         if (type === undefined) continue
         const bytes = await readFile(join(CORPUS, folder, name))
-        const { type: found, sides } = look(bytes.subarray(0, 262_144))
+        const { type: found, sides } = sniff(bytes.subarray(0, 262_144))
         expect([name, found]).toEqual([name, type])
         if (!type.startsWith('image/')) continue
         const { width, height } = await sharp(bytes).metadata()
@@ -95,8 +95,8 @@ describe('sniffing', () => {
   })
 })
 
-describe('limits of a side', () => {
-  it('refuses what is too long or too many, and only that', () => {
+describe('the limits of a side', () => {
+  it('refuse too long sides and too many pixels, and nothing else', () => {
     for (const [width, height, isFine] of [
       [1, 1, true],
       [MAX_SIDE, 1, true],
@@ -107,12 +107,12 @@ describe('limits of a side', () => {
       [50_000, 50_000, false],
       [4_294_967_295, 4_294_967_295, false],
     ] as const) {
-      expect(judgeSides({ width, height }) === undefined).toBe(isFine)
+      expect(judgeDimensions({ width, height }) === undefined).toBe(isFine)
     }
     expect(16_000 * 16_000).toBe(MAX_PIXELS)
   })
 
-  it('are those of the image library, which must not be loaded to know them', () => {
+  it('equal those of the image library, which must not be loaded to read them', () => {
     expect([MAX_SIDE, MAX_PIXELS]).toEqual([MAX_SIDE_PIXELS, MAX_METADATA_PIXELS])
   })
 })

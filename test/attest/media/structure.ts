@@ -1,11 +1,11 @@
-// Writes TIFF structures and puts them into JPEGs, sound ones and such as no camera would write.
+// Writes TIFF structures and puts them into JPEGs, valid ones and ones that no camera writes.
 
 export interface Entry {
   tag: number
   type: number
-  /** Bytes of the value as they stand, or the value field itself (an offset, a number). */
+  /** Bytes of the value, or the value field itself (an offset, a number). */
   value: Uint8Array | number
-  /** What the entry declares, where it lies about it. */
+  /** What the entry declares, where that is wrong. */
   count?: number
 }
 
@@ -25,7 +25,7 @@ export function number(tag: number, value: number, type = 4): Entry {
   return { tag, type, value }
 }
 
-/** A TIFF 6.0 structure with an IFD0 and, if given, an EXIF IFD. `exifAt` lies about where that is. */
+/** A TIFF 6.0 structure with an IFD0 and, if given, an EXIF IFD. `exifAt` gives a wrong offset of it. */
 export function structure(
   given: { ifd0: Entry[]; exif?: Entry[]; exifAt?: number; trailer?: Uint8Array },
   order: 'II' | 'MM' = 'II',

@@ -17,7 +17,7 @@ const threadsThat = (options: Partial<ThreadsOptions<Request>>) =>
     ...options,
   })
 
-/** What became of each, in the order in which they were answered. */
+/** The outcomes, in the order in which they were answered. */
 async function orderOf(threads: Threads<Request>, requests: readonly Omit<Request, 'op'>[]): Promise<string[]> {
   const order: string[] = []
   await Promise.all(
@@ -31,7 +31,7 @@ async function orderOf(threads: Threads<Request>, requests: readonly Omit<Reques
 
 const paths = (...names: string[]) => names.map((path) => ({ path }))
 
-it('what is slow goes on aside, and nobody else waits until it is done', async () => {
+it('a slow task moves to a side thread, and no other task waits for it', async () => {
   const threads = threadsThat({})
   expect(await orderOf(threads, paths('slow', 'fine', 'slow', 'fine'))).toEqual([
     'fine ok',
@@ -42,20 +42,20 @@ it('what is slow goes on aside, and nobody else waits until it is done', async (
   threads.close()
 })
 
-it('what is stuck has its whole time aside, and no more', async () => {
+it('a stuck task gets its whole time in a side thread, and no more', async () => {
   const threads = threadsThat({ limitMs: 600 })
   expect(await orderOf(threads, paths('never', 'fine'))).toEqual(['fine ok', 'never timeout'])
   expect(await orderOf(threads, paths('loop', 'fine'))).toEqual(['fine ok', 'loop timeout'])
   threads.close()
 })
 
-it('what is known to be slow goes aside at once', async () => {
+it('a task that is known to be slow starts in a side thread', async () => {
   const threads = threadsThat({ quickMs: 10_000, isSlow: ({ path }) => path === 'slow' })
   expect(await orderOf(threads, paths('slow', 'fine', 'fine'))).toEqual(['fine ok', 'fine ok', 'slow ok'])
   threads.close()
 })
 
-it('what is stuck of one owner leaves places for others', async () => {
+it('stuck tasks of one owner leave side threads for other owners', async () => {
   const threads = threadsThat({ seats: { all: 3, each: 2, ownerOf: ({ owner = '' }) => owner } })
   const owners = ['a', 'a', 'a', 'b', 'c']
   const answers = owners.map((owner) => threads.submit({ op: 'inspect', path: 'never', owner }))
@@ -68,14 +68,14 @@ it('what is stuck of one owner leaves places for others', async () => {
   ])
 })
 
-it('a place is free again, whatever became of who had it', async () => {
+it('a side thread is free again after any outcome of its task', async () => {
   const threads = threadsThat({ limitMs: 400, seats: { all: 1, each: 1, ownerOf: () => '' } })
   for (const path of ['never', 'slow', 'never'])
     expect(await orderOf(threads, paths(path))).toEqual([`${path} timeout`])
   threads.close()
 })
 
-it('threads aside are told that they are', async () => {
+it('a side thread is told that it is one', async () => {
   const told: boolean[] = []
   const threads = threadsThat({ workerData: (isAside) => told.push(isAside), isSlow: ({ path }) => path === 'slow' })
   await orderOf(threads, paths('slow', 'fine'))
@@ -83,7 +83,7 @@ it('threads aside are told that they are', async () => {
   threads.close()
 })
 
-it('closing answers what waits aside', async () => {
+it('closing answers the tasks that wait for a side thread', async () => {
   const threads = threadsThat({ isSlow: () => true })
   const order = orderOf(threads, paths('never', 'never'))
   threads.close()

@@ -1,4 +1,4 @@
-// Thumbnails of two accounts, one of which has pictures that are as hard to decode as they can be.
+// Thumbnails of two accounts, one of which has pictures that are as slow to decode as possible.
 
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
@@ -31,7 +31,7 @@ async function upload(bytes: Buffer, type: string, key = 'attest'): Promise<stri
 const ask = (id: string, key?: string) => service.get(`/v1/media/${id}/thumbnail`, {}, key)
 
 describe('thumbnails of a picture that is too slow', () => {
-  it('are refused in words, do not delay another account, and are not tried again at once', async () => {
+  it('are refused with the reason, do not delay another account, and are not retried at once', async () => {
     const slow = await Promise.all([1, 2, 3].map(() => upload(distinct(flat), 'image/avif')))
     const small = await picture(30).png().toBuffer()
     const other = await upload(small, 'image/png', 'stranger')
@@ -45,7 +45,7 @@ describe('thumbnails of a picture that is too slow', () => {
       ask(other, 'stranger').then(note('other')),
     ])
     expect(order.toSorted()).toEqual(['other 200', 'slow 404', 'slow 404', 'slow 404'])
-    // At most the one that was under way is before it.
+    // At most the picture being decoded comes before it.
     expect(order.indexOf('other 200')).toBeLessThanOrEqual(1)
     expect(refused?.json).toMatchObject({ code: 'not_found', detail: expect.stringContaining('longer than 0.5 s') })
 
@@ -55,7 +55,7 @@ describe('thumbnails of a picture that is too slow', () => {
     expect(ended.length).toBe(kills)
   })
 
-  it('let an account wait with so many, refuse it more, and others nothing', async () => {
+  it('queue up to a limit per account, are refused beyond it, and do not affect other accounts', async () => {
     const small = await picture(20).png().toBuffer()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ describe('thumbnails of a picture that is too slow', () => {
       return number < 65 ? { asked } : { asked: await asked }
     }
     const own: (Promise<string> | string)[] = []
-    // One is under way and 64 wait: the others hear at once that they may not.
+    // One is being decoded and 64 wait: further requests are refused at once.
     for (let number = 0; number < 68; number += 1) own.push((await ask(service.scope, number)).asked)
     expect(own.slice(65)).toEqual(Array(3).fill('service_unavailable 2'))
     expect(await (await ask(service.strangerScope, 0)).asked).toBe('made')

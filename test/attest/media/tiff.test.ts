@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { copyTextTags, type TiffSource } from '#src/attest/media/tiff.ts'
 import { createRandom, DATE, MAKE, MODEL, SOFTWARE, SUBSEC, structure, text } from './structure.ts'
 
-test('reads little of a structure that declares much', async () => {
+test('the reader reads little of a structure that declares much', async () => {
   const long = 'x'.repeat(100_000)
   const tags = [MAKE, MODEL, SOFTWARE]
   const ifd0 = Array.from({ length: 900 }, (_, index) => text(tags[index % 3] ?? MAKE, long))
@@ -11,7 +11,7 @@ test('reads little of a structure that declares much', async () => {
   expect(total()).toBeLessThan(20_000)
 })
 
-test('asks only for what is there, whatever is declared', async () => {
+test('the reader stays within the file, whatever is declared', async () => {
   const sound = structure({ ifd0: [text(MAKE, 'Google'), text(SOFTWARE, 'HDR+ 1.0')], exif: [text(DATE, 'now')] })
   for (let seed = 1; seed <= 2_000; seed++) {
     const random = createRandom(seed)
@@ -21,14 +21,14 @@ test('asks only for what is there, whatever is declared', async () => {
   }
 })
 
-test('the copy is alone in its memory', async () => {
+test('the copy owns its memory', async () => {
   const copied = await copyTextTags(counted(structure({ ifd0: [text(SOFTWARE, 'HDR+ 1.0')] })).source)
   if (copied.state !== 'copied') throw new Error(copied.state)
   expect(copied.block.byteOffset).toBe(0)
   expect(copied.block.buffer.byteLength).toBe(copied.block.byteLength)
 })
 
-/** Throws when it is asked for what lies outside. */
+/** Throws when it is asked for bytes outside. */
 function counted(bytes: Buffer): { source: TiffSource; total: () => number } {
   let total = 0
   return {

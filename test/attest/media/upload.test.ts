@@ -35,7 +35,7 @@ function pngHeader(width: number, height: number): Buffer {
 }
 
 describe('POST /v1/media', () => {
-  it('keeps a photo and says what it is', async () => {
+  it('keeps a photo and describes it', async () => {
     const answer = await service.post(photo, { 'content-type': 'image/jpeg; charset=utf-8' })
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
@@ -49,7 +49,7 @@ describe('POST /v1/media', () => {
     })
   })
 
-  it('gives the same bytes the same media_id, also at the same moment, and only within one tenant', async () => {
+  it('returns the same media_id for the same bytes, also concurrently, and only within one tenant', async () => {
     const bytes = another()
     const answers = await Promise.all(Array.from({ length: 8 }, () => service.post(bytes, jpeg)))
     expect(new Set(answers.map((one) => one.json.media_id)).size).toBe(1)
@@ -58,7 +58,7 @@ describe('POST /v1/media', () => {
     expect(new Set([answers[0]?.json.media_id, strangers.json.media_id, live.json.media_id]).size).toBe(3)
   })
 
-  it('accepts every type it names', async () => {
+  it('accepts every type that it names', async () => {
     const pixels = sharp(photo).resize(40, 30)
     const files: [string, Buffer][] = [
       ['image/png', await pixels.clone().png().toBuffer()],
@@ -86,7 +86,7 @@ describe('POST /v1/media', () => {
     }
   })
 
-  it('takes 64 MB in flat memory', { timeout: 60_000 }, async () => {
+  it('accepts 64 MB in constant memory', { timeout: 60_000 }, async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const { sending, answer } = service.start({ 'content-type': 'video/quicktime' })
@@ -100,7 +100,7 @@ describe('POST /v1/media', () => {
     }
     sending.end()
     expect((await answer).json.size).toBe(64_000_020)
-    // Client and server share this process, and what is freed a moment ago may still be counted.
+    // Client and server share this process, and recently freed memory may still be counted.
     expect(Math.max(...live) - Math.min(...live)).toBeLessThan(24_000_000)
   })
 
@@ -116,7 +116,7 @@ describe('POST /v1/media', () => {
   })
 })
 
-describe('POST /v1/media refuses, changes nothing and says why', () => {
+describe('POST /v1/media refuses with the reason, and stores nothing for', () => {
   let before: { files: string[]; rows: number }
   const state = async () => ({ files: await service.files(), rows: await service.countRows() })
   beforeEach(async () => {
@@ -140,7 +140,7 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     }
   })
 
-  it('a type that is not what the bytes are', async () => {
+  it('a type that differs from the bytes', async () => {
     const png = await sharp(photo).png().toBuffer()
     const finding = { pointer: 'Content-Type', code: 'content_type_mismatch' }
     for (const bytes of [
@@ -162,14 +162,14 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     await expectRefusal(await answer, 400, 'invalid_request', finding)
   })
 
-  it('an image that is cut off or damaged in its header', async () => {
+  it('an image that is truncated or damaged in its header', async () => {
     const finding = { pointer: '', code: 'unreadable_media' }
     for (const bytes of [photo.subarray(0, 100), Buffer.concat([photo.subarray(0, 20), randomBytes(5_000)])]) {
       await expectRefusal(await service.post(bytes, jpeg), 400, 'invalid_request', finding)
     }
   })
 
-  it('a digest that is wrong or can not be compared', async () => {
+  it('a digest that is wrong or malformed', async () => {
     const sent = (digest: string) => service.post(another(), { ...jpeg, 'content-digest': digest })
     const wrong = `sha-256=:${sha256(photo).toString('base64')}:`
     await expectRefusal(await sent(wrong), 400, 'invalid_request', {
@@ -190,7 +190,7 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     }
   })
 
-  it('50,000 pixels a side while the body is still to come', async () => {
+  it('50,000 pixels a side, before the body has arrived', async () => {
     const finding = { pointer: '', code: 'too_many_pixels' }
     for (const [width, height] of [
       [50_000, 50_000],
@@ -200,13 +200,13 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     ] as const) {
       const { sending, answer } = service.start({ 'content-type': 'image/png', 'content-length': '50000000' })
       sending.write(Buffer.concat([pngHeader(width, height), Buffer.alloc(64)]))
-      // The rest is never sent: the answer must not wait for it.
+      // The remaining bytes are never sent: the answer must not wait for them.
       await expectRefusal(await answer, 400, 'invalid_request', finding)
       sending.destroy()
     }
   })
 
-  it('too many pixels where only the finished file tells', async () => {
+  it('too many pixels that only the complete file shows', async () => {
     const directory = Buffer.from(
       '0002010000040000000100011170010100040000000100011170 00000000'.replaceAll(' ', ''),
       'hex',
@@ -218,7 +218,7 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     expect(await state()).toEqual(before)
   })
 
-  it('more bytes than the type may have, by its header and while it comes', async () => {
+  it('more bytes than the type may have, by its header and while it arrives', async () => {
     for (const [type, bytes] of [
       ['image/jpeg', MAX_IMAGE_BYTES + 1],
       ['video/mp4', MAX_VIDEO_BYTES + 1],
@@ -250,7 +250,7 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     sending.destroy()
   })
 
-  it('a client that goes away at any moment', async () => {
+  it('a client that leaves at any moment', async () => {
     for (const at of [0, 50, 70_000, photo.byteLength - 1]) {
       const { sending } = service.start({ ...jpeg, 'content-length': String(photo.byteLength + 16) })
       sending.on('error', () => {})
@@ -261,13 +261,13 @@ describe('POST /v1/media refuses, changes nothing and says why', () => {
     }
   })
 
-  it('a key without the scope, before the body is looked at', async () => {
+  it('a key without the scope, before the body is read', async () => {
     await expectRefusal(await service.post(another(), jpeg, 'verify'), 403, 'insufficient_scope')
   })
 })
 
 describe('inline media', () => {
-  it('is kept under the same rules', async () => {
+  it('is stored under the same rules', async () => {
     const { media, scope } = service
     const data = another()
     const stored = await media.storeInline(scope, { contentType: 'image/jpeg', data })

@@ -1,4 +1,4 @@
-// The risk policy as an account sets it, and what it does to claims: before it counts (a dry run) and after.
+// The risk policy that an account sets, and its effect on claims: before it applies (a dry run) and after.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BARE_PHOTO, codesOf, GPS, makePhone, type Phone, PLACE, shoot } from '../claims/phone.ts'
@@ -27,7 +27,7 @@ const claims = async () =>
   (await on.service.call(caller, '/v1/claims?limit=100')).json.data as Record<string, unknown>[]
 
 describe('the risk policy', () => {
-  it('is the defaults, until it is set', async () => {
+  it('has the default values until it is set', async () => {
     const { json, headers } = await on.call(caller, PATH)
     expect(json).toEqual({ version: 0, ...POLICY, changed_at: null, changed_by: null })
     expect(headers.etag).toBe('"0"')
@@ -38,7 +38,7 @@ describe('the risk policy', () => {
     const first = await on.put(caller, { ...POLICY, require_gps: true })
     expect(first.headers.etag).toBe('"1"')
     expect(first.json).toMatchObject({ version: 1, require_gps: true, changed_by: expect.stringMatching(/^key_test_/) })
-    // The same once more is no change.
+    // Setting the same values again is not a change.
     expect((await on.put(caller, { ...POLICY, require_gps: true })).json).toEqual(first.json)
     const { require_session_nonce: _, ...without } = POLICY
     expect((await on.put(caller, { ...without, geofence_m: 250.5 })).json).toMatchObject({
@@ -56,7 +56,7 @@ describe('the risk policy', () => {
     expect((await on.call(other, PATH)).json).toMatchObject({ version: 0 })
   })
 
-  it('of two who change what they have read, lets one', async () => {
+  it('accepts one of two concurrent changes of the same version', async () => {
     const answers = await Promise.all(
       [100, 200, 300].map((geofence_m) => on.put(caller, { ...POLICY, geofence_m }, { 'If-Match': '"0"' })),
     )
@@ -73,7 +73,7 @@ describe('the risk policy', () => {
     })
   })
 
-  it('is made once of a request that comes twice', async () => {
+  it('is changed once by a repeated request', async () => {
     const put = (geofence_m: number) => on.put(caller, { ...POLICY, geofence_m }, { 'Idempotency-Key': 'one' })
     const first = await put(5)
     await on.put(caller, { ...POLICY, geofence_m: 6 })
@@ -102,7 +102,7 @@ describe('the risk policy', () => {
     expect(await get()).toMatchObject({ version: 0 })
   })
 
-  it('is for those who may', async () => {
+  it('needs a key with the scope admin', async () => {
     const { accountId, environment } = caller
     const weak = on.addKey({ accountId, environment, scopes: ['attest', 'verify', 'escalate'] })
     for (const [method, path, json] of [
@@ -129,7 +129,7 @@ describe('the risk policy', () => {
   })
 })
 
-/** Claims of every kind that a policy tells apart. */
+/** Claims of every kind that a policy distinguishes. */
 async function fill(): Promise<void> {
   const near = { lat: PLACE.lat + 0.005, lng: PLACE.lng }
   const located = (reference: string, body: object) => ({ ...body, claim: { reference, loss_location: near } })
@@ -159,7 +159,7 @@ describe('a dry run', () => {
     ['weighs otherwise', { thresholds: { review: 41, failed: 71 } }],
     ['fails everybody', { thresholds: { review: 0, failed: 0 } }],
     ['asks for nonces', { require_session_nonce: true, thresholds: { review: 25, failed: 110 } }],
-  ])('says what a policy changes that %s: no more, no less, and touches nothing', async (_, changes) => {
+  ])('reports exactly the changes of a policy that %s, and changes nothing', async (_, changes) => {
     const policy = { ...POLICY, ...changes }
     await fill()
     const before = await claims()
@@ -197,11 +197,11 @@ describe('a dry run', () => {
     })
     expect(foretold.data).toEqual(changed)
     expect(foretold.would_change).toBe(changed.length)
-    // And there is nothing left to change.
+    // No further change is left.
     expect(await dryRun({ policy })).toMatchObject({ looked: 8, would_change: 0, data: [] })
   })
 
-  it('goes on where it stopped, within its range', async () => {
+  it('continues where it stopped, within its range', async () => {
     await fill()
     const policy = { ...POLICY, thresholds: { review: 0, failed: 0 } }
     const whole = await dryRun({ policy })
@@ -213,7 +213,7 @@ describe('a dry run', () => {
       looked += Number(page.looked)
       cursor = page.next_cursor ?? undefined
       if (cursor === undefined) break
-      // Of another question it is no answer.
+      // The cursor is refused for another question.
       expect((await dryRun({ policy: POLICY, cursor })).status).toBe(400)
     }
     expect(pages).toEqual(whole.data)
@@ -223,7 +223,7 @@ describe('a dry run', () => {
     expect(await dryRun({ policy, created_lt: '2020-01-01T00:00:00Z' })).toMatchObject({ looked: 0, data: [] })
   })
 
-  it('owns that it can’t tell what only the photo could', async () => {
+  it('reports claims that only their photo could decide as unknown', async () => {
     await fill()
     await on.service.test.owner('UPDATE attestations SET facts = NULL WHERE account_id = $1', [caller.accountId])
     expect(await dryRun({ policy: { ...POLICY, require_gps: true } })).toMatchObject({
@@ -233,7 +233,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('leaves out of it what is erased, as the change itself does', async () => {
+  it('omits erased claims, as the change itself does', async () => {
     await fill()
     const erase = `UPDATE attestations SET erased_at = now(), facts = NULL WHERE account_id = $1`
     await on.service.test.owner(erase, [caller.accountId])
@@ -247,7 +247,7 @@ describe('a dry run', () => {
 })
 
 describe('a result', () => {
-  it('names the policy that it was judged by, and new captures follow the newest', async () => {
+  it('names the policy version that it was evaluated by, and new captures follow the newest', async () => {
     await on.put(caller, { ...POLICY, require_attestation: true, require_gps: true })
     const bare = await on.service.judge(caller, {
       ...shoot(phone),

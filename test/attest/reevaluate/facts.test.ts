@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '#src/attest/factors/facts.ts'
 import { judge } from '#src/attest/factors/judge.ts'
+import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { refresh } from '#src/attest/reevaluate/refresh.ts'
 import { isSame } from '#src/attest/reevaluate/rejudge.ts'
-import { decodeFacts, encodeFacts } from '#src/attest/reevaluate/stored-facts.ts'
 import { factsOf, vectors } from '../factors/vectors.ts'
 
 const stored = (facts: Facts) => decodeFacts(JSON.parse(encodeFacts(facts)))
 
 describe('stored facts', () => {
-  it.each(vectors.cases)('are judged as the facts themselves: $name', ({ set }) => {
+  it.each(vectors.cases)('are evaluated like the facts themselves: $name', ({ set }) => {
     const facts = factsOf(set)
     expect(stored(facts)).toEqual(facts)
     expect(judge(stored(facts))).toEqual(judge(facts))
     expect(encodeFacts(stored(facts))).toBe(encodeFacts(facts))
   })
 
-  it('keep what a photo says of itself, whatever that is', () => {
+  it('keep everything that a photo declares', () => {
     const software = '\0\uD83D "$time" {"$time":"2026-01-01T00:00:00.000Z"}'
     const facts = factsOf({ '/exif/software': software })
     expect(stored(facts)).toEqual(facts)
   })
 
-  it('are plain data, or none', () => {
+  it('are plain data, or absent', () => {
     for (const value of [Number.NaN, 1n, new Map(), Buffer.from('x'), () => 1, Symbol('x')]) {
       const facts = { ...factsOf({}), exif: value } as unknown as Facts
       expect(() => encodeFacts(facts), String(value)).toThrow(TypeError)
@@ -31,7 +31,7 @@ describe('stored facts', () => {
   })
 })
 
-describe('what is known now', () => {
+describe('present knowledge', () => {
   const at = new Date('2026-11-21T00:00:00Z')
   const list = (...serials: string[]): RevocationSnapshot => ({
     entries: new Map(serials.map((serial) => [serial, 'REVOKED'])),
@@ -48,12 +48,12 @@ describe('what is known now', () => {
     })
   const revocation = { revokedAt: at, revokeEffectiveAt: new Date('2026-11-01T00:00:00Z') }
 
-  it.each(vectors.cases)('changes no verdict where nothing was learned: $name', ({ set }) => {
+  it.each(vectors.cases)('changes no result when nothing new is known: $name', ({ set }) => {
     const facts = factsOf(set)
     expect(isSame(judge(now(facts)), judge(facts))).toBe(true)
   })
 
-  it('of a device is its revocation, and neither a better tier nor an enrollment that came later', () => {
+  it('of a device is its revocation; a better tier or a later enrollment does not count', () => {
     const facts = factsOf({ '/device/hardwareTier': 'software' })
     const better = { ...factsOf({}).device, hardwareTier: 'strongbox' } as Facts['device']
     expect(now(facts, { device: better }).device).toEqual(facts.device)
@@ -65,7 +65,7 @@ describe('what is known now', () => {
     expect(judged.hardwareTier).toBe('software')
   })
 
-  it('of its evidence is what the list says of the serials that it had', () => {
+  it('of its evidence is the state of its serials on the present list', () => {
     const facts = factsOf({
       '/device/hardware': {
         reasons: [],

@@ -1,10 +1,10 @@
-// What became known later, over real claims: results are replaced and kept, claims move on, and everything is told once.
+// Re-evaluation over real claims: results are replaced and kept, claims change, and every change is emitted once.
 
 import { decodeJwt } from 'jose'
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { takeList } from '#src/attest/hardware/list-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
@@ -54,14 +54,14 @@ const revoke = (effectiveAt?: Date) =>
     ...(effectiveAt === undefined ? {} : { effective_at: effectiveAt.toISOString() }),
   })
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
-/** Everything that callers could see changed. */
+/** Everything that a caller could see changed. */
 const fingerprint = () => on.service.fingerprint()
 const progress = async (id: unknown) => (await on.call(caller, `/v1/account/reevaluations/${id}`)).json
 const latest = async () =>
   ((await on.call(caller, '/v1/account/reevaluations')).json.data as Record<string, unknown>[])[0] ?? {}
 
 describe('a revoked device', () => {
-  it('condemns what was accepted since it was compromised: result, claim, events and case, each once', async () => {
+  it('fails captures accepted since it was compromised: result, claim, events and case, each once', async () => {
     const before = await judge(shoot(phone))
     expect(before).toMatchObject({ risk_score: 40, risk_status: 'review' })
     const known = await events()
@@ -84,7 +84,7 @@ describe('a revoked device', () => {
     })
     expect(escalated?.data.case_id).toBe((await claimOf(before)).case_id)
 
-    // The first result is still there, signed as it was.
+    // The first result is still there, with its signature.
     const reevaluation = await latest()
     expect(reevaluation).toMatchObject({ cause: 'device_revoked', device_id: phone.id, status: 'done', changed: 1 })
     expect(await pastOf(before)).toMatchObject([
@@ -93,7 +93,7 @@ describe('a revoked device', () => {
     expect(decodeJwt(String(after.result_jws))).toMatchObject({ risk_score: 120, accepted_at: before.accepted_at })
   })
 
-  it('leaves alone what was accepted before it was compromised', async () => {
+  it('leaves captures accepted before it was compromised unchanged', async () => {
     const before = await judge(shoot(phone))
     await revoke(new Date())
     await on.drain(caller)
@@ -101,7 +101,7 @@ describe('a revoked device', () => {
     expect(await latest()).toMatchObject({ status: 'done', touched: 0, looked: 0 })
   })
 
-  it('is found by its key, whatever the bundle calls it', async () => {
+  it('is found by its key, under any name in the bundle', async () => {
     const other = await makePhone(on.service, caller, { name: 'Other' })
     const before = await judge(shoot({ device: phone.device, id: other.id }))
     expect(codesOf(before)).toContain('device_not_enrolled')
@@ -112,7 +112,7 @@ describe('a revoked device', () => {
     expect(after).not.toContain('device_not_enrolled')
   })
 
-  it('tells a closed case, and leaves it closed', async () => {
+  it('adds an entry to a closed case, and leaves it closed', async () => {
     const before = await judge({ ...shoot(phone, { gps: undefined }), claim: { reference: 'closed' } })
     const { case_id: caseId } = await claimOf(before)
     await on.service.test.owner(
@@ -141,7 +141,7 @@ describe('a revoked device', () => {
     expect((await on.service.events(caller)).filter(({ type }) => type === 'claim.escalated')).toHaveLength(1)
   })
 
-  it('waits for what ran while it was revoked, which may not have known', async () => {
+  it('waits for evaluations that ran during the revocation, which may not have seen it', async () => {
     const { json } = await on.service.attest(caller, shoot(phone))
     const id = String(json.attestation_id)
     const held = Promise.withResolvers<void>()
@@ -187,7 +187,7 @@ describe('a list of revoked keys', () => {
     return apply()
   }
 
-  it('takes the tier away from what was judged before it, and gives it back', async () => {
+  it('lowers the tier of captures evaluated before it, and a corrected list restores it', async () => {
     const { challenges } = await createChallenges({ db: on.service.test.db, now: () => new Date() }).issue(caller, 1)
     const challenge = challenges[0]?.challenge ?? ''
     const request = { publicKey: phone.device.publicKey, challenge: Buffer.from(challenge, 'base64url') }
@@ -215,7 +215,7 @@ describe('a list of revoked keys', () => {
     expect(await publish({ ab: 'REVOKED' })).toBe(1)
     await on.drain(caller)
     expect(await seen(before.attestation_id)).toMatchObject({ risk_score: 0, hardware_tier: 'tee', factors: [] })
-    // A list from elsewhere: until it is there, nothing counts.
+    // A list from another source: until it is fetched, nothing counts.
     const elsewhere = { name: 'android', url: 'v' }
     await on.service.test.db.system('test', (tx) => takeList(tx, elsewhere, { everySeconds: 0, retrySeconds: 0 }))
     list = 'never_fetched'
@@ -232,8 +232,8 @@ describe('a list of revoked keys', () => {
   })
 })
 
-describe('judging again', () => {
-  it('what nothing was learned of changes nothing and tells nobody', async () => {
+describe('a re-evaluation', () => {
+  it('without new knowledge changes nothing and emits nothing', async () => {
     const session = await on.service.captures.issue(caller, { count: 1 })
     const bodies = [
       shoot(phone, { gps: undefined, biometric: undefined }),
@@ -255,11 +255,11 @@ describe('judging again', () => {
     expect(await Promise.all(attestationIds.map(seen))).toEqual(standing)
   })
 
-  it('reads the photo once more where the facts were not kept, and gives up where it is gone', async () => {
+  it('reads the photo again when the facts were not kept, and is skipped when the photo is erased', async () => {
     const before = await judge(shoot(phone, { gps: undefined }))
-    const forget = () => on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [id])
+    const deleteFacts = () => on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [id])
     const id = String(before.attestation_id)
-    await forget()
+    await deleteFacts()
     const first = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'a' })
     await on.drain(caller)
     expect(await progress(first)).toMatchObject({ unchanged: 1 })
@@ -270,7 +270,7 @@ describe('judging again', () => {
     expect(await seen(id)).toEqual(before)
   })
 
-  it('weighs all captures of the claim: what one loses, another may still have', async () => {
+  it('considers all captures of the claim: what one loses, another may still have', async () => {
     const one = await judge({ ...shoot(phone, { gps: undefined }), claim: { reference: 'two' } })
     await judge({ ...shoot(phone, { biometric: undefined }), claim: { reference: 'two' } })
     expect(await claimOf(one)).toMatchObject({ risk_score: 70, risk_status: 'failed' })
@@ -283,29 +283,29 @@ describe('judging again', () => {
       type: 'claim.provenance_updated',
       data: { previous: { risk_status: 'failed' }, current: { risk_status: 'review' }, added_factors: [] },
     })
-    // Each crossing is told: down is no escalation, and up again is one more.
+    // Each crossing is emitted: down is no escalation, and up again is one more.
     await on.put(caller, POLICY)
     await on.drain(caller)
     expect((await events()).filter((type) => type === 'claim.escalated')).toHaveLength(2)
   })
 
-  it('is told to have failed, and can be driven again', async () => {
+  it('is reported as failed, and can be retried', async () => {
     const before = await judge(shoot(phone))
     const id = String(before.attestation_id)
     const reevaluation = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'dead' })
     await on.walk()
     const { db } = on.service.test
-    await db.tenant(caller, (tx) => on.work.bury(tx, caller, { attestationId: id }, 'x'))
+    await db.tenant(caller, (tx) => on.work.onDead(tx, caller, { attestationId: id }, 'x'))
     await on.walk()
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 1, pending: 0 })
     expect(await seen(id)).toEqual(before)
-    await db.tenant(caller, (tx) => on.work.unbury(tx, caller, { attestationId: id }))
+    await db.tenant(caller, (tx) => on.work.onRedrive(tx, caller, { attestationId: id }))
     await on.drain(caller)
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 0, unchanged: 1 })
   })
 })
 
-describe('everything at once', () => {
+describe('concurrent changes', () => {
   /** Takes the jobs that were made for re-evaluation, without running them. */
   async function takeAll() {
     const jobs = await on.service.test.owner<{ id: string }>(
@@ -318,7 +318,7 @@ describe('everything at once', () => {
     while ((await on.walk()) > 0);
   }
 
-  it('two causes of one attestation, judged at the same moment, tell once', async () => {
+  it('emit once for two causes of one attestation that are evaluated concurrently', async () => {
     const before = await judge(shoot(phone))
     const id = String(before.attestation_id)
     await revoke(ago(10))
@@ -337,13 +337,13 @@ describe('everything at once', () => {
     for (const one of data as object[]) expect(one).toMatchObject({ status: 'done', touched: 1, pending: 0 })
   })
 
-  it('an erasure in between wins: the result stays, and nothing that was erased comes back', async () => {
+  it('are overruled by an erasure: the result stays, and no erased data comes back', async () => {
     const before = await judge({ ...shoot(phone), claim: { reference: 'gone', loss_location: GPS_OF_LOSS } })
     const id = String(before.attestation_id)
     await revoke(ago(10))
     await walkAll()
     const [job] = await takeAll()
-    if (job === undefined) throw new Error('nothing is to be judged again')
+    if (job === undefined) throw new Error('no job re-evaluates the attestation')
     const { db, owner } = on.service.test
     const erasure = createClaimErasure({
       db,
@@ -365,7 +365,7 @@ describe('everything at once', () => {
     expect(await latest()).toMatchObject({ status: 'done', skipped: 1 })
   })
 
-  it('ends with the standing of the facts, and each event once', async () => {
+  it('end with the standing that follows from the facts, and each event once', async () => {
     const worker = await on.service.startWorker({ work: on.work, concurrency: 8 })
     const bodies = Array.from({ length: 12 }, (_, index) => ({
       ...shoot(phone, index % 2 === 0 ? { gps: undefined } : {}),
@@ -402,7 +402,7 @@ describe('everything at once', () => {
     expect(created).toHaveLength(12)
     for (const claimId of new Set(created.map(({ data }) => data.claim_id))) {
       const ofClaim = told.filter(({ data, type }) => data.claim_id === claimId && type === 'claim.provenance_updated')
-      // A chain without a gap: each begins where the one before ended.
+      // A chain without a gap: each event begins where the one before ended.
       for (const [index, { data }] of ofClaim.slice(1).entries()) {
         expect(data.previous).toEqual(ofClaim[index]?.data.current)
       }

@@ -1,15 +1,16 @@
-// Claims as elsewhere, and beside them the risk policy and re-evaluation, on the same rows. Nothing walks by itself.
+// Claims as in the other tests, with the risk policy and re-evaluation on the same rows. No walk starts by itself.
 
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
 import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
+import { type Cause, requestReevaluation } from '#src/attest/causes/request.ts'
 import type { VerifyDeps } from '#src/attest/claims/verify.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { createRiskPolicy } from '#src/attest/policy/risk-policy.ts'
 import { riskPolicyRoutes } from '#src/attest/policy/routes.ts'
+import { dryRunRoutes } from '#src/attest/reevaluate/dry-run-routes.ts'
 import { createReevaluations } from '#src/attest/reevaluate/reevaluations.ts'
-import { type Cause, requestReevaluation } from '#src/attest/reevaluate/request.ts'
 import { reevaluationRoutes } from '#src/attest/reevaluate/routes.ts'
 import { createWalk } from '#src/attest/reevaluate/walk.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -29,9 +30,9 @@ export interface Reevaluating {
   call(caller: { key?: string }, path: string, sent?: Parameters<typeof call>[2]): Promise<TestAnswer>
   put(caller: { key: string }, policy: object, headers?: Record<string, string>): Promise<TestAnswer>
   request(scope: Scope, cause: Cause): Promise<string | undefined>
-  /** One look of clock. */
+  /** One round of clock. */
   walk(): Promise<number>
-  /** Walks, and runs the jobs that come of it, until nothing is left to do. */
+  /** Walks, and runs the resulting jobs, until no work is left. */
   drain(scope: Scope): Promise<void>
   close(): Promise<void>
 }
@@ -53,9 +54,11 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
   const deps: Partial<VerifyDeps> = { openCase: createOpenCase({ now, settings: CASE_SETTINGS }) }
   const work = service.makeVerify(deps)
   const keys = new Map<string, KeyRow>()
+  const reevaluations = createReevaluations({ db, pager })
   const routes = [
     ...riskPolicyRoutes(createRiskPolicy({ db, pager, log: pino({ level: 'silent' }) })),
-    ...reevaluationRoutes(createReevaluations({ db, pager })),
+    ...reevaluationRoutes(reevaluations),
+    ...dryRunRoutes(reevaluations),
   ]
   const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
   const walk = createWalk({ db, listSeconds: 0 })

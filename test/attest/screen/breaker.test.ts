@@ -14,7 +14,7 @@ const NOW = 1_000_000
 const fail = (circuit: Circuit, times: number, nowMs = NOW): Circuit =>
   Array.from({ length: times }).reduce<Circuit>((one) => afterFailure(one, nowMs), circuit)
 
-describe('the circuit', () => {
+describe('the circuit breaker', () => {
   it('opens with the fifth failure in a row, and not with five that a success interrupts', () => {
     expect(ask(fail(CLOSED, 4), NOW).waitMs).toBe(0)
     expect(ask(fail(CLOSED, 5), NOW).waitMs).toBe(15_000)
@@ -22,7 +22,7 @@ describe('the circuit', () => {
     expect(ask(afterFailure(CLOSED, NOW, true), NOW).waitMs).toBe(15_000)
   })
 
-  it('lets one through after its pause, and the others when that one has found out', () => {
+  it('lets one call through after its pause, and the others when that one has ended', () => {
     const open = fail(CLOSED, 5)
     expect(ask(open, NOW + 14_999)).toEqual({ circuit: open, waitMs: 1 })
     const first = ask(open, NOW + 15_000)
@@ -44,12 +44,12 @@ describe('the circuit', () => {
     expect(pauses).toEqual([15_000, 30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
   })
 
-  it('takes failures of calls that were under way for no news', () => {
+  it('ignores failures of calls that began before it opened', () => {
     const open = fail(CLOSED, 5)
     expect(ask(fail(open, 20, NOW + 1_000), NOW + 1_000).waitMs).toBe(14_000)
   })
 
-  it('keeps a pause that it was asked for, whatever a call brings that was under way before', () => {
+  it('keeps a requested pause, whatever a call brings that began before', () => {
     const after = afterSuccess(pause(CLOSED, NOW, 60_000), NOW + 1_000)
     expect(ask(after, NOW + 1_000).waitMs).toBe(59_000)
     const probe = ask(after, NOW + 60_000)
@@ -58,7 +58,7 @@ describe('the circuit', () => {
     expect(ask(afterSuccess(fail(CLOSED, 5), NOW + 1_000), NOW + 1_000).waitMs).toBe(14_000)
   })
 
-  it('pauses as long as it is asked to, and no shorter than it would', () => {
+  it('pauses as long as requested, and no shorter than its own pause', () => {
     expect(ask(pause(CLOSED, NOW, 17_000), NOW).waitMs).toBe(17_000)
     expect(ask(pause(fail(CLOSED, 5), NOW, 1_000), NOW).waitMs).toBe(15_000)
     expect(pause(CLOSED, NOW, 17_000).failures).toBe(0)

@@ -1,4 +1,4 @@
-// A detector as a real server on a free port: it answers what the test says next, and keeps what it was asked.
+// A detector as a real server on a free port: it answers what the test sets next, and records what it was asked.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,13 +11,13 @@ export interface Asked {
 
 export type Answer =
   | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string | Buffer }
-  /** Holds the call until the caller goes away. */
+  /** Holds the call until the caller disconnects. */
   | 'hang'
 
 export interface FakeDetector {
   url: string
   asked: Asked[]
-  /** What comes next, for good. */
+  /** The answer to every further call. */
   answer: Answer | ((asked: Asked) => Answer)
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Each detector against a real server that speaks its documented shapes, and fails in every way that a server can.
+// Each detector against a real server that speaks its documented formats, and fails in every way that a server can.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -38,7 +38,7 @@ const hive = {
 }
 const http = { id: 'call-1', genai_score: 0.5, deepfake_score: null, models: [{ model: 'diffusion', score: 0.4 }] }
 
-/** The same answer, and in its deepest object a name that is said twice. */
+/** The same answer, with a name that occurs twice in its deepest object. */
 function withTwice(answer: unknown, again = 'genai_score'): string {
   const text = JSON.stringify(answer)
   const at = text.lastIndexOf('{') + 1
@@ -85,7 +85,7 @@ describe('detectors', () => {
     await server?.close()
   })
 
-  it('read what a success says', async () => {
+  it('parse a successful answer', async () => {
     server.answer = { json: sightengine }
     expect(await detect(make.sightengine?.())).toEqual({
       kind: 'scored',
@@ -116,7 +116,7 @@ describe('detectors', () => {
     })
   })
 
-  it('send the bytes as they are, and no secret in the address', async () => {
+  it('send the bytes unchanged, and no secret in the address', async () => {
     for (const [name, create] of Object.entries(make)) {
       server.answer = { json: good[name] }
       expect((await detect(create())).kind).toBe('scored')
@@ -137,62 +137,59 @@ describe('detectors', () => {
     expect(plain?.headers['content-digest']).toBe(`sha-256=:${createHash('sha256').update(BYTES).digest('base64')}:`)
   })
 
-  it.each(['sightengine', 'hive', 'http'])(
-    '%s: make of each failure what it is, and of none a number',
-    async (name) => {
-      const cases: [string, Answer, Partial<Detection>][] = [
-        [
-          '429 with seconds',
-          { status: 429, headers: { 'retry-after': '17' }, json: {} },
-          { kind: 'limited', retryAfterMs: 17_000 },
-        ],
-        [
-          '429 with a date',
-          { status: 429, headers: { 'retry-after': 'Fri, 20 Nov 2026 15:01:00 GMT' }, text: 'slow down' },
-          { kind: 'limited', retryAfterMs: 60_000 },
-        ],
-        [
-          '429 for ever',
-          { status: 429, headers: { 'retry-after': '99999999' }, json: {} },
-          { kind: 'limited', retryAfterMs: 3_600_000 },
-        ],
-        ['429 without a word', { status: 429, json: {} }, { kind: 'limited', retryAfterMs: 30_000 }],
-        ['500', { status: 500, text: 'oops' }, { kind: 'failed' }],
-        ['500 with a body that would do', { status: 500, json: good[name] }, { kind: 'failed' }],
-        ['401', { status: 401, json: {} }, { kind: 'refused' }],
-        ['402', { status: 402, json: {} }, { kind: 'refused' }],
-        ['403', { status: 403, text: 'no' }, { kind: 'refused' }],
-        ['415', { status: 415, json: {} }, { kind: 'unsupported' }],
-        ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: {} }, { kind: 'failed' }],
-        ...[201, 202, 203, 204, 205, 206, 207, 299].map((status): [string, Answer, Partial<Detection>] => [
-          `${status} with a body that would do`,
-          status === 204 || status === 205 ? { status, text: '' } : { status, json: good[name] },
-          { kind: 'failed', detail: `status ${status}` },
-        ]),
-        ['a member twice', { text: withTwice(good[name]) }, { kind: 'failed' }],
-        ['a member twice, once escaped', { text: withTwice(good[name], '\\u0067enai_score') }, { kind: 'failed' }],
-        ['malformed JSON', { text: '{"status":"success",' }, { kind: 'failed' }],
-        ['NaN', { text: '{"genai_score":NaN}' }, { kind: 'failed' }],
-        ['another content type', { headers: { 'content-type': 'text/html' }, json: good[name] }, { kind: 'failed' }],
-        ['an array', { json: [] }, { kind: 'failed' }],
-        ['null', { text: 'null' }, { kind: 'failed' }],
-        ['nothing', { text: '' }, { kind: 'failed' }],
-        ['no score', { json: { status: 'success', type: {}, output: [{ classes: [] }] } }, { kind: 'failed' }],
-        ['a huge body', { text: Buffer.alloc(4 * 1024 * 1024, ' ') }, { kind: 'failed' }],
-        ['depth', { text: '['.repeat(100_000) }, { kind: 'failed' }],
-      ]
-      for (const [what, answer, expected] of cases) {
-        server.answer = answer
-        const detection = await detect(make[name]?.())
-        expect(detection, what).toMatchObject(expected)
-        expect(JSON.stringify(detection), what).not.toContain(SECRET)
-        expect(Object.keys(detection), what).not.toContain('genai')
-      }
-    },
-  )
+  it.each(['sightengine', 'hive', 'http'])('%s: map each failure to its kind, and none to a number', async (name) => {
+    const cases: [string, Answer, Partial<Detection>][] = [
+      [
+        '429 with seconds',
+        { status: 429, headers: { 'retry-after': '17' }, json: {} },
+        { kind: 'limited', retryAfterMs: 17_000 },
+      ],
+      [
+        '429 with a date',
+        { status: 429, headers: { 'retry-after': 'Fri, 20 Nov 2026 15:01:00 GMT' }, text: 'slow down' },
+        { kind: 'limited', retryAfterMs: 60_000 },
+      ],
+      [
+        '429 for ever',
+        { status: 429, headers: { 'retry-after': '99999999' }, json: {} },
+        { kind: 'limited', retryAfterMs: 3_600_000 },
+      ],
+      ['429 without a word', { status: 429, json: {} }, { kind: 'limited', retryAfterMs: 30_000 }],
+      ['500', { status: 500, text: 'oops' }, { kind: 'failed' }],
+      ['500 with a body that would do', { status: 500, json: good[name] }, { kind: 'failed' }],
+      ['401', { status: 401, json: {} }, { kind: 'refused' }],
+      ['402', { status: 402, json: {} }, { kind: 'refused' }],
+      ['403', { status: 403, text: 'no' }, { kind: 'refused' }],
+      ['415', { status: 415, json: {} }, { kind: 'unsupported' }],
+      ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: {} }, { kind: 'failed' }],
+      ...[201, 202, 203, 204, 205, 206, 207, 299].map((status): [string, Answer, Partial<Detection>] => [
+        `${status} with a body that would do`,
+        status === 204 || status === 205 ? { status, text: '' } : { status, json: good[name] },
+        { kind: 'failed', detail: `status ${status}` },
+      ]),
+      ['a member twice', { text: withTwice(good[name]) }, { kind: 'failed' }],
+      ['a member twice, once escaped', { text: withTwice(good[name], '\\u0067enai_score') }, { kind: 'failed' }],
+      ['malformed JSON', { text: '{"status":"success",' }, { kind: 'failed' }],
+      ['NaN', { text: '{"genai_score":NaN}' }, { kind: 'failed' }],
+      ['another content type', { headers: { 'content-type': 'text/html' }, json: good[name] }, { kind: 'failed' }],
+      ['an array', { json: [] }, { kind: 'failed' }],
+      ['null', { text: 'null' }, { kind: 'failed' }],
+      ['nothing', { text: '' }, { kind: 'failed' }],
+      ['no score', { json: { status: 'success', type: {}, output: [{ classes: [] }] } }, { kind: 'failed' }],
+      ['a huge body', { text: Buffer.alloc(4 * 1024 * 1024, ' ') }, { kind: 'failed' }],
+      ['depth', { text: '['.repeat(100_000) }, { kind: 'failed' }],
+    ]
+    for (const [what, answer, expected] of cases) {
+      server.answer = answer
+      const detection = await detect(make[name]?.())
+      expect(detection, what).toMatchObject(expected)
+      expect(JSON.stringify(detection), what).not.toContain(SECRET)
+      expect(Object.keys(detection), what).not.toContain('genai')
+    }
+  })
 
   it.each([-0.01, 1.01, Number.POSITIVE_INFINITY, 97, '0.9', null, true, [0.9], {}])(
-    'take no %j for a score',
+    'do not accept %j as a score',
     async (value) => {
       const text = (shape: object) =>
         JSON.stringify(shape).replace('"SCORE"', value === Number.POSITIVE_INFINITY ? '1e999' : JSON.stringify(value))
@@ -205,11 +202,11 @@ describe('detectors', () => {
     },
   )
 
-  it('repeat no word of an answer in what they say', async () => {
+  it('repeat no word of an answer in their error texts', async () => {
     server.answer = { json: { ...sightengine, type: { ai_generated: 0.5, ai_generators: { [SECRET]: 7 } } } }
     expect(await detect(make.sightengine?.())).toEqual({
       kind: 'failed',
-      detail: 'the answer has no good type.ai_generators',
+      detail: 'the answer has no valid type.ai_generators',
     })
   })
 
@@ -224,7 +221,7 @@ describe('detectors', () => {
     expect(await detect(make.hive?.())).toMatchObject({ kind: 'scored', genai: 0.7, deepfake: 0.9 })
   })
 
-  it('know the failures of Sightengine by their type, whatever the status', async () => {
+  it('recognize the failures of Sightengine by their type, whatever the status', async () => {
     const kinds: Record<string, Detection['kind']> = {
       credentials_error: 'refused',
       plan_error: 'refused',
@@ -245,7 +242,7 @@ describe('detectors', () => {
     }
   })
 
-  it('wait no longer than they must, and stop when the job is gone', async () => {
+  it('wait no longer than their deadline, and stop when the job is aborted', async () => {
     server.answer = 'hang'
     for (const create of Object.values(make)) {
       expect(await detect(create({ timeoutMs: 60 }))).toEqual({ kind: 'failed', detail: 'timeout' })
@@ -256,7 +253,7 @@ describe('detectors', () => {
     expect(await detection).toEqual({ kind: 'aborted', detail: 'aborted' })
   })
 
-  it('call no private address, and nobody who is away', async () => {
+  it('call no private address, and report an unavailable server', async () => {
     const closed = createOutbound({})
     for (const url of [server.url, 'http://10.0.0.1:8080/', 'https://169.254.169.254/', 'https://[::1]:8443/']) {
       const detection = await detect(make.http?.({ outbound: closed, url }))
@@ -267,7 +264,7 @@ describe('detectors', () => {
     expect(await detect(make.http?.({ url: 'http://127.0.0.1:9/' }))).toMatchObject({ kind: 'failed' })
   })
 
-  it('are refused half a configuration', () => {
+  it('are refused when they are configured in part', () => {
     const keysOf = (given: Record<string, string>) => detectorProblems(given).map((problem) => problem.split(':')[0])
     expect(keysOf({})).toEqual([])
     expect(keysOf({ SCREENING_DETECTOR: 'none' })).toEqual([])

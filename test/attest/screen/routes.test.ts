@@ -1,9 +1,9 @@
-// Screenings over HTTP: what is accepted, what is refused, lists, batches, and what an erasure takes.
+// Screenings over HTTP: what is accepted, what is refused, lists, batches, and what an erasure deletes.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/claims/erase.ts'
-import { forgetScreeningBatches, forgetScreenings } from '#src/attest/screen/retention.ts'
+import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { newId } from '#src/platform/ids.ts'
+import { makeServices } from '../../support/services.ts'
 import { type Caller, type ScreenService, startScreening } from './service.ts'
 
 let service: ScreenService
@@ -24,7 +24,7 @@ const PNG = Buffer.from(
 )
 
 describe('POST /v1/media/screen', () => {
-  it('waits while the queue works, and answers 200; else 202 with where to ask', async () => {
+  it('waits while the queue works, and answers 200; else 202 with the address to poll', async () => {
     const { status, headers, json } = await service.screen(caller, { media: { media_id: mediaId } })
     expect(status).toBe(202)
     expect(headers.location).toBe(`/v1/media/screenings/${json.screening_id}`)
@@ -36,7 +36,7 @@ describe('POST /v1/media/screen', () => {
     expect(await waiting).toMatchObject({ status: 200, json: { status: 'scored' } })
   })
 
-  it('takes inline images, and the same bytes are the same media', async () => {
+  it('accepts inline images, and the same bytes are the same media', async () => {
     const body = { media: { content_type: 'image/png', data: PNG.toString('base64') } }
     const [one, two] = [await service.screen(caller, body), await service.screen(caller, body)]
     expect([one.status, two.status]).toEqual([202, 202])
@@ -44,7 +44,7 @@ describe('POST /v1/media/screen', () => {
     expect(one.json.screening_id).not.toBe(two.json.screening_id)
   })
 
-  it('does once what an Idempotency-Key names', async () => {
+  it('screens once for an Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'k-1', Prefer: 'wait=0' }
     const body = { media: { media_id: mediaId } }
     const first = await service.screen(caller, body, headers)
@@ -55,7 +55,7 @@ describe('POST /v1/media/screen', () => {
     expect(other.json.code).toBe('idempotency_key_reused')
   })
 
-  it('refuses what it can’t take, in words, and leaves nothing', async () => {
+  it('refuses invalid requests with the reason, and stores nothing', async () => {
     const stranger = await service.makeCaller()
     const theirs = (await service.makeImage(stranger)).id
     const theirClaim = await service.makeClaim(stranger)
@@ -110,7 +110,7 @@ describe('POST /v1/media/screen', () => {
     expect([await count('screenings'), await count('jobs')]).toEqual(before)
   })
 
-  it('is for keys with its scope, and shows nobody else’s screenings', async () => {
+  it('needs a key with its scope, and shows only the account’s own screenings', async () => {
     const { json } = await service.screen(caller, { media: { media_id: mediaId } })
     const path = `/v1/media/screenings/${json.screening_id}`
     const stranger = await service.makeCaller()
@@ -129,7 +129,7 @@ describe('POST /v1/media/screen', () => {
     expect(await codes(caller, `${path}?wait=31`)).toBe('invalid_request')
   })
 
-  it('lists newest first, by what one looks for, page by page', async () => {
+  it('lists the newest first, filtered, page by page', async () => {
     const who = await service.makeCaller()
     const claimId = await service.makeClaim(who)
     const images = [await service.makeImage(who), await service.makeImage(who), await service.makeImage(who)]
@@ -170,7 +170,7 @@ describe('batches of screenings', () => {
       headers: { 'Content-Type': 'application/x-ndjson', ...headers },
     })
 
-  it('take the good lines and say what is wrong with the others', async () => {
+  it('accept the valid lines and report the invalid ones', async () => {
     const who = await service.makeCaller()
     const claimId = await service.makeClaim(who)
     const [one, two] = [await service.makeImage(who), await service.makeImage(who)]
@@ -208,16 +208,19 @@ describe('batches of screenings', () => {
     const found = await service.call(who, String(sent.location))
     expect(found.json.counts).toEqual({ queued: 0, scored: 2, unavailable: 0, unsupported: 0 })
     expect((await service.call(caller, String(sent.location))).json.code).toBe('not_found')
-    // Past its time everything goes: what refers before what it refers to.
-    const past = { before: new Date(Date.now() + 7_200_000), limit: 100 }
-    const forget = (step: typeof forgetScreenings) => service.test.db.tenant(who, (tx) => step(tx, who, past))
-    expect(await forget(forgetScreeningBatches)).toBe(0)
-    expect(await forget(forgetScreenings)).toBe(2)
-    expect(await forget(forgetScreeningBatches)).toBe(1)
+    // After its retention everything is deleted: referring rows before the rows that they refer to.
+    const before = new Date(Date.now() + 7_200_000)
+    const { features } = makeServices({ db: service.test.db })
+    const rules = features.flatMap(({ retention = [] }) => retention).filter((rule) => rule.per === 'tenant')
+    const purge = (what: string) =>
+      rules.find((rule) => rule.what === what)?.purge(who, before, new AbortController().signal)
+    expect(await purge('screening_batches')).toBe(0)
+    expect(await purge('screenings')).toBe(2)
+    expect(await purge('screening_batches')).toBe(1)
     expect(await service.calls(who)).toEqual([])
   })
 
-  it('refuse a body of which nothing can be accepted', async () => {
+  it('refuse a body without a single valid line', async () => {
     const array = { 'Content-Type': 'application/json' }
     const before = await count('screening_batches')
     for (const [body, headers, code] of [
@@ -244,7 +247,7 @@ describe('/v1/account/screening', () => {
   const thresholds = { genai: { review: 0.4, likely: 0.9 }, deepfake: { review: 0.6, likely: 0.6 } }
   const put = (who: { key: string }, json: unknown) => service.call(who, PATH, { method: 'PUT', json })
 
-  it('has defaults until an account sets its own', async () => {
+  it('has default values until an account sets its own', async () => {
     const who = await service.makeCaller()
     const defaults = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
     expect((await service.call(who, PATH)).json).toEqual({ thresholds: defaults, updated_at: null })
@@ -253,7 +256,7 @@ describe('/v1/account/screening', () => {
     expect((await service.call(caller, PATH)).json.thresholds).toEqual(defaults)
   })
 
-  it('refuses what is no share, and keys that may not', async () => {
+  it('refuses values outside of 0 to 1, and keys without the scope', async () => {
     const of = (genai: unknown) => ({ thresholds: { ...thresholds, genai } })
     for (const genai of [
       { review: 0.9, likely: 0.8 },
@@ -273,7 +276,7 @@ describe('/v1/account/screening', () => {
 })
 
 describe('the erasure of a claim', () => {
-  it('takes the media that only its screenings name, what they declared, and what waits', async () => {
+  it('deletes the media that only its screenings name, with declared facts and waiting jobs', async () => {
     const who = await service.makeCaller()
     const [claimId, otherClaim] = [await service.makeClaim(who), await service.makeClaim(who)]
     const [own, shared] = [await service.makeImage(who), await service.makeImage(who)]
@@ -301,11 +304,11 @@ describe('the erasure of a claim', () => {
     })
     expect(await service.store.exists(who, own.sha256)).toBe(false)
     expect(await service.store.exists(who, shared.sha256)).toBe(true)
-    // The worker that had it in hand brings nothing back.
+    // The worker that was running the job brings nothing back.
     const events = (await service.events(who)).length
     expect(await service.makeWork().run({ screeningId: waiting }, job)).toEqual({ kind: 'done' })
     expect(await service.events(who)).toHaveLength(events)
-    // Its bytes are gone: what comes later for them has none.
+    // Its bytes are erased: a later result for them is not stored.
     await service.test.owner('UPDATE screenings SET media_id = $2 WHERE claim_id = $1', [otherClaim, own.id])
     const [late] = await service.test.owner<{ id: string }>('SELECT id FROM screenings WHERE claim_id = $1', [
       otherClaim,

@@ -1,4 +1,4 @@
-// The screen queue: what a detector said, and what is made of it.
+// The screen queue: what a detector answered, and what follows from it.
 
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ async function submit(who: Caller = caller, more: Record<string, unknown> = {}, 
 }
 
 describe('the screen queue', () => {
-  it('writes down the score, the factors and the event, once', async () => {
+  it('writes the score, the factors and the event, once', async () => {
     const who = await service.makeCaller()
     const claimId = await service.makeClaim(who, { advisory_codes: ['exif_missing', 'deepfake_likely'] })
     const id = await submit(who, { claim_id: claimId })
@@ -68,7 +68,7 @@ describe('the screen queue', () => {
       'SELECT risk_status, risk_score, advisory_codes FROM claims WHERE id = $1',
       [claimId],
     )
-    // Advisory: it is shown, and nothing counts.
+    // The factor is advisory: it is shown, and adds no points.
     expect(claim).toEqual({
       risk_status: 'pending',
       risk_score: null,
@@ -104,7 +104,7 @@ describe('the screen queue', () => {
       expect(found).toMatchObject({ genai_score: genai, deepfake_score: deepfake, review_recommended: isReview })
       expect((found.factors as { code: string }[]).map(({ code }) => code)).toEqual(codes)
     }
-    // Another account has its own.
+    // Another account has its own threshold.
     service.server.answer = { json: { genai_score: 0.7 } }
     const id = await submit()
     await service.run(id)
@@ -125,11 +125,11 @@ describe('the screen queue', () => {
     expect(service.server.asked).toHaveLength(1)
     expect(await service.find(who, second)).toMatchObject({ status: 'scored', genai_score: 0.97, is_cached: true })
     expect(await service.events(who)).toHaveLength(2)
-    // A new version is another opinion.
+    // A new version gives another score.
     const third = await submit(who, {}, image.id)
     await service.run(third, service.makeWork({ detector: { ...service.detector, version: '2' } }))
     expect(service.server.asked).toHaveLength(2)
-    // Another account pays for its own.
+    // Another account pays for its own call.
     const other = await service.makeCaller()
     const data = Buffer.from(await readAll(who, image.sha256))
     const same = await service.media.storeInline(other, { contentType: image.contentType, data })
@@ -138,7 +138,7 @@ describe('the screen queue', () => {
     expect(service.server.asked).toHaveLength(3)
   })
 
-  it('does not ask twice at the same time', async () => {
+  it('does not ask twice concurrently', async () => {
     const who = await service.makeCaller()
     const image = await service.makeImage(who)
     const [first, second] = [await submit(who, {}, image.id), await submit(who, {}, image.id)]
@@ -199,7 +199,7 @@ describe('the screen queue', () => {
     expect((await service.find(caller, other)).observations).toEqual([])
   })
 
-  it('asks nobody about what the detector does not read', async () => {
+  it('makes no call about a file that the detector does not read', async () => {
     const tiff = (await service.makeImage(caller, 'tiff')).id
     const contentTypes = new Set(['image/png'])
     const id = await submit(caller, {}, tiff)
@@ -226,7 +226,7 @@ describe('the screen queue', () => {
     expect(await service.find(caller, refused)).toMatchObject({ status: 'unsupported', reason: 'unreadable' })
   })
 
-  it('waits as long as a 429 says, without counting it, and calls nobody meanwhile', async () => {
+  it('waits as long as a 429 says, without counting an attempt, and makes no call meanwhile', async () => {
     service.server.answer = { status: 429, headers: { 'retry-after': '17' }, json: {} }
     const [one, two] = [await submit(), await submit()]
     const work = service.makeWork()
@@ -259,7 +259,7 @@ describe('the screen queue', () => {
     expect((await service.calls(who)).map(({ outcome }) => outcome)).toEqual([...Array(6).fill('failed'), 'scored'])
   })
 
-  it('tells operators that credentials are refused, and lets the work wait for them a day', async () => {
+  it('warns operators about refused credentials, and defers the work for a day', async () => {
     service.server.answer = { status: 401, json: {} }
     const work = service.makeWork()
     const id = await submit()
@@ -276,7 +276,7 @@ describe('the screen queue', () => {
     })
   })
 
-  it('gives up after the last attempt, keeps what the file declared, and can be driven again', async () => {
+  it('gives up after the last attempt, keeps what the file declared, and can be redriven', async () => {
     const said: Observation[] = [
       { code: 'declared_ai_generated', evidence: { compared: 'c', expected: 'e', found: 'f' } },
     ]
@@ -284,21 +284,21 @@ describe('the screen queue', () => {
     const work = service.makeWork({ observe: async () => said })
     const id = await submit()
     const outcome = await service.run(id, work, { isLastAttempt: true })
-    expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no good genai_score' })
-    await service.test.db.tenant(caller, (tx) => work.bury(tx, caller, { screeningId: id }, 'spent'))
+    expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no valid genai_score' })
+    await service.test.db.tenant(caller, (tx) => work.onDead(tx, caller, { screeningId: id }, 'spent'))
     expect(await service.find(caller, id)).toMatchObject({
       status: 'unavailable',
       reason: 'detector_failed',
       genai_score: null,
       observations: said,
     })
-    await service.test.db.tenant(caller, (tx) => work.unbury(tx, caller, { screeningId: id }))
+    await service.test.db.tenant(caller, (tx) => work.onRedrive(tx, caller, { screeningId: id }))
     service.server.answer = HIGH
     expect(await service.run(id, work)).toEqual({ kind: 'settled' })
     expect(await service.find(caller, id)).toMatchObject({ status: 'scored', reason: null, observations: said })
   })
 
-  it('leaves nothing of a call whose job has moved on, and starts over', async () => {
+  it('discards a call whose job was taken over, and starts again', async () => {
     const who = await service.makeCaller()
     const id = await submit(who)
     const job = await service.take(id)
@@ -336,11 +336,11 @@ describe('the screen queue', () => {
       const ended = (await service.calls(who)).filter(({ outcome }) => outcome === 'scored')
       expect(ended).toHaveLength(1)
     }
-    // Reading, beginning the call, and writing down what it said.
+    // Reading, beginning the call, and writing its result.
     expect(steps).toEqual(['died', 'died', 'died', 'lived'])
   })
 
-  it('says what it knows of bytes and claims to whoever judges them', async () => {
+  it('passes its results for the same bytes and claims to evaluations', async () => {
     const who = await service.makeCaller()
     const image = await service.makeImage(who)
     const claimId = await service.makeClaim(who)
@@ -356,7 +356,7 @@ describe('the screen queue', () => {
     expect(await factorsOf(caller)).toEqual([])
     const codes = () => service.test.db.tenant(who, (tx) => screeningCodesOfClaim(tx, claimId))
     expect(await codes()).toEqual(['ai_generated_likely'])
-    // The latest counts, and a later one under higher thresholds takes it back.
+    // The latest result counts, and a later one under higher thresholds removes it.
     const thresholds = { genai: { review: 0.5, likely: 0.99 }, deepfake: { review: 0.5, likely: 0.8 } }
     await service.call(who, '/v1/account/screening', { method: 'PUT', json: { thresholds } })
     await service.run(await submit(who, { claim_id: claimId }, image.id))

@@ -1,5 +1,5 @@
-// Screenings as a caller meets them: the real application on a free port, Postgres, a disk and a detector that is a server.
-// Nothing runs a job by itself: a test takes it over as a delivery would.
+// Screenings as a caller sees them: the real application on a free port, Postgres, a disk, and a server as detector.
+// No job runs by itself: a test takes it over as a delivery does.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import sharp from 'sharp'
+import { addAdvisoryCodes } from '#src/attest/claims/claim-rows.ts'
 import { createC2paReader } from '#src/attest/media/c2pa.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
@@ -27,7 +28,7 @@ import { createFindEffect, createKeepStatus } from '#src/platform/http/idempoten
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
-import type { Outcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { createWaiters } from '#src/platform/jobs/waiters.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
@@ -45,23 +46,23 @@ export interface ScreenService {
   eraser: ReturnType<typeof createEraser>
   server: FakeDetector
   detector: Detector
-  /** The real reader of what files declare. */
+  /** The real reader of declared facts. */
   observe: ScreenDeps['observe']
   clock: { now: Date }
-  /** What the handler said at warning and above. */
+  /** What the handler logged at warning and above. */
   said: { level: 'warn' | 'error'; about: Record<string, unknown>; message: string }[]
   registry: Registry
   makeWork(deps?: Partial<ScreenDeps>): Work<'screen'>
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   addKey(row: Partial<KeyRow>): string
   call(caller: { key: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
-  /** POST /v1/media/screen, not waiting unless `headers` say so. */
+  /** POST /v1/media/screen, not waiting unless `headers` ask for it. */
   screen(caller: { key: string }, body: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   find(caller: { key: string }, id: unknown): Promise<TestAnswer['json']>
   makeImage(scope: Scope, format?: 'png' | 'tiff'): Promise<Media>
   makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
   take(screeningId: unknown, more?: Partial<RunningJob>): Promise<RunningJob>
-  run(screeningId: unknown, work?: Work<'screen'>, more?: Partial<RunningJob>): Promise<Outcome>
+  run(screeningId: unknown, work?: Work<'screen'>, more?: Partial<RunningJob>): Promise<JobOutcome>
   events(scope: Scope): Promise<Record<string, unknown>[]>
   calls(scope: Scope): Promise<{ outcome: string | null; vendor_id: string | null }[]>
   close(): Promise<void>
@@ -90,7 +91,18 @@ export async function startScreening(): Promise<ScreenService> {
     error: (about: Record<string, unknown>, message: string) => void said.push({ level: 'error', about, message }),
   } as unknown as ScreenDeps['log']
   const makeWork = (deps: Partial<ScreenDeps> = {}) =>
-    createScreen({ db, store, detector, observe: async () => [], now, random: () => 0, metrics, log, ...deps })
+    createScreen({
+      db,
+      store,
+      detector,
+      observe: async () => [],
+      addAdvisoryCodes,
+      now,
+      random: () => 0,
+      metrics,
+      log,
+      ...deps,
+    })
   const pager = createPager({ key: randomBytes(32) })
   const screenings = createScreenings({
     db,
@@ -135,7 +147,7 @@ export async function startScreening(): Promise<ScreenService> {
     eraser: createEraser({ db, store }),
     server,
     detector,
-    observe: createObserve({ db, store, inspector, c2pa }),
+    observe: createObserve({ store, inspector, c2pa, c2paAnchorsOf: async () => [] }),
     clock,
     said,
     registry,
@@ -171,7 +183,7 @@ export async function startScreening(): Promise<ScreenService> {
     async run(screeningId, work = makeWork(), more = {}) {
       const job = await take(screeningId, more)
       const outcome = await work.run({ screeningId: String(screeningId) }, job)
-      // The worker's part.
+      // What the worker does.
       if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
       return outcome
     },

@@ -33,8 +33,8 @@ interface Case {
 const FILE = new URL('../../../vectors/attest/video-chain.json', import.meta.url)
 const { cases }: { cases: Case[] } = JSON.parse(readFileSync(FILE, 'utf8'))
 
-describe('the chain', () => {
-  it.each(cases)('is as its vector says: $name', ({ seed, seed_hex, link_0, chunks, last_link }) => {
+describe('the chain of chunks', () => {
+  it.each(cases)('matches its vector: $name', ({ seed, seed_hex, link_0, chunks, last_link }) => {
     const bytes = parseSeed(seed)
     expect(bytes?.toString('hex')).toBe(seed_hex)
     let link = firstLink(bytes ?? Buffer.alloc(0))
@@ -48,7 +48,7 @@ describe('the chain', () => {
     expect(link.toString('hex')).toBe(last_link)
   })
 
-  it.each(cases)('is what the capture kit makes: $name', ({ seed, chunks, last_link }) => {
+  it.each(cases)('matches that of the capture kit: $name', ({ seed, chunks, last_link }) => {
     const recorded = chunks.map(({ data, first_pts_us: firstPtsUs, last_pts_us: lastPtsUs }) => ({
       data: Buffer.from(data, 'hex'),
       frames: 1,
@@ -58,7 +58,7 @@ describe('the chain', () => {
     expect(makeVideoManifest(seed, recorded)).toMatchObject({ last_link })
   })
 
-  it('has no seed but 32 bytes in base64url', () => {
+  it('accepts no seed but 32 bytes in base64url', () => {
     for (const seed of ['', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)}B`, `${'A'.repeat(42)}+`, ` ${NONCE}`]) {
       expect(parseSeed(seed)).toBeNull()
     }
@@ -80,15 +80,15 @@ const recording = fc
   .map(recordVideo)
 /** A recording and one of its chunks. */
 const at = recording.chain((chunks) => fc.tuple(fc.constant(chunks), fc.nat(chunks.length - 1)))
-/** And two of them, the first before the second. */
+/** Two of its chunks, the first before the second. */
 const pair = recording.chain((chunks) =>
   fc
     .tuple(fc.nat(chunks.length - 2), fc.nat(chunks.length - 2))
     .map(([a, b]) => [chunks, Math.min(a, b), Math.max(a, b) + 1] as const),
 )
 
-describe('of a streamed video', () => {
-  it('nothing is found when it is honest', () => {
+describe('the check of a streamed video', () => {
+  it('reports nothing when it is honest', () => {
     fc.assert(
       fc.property(recording, (chunks) => {
         expect(codesOf(stream(chunks))).toEqual([])
@@ -97,7 +97,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('an edit of any byte is found where it is', () => {
+  it('reports an edit of any byte at its position', () => {
     fc.assert(
       fc.property(at, fc.nat(1_000), fc.integer({ min: 1, max: 255 }), ([chunks, index], place, flip) => {
         const data = Buffer.from(chunks[index]?.data ?? '')
@@ -120,7 +120,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('a chunk that never came is found, and whether it was the last', () => {
+  it('reports a missing chunk, and whether it was the last', () => {
     fc.assert(
       fc.property(at, ([chunks, index]) => {
         const sent = chunks.map((chunk, k) => (k === index ? undefined : chunk))
@@ -131,7 +131,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('two chunks that changed places, or one that came twice, are found at the first', () => {
+  it('reports two swapped chunks, or a repeated one, at the first of them', () => {
     fc.assert(
       fc.property(pair, ([chunks, a, b]) => {
         const swapped = with2(chunks, [a, chunks[b]], [b, chunks[a]])
@@ -144,7 +144,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('a chunk of another session, with its own link, is found', () => {
+  it('reports a chunk of another session that has its own link', () => {
     fc.assert(
       fc.property(pair, ([chunks, a, b]) => {
         const old = recordVideo({ seed: 5_000, chunks: chunks.length })
@@ -157,7 +157,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('a whole recording of another session is found by its seed, also when it says another', () => {
+  it('reports a complete recording of another session by its seed, also when it states another seed', () => {
     fc.assert(
       fc.property(recording, (chunks) => {
         const manifest = makeVideoManifest(OTHER, chunks)
@@ -169,7 +169,7 @@ describe('of a streamed video', () => {
     )
   })
 
-  it('a chunk that was here before it was over is found', () => {
+  it('reports a chunk that arrived before its end was recorded', () => {
     fc.assert(
       fc.property(at, fc.integer({ min: 1, max: 100_000 }), ([chunks, index], earlyMs) => {
         const overMs = ISSUED + (chunks[index]?.lastPtsUs ?? 0) / 1_000
@@ -182,11 +182,11 @@ describe('of a streamed video', () => {
   })
 })
 
-describe('of the manifest', () => {
+describe('the check of a manifest', () => {
   const numbers = ['bytes', 'first_pts_us', 'last_pts_us'] as const
   const hashes = ['sha256', 'link'] as const
 
-  it('any field of any chunk that was changed is found where it is', () => {
+  it('reports any changed field of any chunk at its position', () => {
     fc.assert(
       fc.property(
         at,
@@ -210,7 +210,7 @@ describe('of the manifest', () => {
     )
   })
 
-  it('any field of any chunk that is missing is found, and no chain is called wrong for it', () => {
+  it('reports any missing field of any chunk, and no wrong chain because of it', () => {
     const fields = ['index', 'frames', ...numbers, ...hashes] as const
     fc.assert(
       fc.property(at, fc.constantFrom(...fields), ([chunks, index], field) => {
@@ -227,7 +227,7 @@ describe('of the manifest', () => {
     )
   })
 
-  it('whatever it says is judged, the same twice, in evidence that can be signed', () => {
+  it('gives the same evidence twice for any manifest, and evidence that can be signed', () => {
     const number = fc.oneof(fc.nat(10), fc.maxSafeNat(), fc.constantFrom(0, Number.MAX_SAFE_INTEGER))
     const hash = fc.constantFrom('0'.repeat(64), 'F'.repeat(64), sha256Hex(''))
     const seed = fc.constantFrom(NONCE, OTHER, 'no seed', '\u202e\ud83d')
@@ -268,7 +268,7 @@ describe('of the manifest', () => {
     )
   })
 
-  it('a chunk that was dropped and the others renumbered is found', () => {
+  it('reports a removed chunk after which the others were renumbered', () => {
     fc.assert(
       fc.property(at, ([chunks, index]) => {
         const left = chunks.toSpliced(index, 1)
@@ -283,8 +283,8 @@ describe('of the manifest', () => {
   })
 })
 
-describe('of a file', () => {
-  it('nothing is found when it is honest, wherever its stream is cut', async () => {
+describe('the check of an uploaded file', () => {
+  it('reports nothing when it is honest, wherever its stream is cut into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(recording, fc.array(fc.nat(3_000), { maxLength: 8 }), async (chunks, cuts) => {
         expect(codesOf(await upload(chunks, Buffer.concat(chunks.map(({ data }) => data)), cuts))).toEqual([])
@@ -293,7 +293,7 @@ describe('of a file', () => {
     )
   })
 
-  it('an end at any byte is found as an end, and bytes that were added as such', async () => {
+  it('reports a truncated file as truncated at any byte, and added bytes as added', async () => {
     await fc.assert(
       fc.asyncProperty(recording, fc.nat(10_000), fc.integer({ min: 1, max: 500 }), async (chunks, place, more) => {
         const file = Buffer.concat(chunks.map(({ data }) => data))
@@ -328,7 +328,7 @@ function stream(
             index,
             bytes: chunk.data.length,
             sha256: sha256Hex(chunk.data),
-            // When what belongs at this index was over, whatever was sent there.
+            // When the chunk of this index had ended, whatever was sent for it.
             arrivedAtMs: arrivals.get(index) ?? ISSUED + 60_000 + (chunks[index] ?? chunk).lastPtsUs / 1_000,
           },
         ],
@@ -356,7 +356,7 @@ async function upload(chunks: readonly VideoChunk[], file: Buffer, cuts: number[
   }
 }
 
-// Without a file of its own a case is about the chain alone.
+// A case without a file of its own tests the chain alone.
 const SANE = { state: 'sane', reason: null, offset: null } as const
 
 function judgeVideo({ manifest, received, container = SANE, footage = null }: Seen): ScoredFactor[] {

@@ -11,7 +11,7 @@ const HEAD = element(0x1a45dfa3, element(0x4282, Buffer.from('webm')))
 const SANE = { state: 'sane', reason: null, offset: null }
 
 describe('an MP4', () => {
-  it('is sane, however its bytes are cut on their way', () => {
+  it('is valid, however its bytes are split on arrival', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(MP4.length), { maxLength: 20 }), (cuts) => {
         expect(walk(MP4, 'video/mp4', cuts)).toEqual(SANE)
@@ -21,7 +21,7 @@ describe('an MP4', () => {
     expect(walk(MP4, 'video/mp4', [...MP4.keys()])).toEqual(SANE)
   })
 
-  it('is sane with its index at the end, and with data to the end of the file', () => {
+  it('is valid with its index at the end, and with data to the end of the file', () => {
     const head = boxAt(0, MOV)
     const index = MOV.subarray(MOV.indexOf('moov') - 4)
     expect(walk(join(head, box('mdat', Buffer.alloc(100)), index), 'video/mp4')).toEqual(SANE)
@@ -31,7 +31,7 @@ describe('an MP4', () => {
     expect(walk(join(head, index, endless), 'video/mp4')).toEqual(SANE)
   })
 
-  it('is sane with as many zero bytes at its end as recorders leave, and not with more', () => {
+  it('is valid with as many zero bytes at its end as recorders leave, and not with more', () => {
     for (const [file, type] of [
       [MP4, 'video/mp4'],
       [MOV, 'video/quicktime'],
@@ -88,7 +88,7 @@ describe('a WebM', () => {
   const file = (...parts: Buffer[]) => join(HEAD, element(0x18538067, join(...parts)))
   const live = (...parts: Buffer[]) => join(HEAD, element(0x18538067, join(...parts), true))
 
-  it('is sane, whole or as it is recorded', () => {
+  it('is valid, complete or as it is recorded', () => {
     const cues = element(0x1c53bb6b, Buffer.alloc(3))
     for (const bytes of [
       file(track, cluster(0), cluster(5), cues),
@@ -121,8 +121,8 @@ describe('a WebM', () => {
   })
 })
 
-describe('whatever bytes', () => {
-  it('are told something of, the same however they are cut', () => {
+describe('any bytes', () => {
+  it('get the same verdict however they are split', () => {
     const type = fc.constantFrom('video/mp4', 'video/webm', 'video/quicktime')
     const mutated = fc
       .array(fc.tuple(fc.nat(MP4.length - 1), fc.nat(255)), { minLength: 1, maxLength: 5 })
@@ -142,10 +142,10 @@ describe('whatever bytes', () => {
     )
   })
 
-  it('are not followed for ever', () => {
+  it('are not walked endlessly', () => {
     const walker = createWalker('video/mp4')
-    const crowd = Buffer.concat(Array.from({ length: 10_000 }, () => box('free', Buffer.alloc(0))))
-    for (let sent = 0; sent < MAX_ELEMENTS + 10_000; sent += 10_000) walker.push(crowd)
+    const boxes = Buffer.concat(Array.from({ length: 10_000 }, () => box('free', Buffer.alloc(0))))
+    for (let sent = 0; sent < MAX_ELEMENTS + 10_000; sent += 10_000) walker.push(boxes)
     expect(walker.end()).toMatchObject({
       container: { state: 'unverified', reason: 'too_many_elements' },
       footage: null,
@@ -188,14 +188,14 @@ function box(type: string, body: Buffer): Buffer {
   return join(head, body)
 }
 
-/** The same box, saying that more is to come than does. */
+/** The same box, with a length beyond its data. */
 function grown(whole: Buffer): Buffer {
   const copy = Buffer.from(whole)
   copy.writeUInt32BE(whole.length + 200)
   return copy
 }
 
-/** The same box, saying that it ends within its first child. */
+/** The same box, with a length that ends within its first child. */
 function shrunk(whole: Buffer): Buffer {
   const copy = Buffer.from(whole)
   copy.writeUInt32BE(40)

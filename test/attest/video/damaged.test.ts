@@ -15,7 +15,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const NONCE = 'A'.repeat(43)
 const scope = { accountId: 'acc_0000000000000000000000000a', environment: 'sandbox' } as const
 
-it('reads the bytes of a video once, however many chunks it has', async () => {
+it('the check reads the bytes of a video once, however many chunks it has', async () => {
   const disk = createDiskStore({ root })
   const recording = recordVideo({ seed: 2, chunks: 10_000, chunkMs: 100 })
   const { sha256 } = await disk.put(scope, Readable.from([joinChunks(recording)]), { maxBytes: 64 * 1024 * 1024 })
@@ -44,11 +44,11 @@ it('reads the bytes of a video once, however many chunks it has', async () => {
     footage: { fragments: 10_000, chunkStart: null, chunkFrames: null },
   })
   expect(opened).toBe(1)
-  // However many chunks: what is kept of them is not.
+  // The number of chunks does not matter: none of their bytes are kept.
   expect(JSON.stringify(video).length).toBeLessThan(2_000)
 })
 
-it('blames nobody for bytes that the store has damaged', async () => {
+it('the check blames no device for bytes that the store has damaged', async () => {
   const store = createDiskStore({ root })
   const recording = recordVideo({ seed: 1, chunks: 3 })
   const file = joinChunks(recording)
@@ -72,7 +72,7 @@ it('blames nobody for bytes that the store has damaged', async () => {
   const damaged = Buffer.from(file)
   damaged.writeUInt8(damaged.readUInt8(file.length - 1) ^ 1, file.length - 1)
   writeFileSync(store.path(scope, sha256), damaged)
-  await expect(read()).rejects.toThrow('not those of their name')
+  await expect(read()).rejects.toThrow('don’t match their SHA-256')
   writeFileSync(store.path(scope, sha256), Buffer.concat([file, Buffer.from('more')]))
-  await expect(read()).rejects.toThrow('not those of their name')
+  await expect(read()).rejects.toThrow('don’t match their SHA-256')
 })

@@ -1,4 +1,4 @@
-// What a container says of its times, and whether a manifest says the same.
+// The times that a container states, and whether a manifest agrees with them.
 
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
@@ -40,7 +40,7 @@ const CONTAINERS: readonly VideoContainer[] = ['mp4', 'mov', 'webm']
 
 describe('the times of a container', () => {
   it.each(cases)(
-    'are as its vector says: $name',
+    'match their vector: $name',
     ({ content_type: type, data, expect: { state, reason, ...expected } }) => {
       const bytes = Buffer.from(data, 'hex')
       const walked = walk([bytes], type)
@@ -56,7 +56,7 @@ describe('the times of a container', () => {
     },
   )
 
-  it('are told in as many steps as there are runs, whatever these count', () => {
+  it('are read in as many steps as there are runs, whatever their counts', () => {
     const [durations, offsets] = [createRuns(), createRuns()]
     addRun(durations, 1_000_000_000, 3)
     addRun(durations, 0, 9)
@@ -65,7 +65,7 @@ describe('the times of a container', () => {
     expect(spanOf(durations, offsets)).toEqual({ first: 2, end: 3_000_000_005 })
   })
 
-  it('of a table with more runs than a video may have frames are not read', () => {
+  it('are not read from a table with more runs than a video may have frames', () => {
     const file = joinChunks(recordVideo({ seed: 1, chunks: 1, container: 'mov' }))
     const at = file.indexOf('stts') - 4
     const table = Buffer.alloc(8 * (MAX_FRAMES + 1) + 16)
@@ -107,7 +107,7 @@ describe('the times of a container', () => {
     )
   })
 
-  it('of more fragments than are read are not told', () => {
+  it('are not reported for more fragments than are read', () => {
     const [first, second] = recordVideo({ seed: 1, chunks: 2, chunkMs: 100 })
     const fragment = Buffer.from(second?.data ?? '')
     const walker = createWalker('video/mp4')
@@ -124,7 +124,7 @@ describe('the times of a container', () => {
 })
 
 describe('a recording of the capture kit', () => {
-  it('says what its manifest says, in each container', () => {
+  it('has the times of its manifest, in each container', () => {
     const recording = fc.record({
       seed: fc.nat(1_000),
       chunks: fc.integer({ min: 1, max: 8 }),
@@ -144,7 +144,7 @@ describe('a recording of the capture kit', () => {
     )
   })
 
-  it.each(CONTAINERS)('of 12 s that is claimed to be one of 0.6 s is told, in %s', (container) => {
+  it.each(CONTAINERS)('of 12 s that is claimed to be one of 0.6 s is detected, in %s', (container) => {
     const facts = measure(recordVideo({ seed: 1, chunks: 6, chunkMs: 2_000, container }), container, hurried)
     expect(facts).toMatchObject({
       durationUs: { stated: 600_000, found: expect.closeTo(12_000_000, -4) },
@@ -157,7 +157,7 @@ describe('a recording of the capture kit', () => {
     })
   })
 
-  it.each(['mp4', 'webm'] as const)('whose chunks changed their lengths among them is told, in %s', (container) => {
+  it.each(['mp4', 'webm'] as const)('whose chunks exchanged their lengths is detected, in %s', (container) => {
     const facts = measure(recordVideo({ seed: 1, chunks: 4, container }), container, ([a, b, ...others]) => [
       { ...a, last_pts_us: 1_500_000, frames: 45 },
       { ...b, first_pts_us: 1_500_000, frames: 15 },
@@ -184,7 +184,7 @@ describe('a recording of the capture kit', () => {
   })
 
   it.each([7, -7])(
-    'whose chunks are cut %i bytes beside its fragments is held to the fragment that they begin in',
+    'with chunks cut %i bytes beside its fragments is compared by the fragment that they begin in',
     (by) => {
       const cut = (chunks: Chunks) =>
         chunks.map((chunk, index) => ({
@@ -198,7 +198,7 @@ describe('a recording of the capture kit', () => {
     },
   )
 
-  it.each([7, -7])('in WebM whose chunks are cut %i bytes beside its clusters is told as exactly', (by) => {
+  it.each([7, -7])('in WebM with chunks cut %i bytes beside its clusters is compared as exactly', (by) => {
     const cut = (chunks: Chunks) =>
       chunks.map((chunk, index) => ({
         ...chunk,
@@ -212,8 +212,8 @@ describe('a recording of the capture kit', () => {
     })
   })
 
-  it('costs as many looks at each chunk of 10,000 as at each of 10', () => {
-    const looks = (count: number) => {
+  it('takes as many reads for each chunk of 10,000 as for each of 10', () => {
+    const readsOf = (count: number) => {
       let reads = 0
       const recording = recordVideo({ seed: 1, chunks: count, chunkMs: 100 })
       const counted = (chunks: Chunks) =>
@@ -225,7 +225,7 @@ describe('a recording of the capture kit', () => {
       expect(measure(recording, 'mp4', counted)).toMatchObject({ chunkStart: null, chunkFrames: null })
       return reads / count
     }
-    expect(looks(10_000)).toBeLessThanOrEqual(looks(10))
+    expect(readsOf(10_000)).toBeLessThanOrEqual(readsOf(10))
   })
 })
 
@@ -248,7 +248,7 @@ describe('a codec', () => {
     ['mp4v.20.9', codecOf('mp4v')],
     ['V_FFV1', codecOf('V_FFV1')],
   ]
-  it.each(same)('%s is the file’s', (stated, codec) => {
+  it.each(same)('%s equals that of the file', (stated, codec) => {
     expect(isSameCodec(stated, codec)).toBe(true)
     expect(describeCodec(codec).length).toBeGreaterThan(2)
   })
@@ -267,7 +267,7 @@ describe('a codec', () => {
     ['avc1.42E01E', codecOf('encv')],
     ['', avc],
   ]
-  it.each(other)('%s is not the file’s', (stated, codec) => expect(isSameCodec(stated, codec)).toBe(false))
+  it.each(other)('%s differs from that of the file', (stated, codec) => expect(isSameCodec(stated, codec)).toBe(false))
 })
 
 function countReads<O extends object>(object: O, count: () => void): O {
@@ -281,7 +281,7 @@ function countReads<O extends object>(object: O, count: () => void): O {
 
 type Chunks = NonNullable<VideoManifest['chunks']>
 
-/** Says a tenth of a second and three frames of each. */
+/** States a tenth of a second and three frames for each chunk. */
 function hurried(chunks: Chunks): Chunks {
   return chunks.map((chunk, index) => {
     return { ...chunk, frames: 3, first_pts_us: index * 100_000, last_pts_us: (index + 1) * 100_000 }

@@ -27,7 +27,7 @@ describe('vectors', () => {
 })
 
 describe('limits', () => {
-  it('refuses one byte more than allowed, before it reads', () => {
+  it('refuse one byte more than allowed, before parsing', () => {
     const bytes = Buffer.from('"1234"')
     expect(parseJson(bytes, { maxBytes: 6, maxDepth: 0 })).toBe('1234')
     expect(() => parseJson(bytes, { maxBytes: 5, maxDepth: 0 })).toThrow(
@@ -35,18 +35,18 @@ describe('limits', () => {
     )
   })
 
-  it('counts containers as depth', () => {
+  it('count containers as depth', () => {
     expect(parseJson(Buffer.from('1'), { maxBytes: 9, maxDepth: 0 })).toBe(1)
     expect(() => parseJson(Buffer.from('[]'), { maxBytes: 9, maxDepth: 0 })).toThrow(Failure)
   })
 
-  it('ends a megabyte of brackets at the limit', () => {
+  it('end a megabyte of brackets at the limit', () => {
     const failure = refusalOf(Buffer.alloc(1_000_000, '['), { maxBytes: 2_000_000, maxDepth: 1_000 })
     expect(failure.errors).toMatchObject([{ code: 'too_deep' }])
   })
 
-  // What is quadratic takes hours here, and the test's own time-out ends it: no clock is read, the machines are noisy.
-  it('answers two megabytes of anything', () => {
+  // Quadratic work takes hours here, and the test's own time-out ends it: no clock is read, the machines are noisy.
+  it('give any two megabytes an answer', () => {
     const hostile = ['"\\u0041', '1,', '{"a":', '0', '\\', ' '].map((text) => text.repeat(2e6 / text.length))
     hostile.push(
       `1.${'0'.repeat(2e6)}1e30`,
@@ -59,14 +59,14 @@ describe('limits', () => {
     }
   })
 
-  it('keeps a hostile key out of the pointer', () => {
+  it('keep a hostile key out of the pointer', () => {
     const failure = refusalOf(Buffer.from(`{"a":{"${'k'.repeat(5_000)}":tru}}`))
     expect(failure.errors).toMatchObject([{ pointer: '/a', code: 'malformed' }])
   })
 })
 
 describe('objects', () => {
-  it('reads __proto__ as data', () => {
+  it('have __proto__ as an ordinary member', () => {
     const parsed = parse('{"__proto__":{"isAdmin":true}}') as Record<string, Json>
     expect(Object.keys(parsed)).toEqual(['__proto__'])
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
@@ -112,10 +112,10 @@ describe('properties', () => {
         whole.slice(0, at % (whole.length + 1)) + piece + whole.slice((at % (whole.length + 1)) + cut),
     )
 
-  it('accepts nothing that JSON.parse refuses, and reads what it accepts like it', () => {
+  it('accepts nothing that JSON.parse refuses, and parses what it accepts with the same result', () => {
     fc.assert(
       fc.property(fc.oneof(text, damaged), (source) => {
-        // What goes over the wire is bytes: a half pair that the damage made becomes U+FFFD here, as it would there.
+        // Input arrives as bytes: a half pair that the damage made becomes U+FFFD here, as it would there.
         const bytes = Buffer.from(source)
         const theirs = attempt(() => JSON.parse(bytes.toString()))
         const ours = attempt(() => parseJson(bytes, LIMITS))
@@ -127,7 +127,7 @@ describe('properties', () => {
     )
   })
 
-  it('reads its own canonical text again, and writes it again the same', () => {
+  it('parses its own canonical text, and writes the same text again', () => {
     fc.assert(
       fc.property(text, (source) => {
         const first = attempt(() => parse(source))
@@ -153,7 +153,7 @@ describe('properties', () => {
     )
   })
 
-  it('refuses a duplicate key wherever it stands and however it is spelled', () => {
+  it('refuses a duplicate key at any depth and in any notation', () => {
     const key = fc.string({ unit: 'grapheme', maxLength: 5 }).filter((name) => name.isWellFormed())
     fc.assert(
       fc.property(

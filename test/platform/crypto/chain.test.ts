@@ -58,7 +58,7 @@ describe('a path is found', () => {
     }
   })
 
-  it('by the anchor of that name which signed, among others of the name', async () => {
+  it('by the anchor that signed, among others of the same name', async () => {
     const others = await Promise.all([1, 2, 3].map(() => make({ name: 'Root', isCa: true })))
     expect(check([leaf, intermediate], [...others, root])).toMatchObject({ isTrusted: true, path })
   })
@@ -130,22 +130,22 @@ describe('a path is refused', () => {
     expect(check([made.leaf, made.intermediate], [made.root])).toMatchObject({ isTrusted: true })
   })
 
-  it("nor for the SHA-1 in the anchor's own signature, which vouches for nothing", async () => {
+  it("but not for the SHA-1 in the anchor's own signature, which is not checked", async () => {
     const made = await makeChain({ root: { signatureHash: 'SHA-1' } })
     expect(check([made.leaf, made.intermediate], [made.root])).toMatchObject({ isTrusted: true })
   })
 
-  it('when a link is missing', () => {
+  it('when a certificate is missing', () => {
     expect(check([leaf], [root])).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 0 })
     expect(check([leaf, root], [root])).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 0 })
   })
 
-  it('when the issuer is another one of that name', async () => {
+  it('when the issuer is another one of the same name', async () => {
     const impostor = await make({ name: 'Intermediate', isCa: true, issuer: root })
     expect(check([leaf, impostor], [root])).toMatchObject({ isTrusted: false, code: 'bad_signature', index: 0 })
   })
 
-  it('when the root is another one of that name', async () => {
+  it('when the root is another one of the same name', async () => {
     const impostor = await make({ name: 'Root', isCa: true })
     expect(check([leaf, intermediate], [impostor])).toMatchObject({ isTrusted: false, code: 'bad_signature', index: 1 })
     expect(check([leaf, intermediate, root], [impostor])).toMatchObject({
@@ -155,7 +155,7 @@ describe('a path is refused', () => {
     })
   })
 
-  it('when there is no anchor, no chain, or only strangers', () => {
+  it('when there is no anchor, no chain, or only unrelated certificates', () => {
     expect(check([leaf, intermediate, root], [])).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 2 })
     expect(check([leaf, intermediate], [stranger])).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 1 })
     expect(check([], [root])).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 0 })
@@ -172,13 +172,13 @@ describe('a path is refused', () => {
     expect(check([second, leaf, intermediate], [root])).toMatchObject({ isTrusted: false, code: 'not_a_ca', index: 1 })
   })
 
-  it('at a time that is none', () => {
+  it('at an invalid time', () => {
     expect(check([leaf, intermediate], [root], new Date(Number.NaN))).toMatchObject({ isTrusted: false })
   })
 })
 
 describe('the path length', () => {
-  it('counts intermediates below, and not those that are self-issued', async () => {
+  it('counts intermediates below, and not self-issued ones', async () => {
     const limited = await make({ name: 'Limited', isCa: true, pathLength: 1 })
     const first = await make({ name: 'First', isCa: true, issuer: limited })
     const renewed = await make({ name: 'First', isCa: true, issuer: first })
@@ -193,7 +193,7 @@ describe('the path length', () => {
     })
   })
 
-  it('takes the shorter of two ways', async () => {
+  it('uses the shorter of two paths', async () => {
     const limited = await make({ name: 'Limited', isCa: true, pathLength: 1 })
     const upper = await make({ name: 'Upper', isCa: true, issuer: limited })
     const long = await make({ name: 'Lower', isCa: true, issuer: upper })
@@ -203,7 +203,7 @@ describe('the path length', () => {
     expect(check([device, long, upper, short], [limited])).toMatchObject({ isTrusted: true })
   })
 
-  it('takes the way with fewer names, though it has more certificates', async () => {
+  it('uses the path with fewer names, though it has more certificates', async () => {
     const anchor = await make({ name: 'Anchor', isCa: true, pathLength: 2 })
     const top = await make({ name: 'Top', isCa: true, issuer: anchor })
     const upper = await make({ name: 'Upper', isCa: true, issuer: top })
@@ -266,11 +266,11 @@ describe('a hostile mesh', () => {
     expect(check([device, ...mesh], anchors)).toMatchObject({ isTrusted: false, code: 'unknown_ca', index: 0 })
   })
 
-  it('of signatures by nobody, under hundreds of anchors of the name, is given up', async () => {
-    const nobody = await make({ name: 'Nobody', isCa: true })
-    const below = await make({ name: 'Below', isCa: true, issuer: nobody, issuerName: 'Same' })
+  it('without a valid signature, under hundreds of anchors of one name, is given up', async () => {
+    const missing = await make({ name: 'Missing', isCa: true })
+    const below = await make({ name: 'Below', isCa: true, issuer: missing, issuerName: 'Same' })
     const device = await make({ name: 'Device', issuer: below })
-    const keys = Array.from({ length: 300 }, () => make({ name: 'Same', isCa: true, keys: root.keys, issuer: nobody }))
+    const keys = Array.from({ length: 300 }, () => make({ name: 'Same', isCa: true, keys: root.keys, issuer: missing }))
     expect(check([device, below], await Promise.all(keys))).toMatchObject({
       isTrusted: false,
       code: 'unknown_ca',
@@ -278,7 +278,7 @@ describe('a hostile mesh', () => {
     })
   })
 
-  it('does not hide a path that is there', async () => {
+  it('does not hide an existing path', async () => {
     const authority = await make({ name: 'Same', isCa: true })
     const mesh = await Promise.all(
       Array.from({ length: 6 }, () => make({ name: 'Same', isCa: true, keys: authority.keys, issuer: authority })),
@@ -289,7 +289,7 @@ describe('a hostile mesh', () => {
     expect(check([device, ...mesh, bridge], [anchor])).toMatchObject({ isTrusted: true })
   })
 
-  it('does not hide a path that is far', async () => {
+  it('does not hide a long path', async () => {
     const authority = await make({ name: 'Same', isCa: true })
     const mesh = await Promise.all(
       Array.from({ length: 4 }, () => make({ name: 'Same', isCa: true, keys: authority.keys, issuer: authority })),

@@ -7,13 +7,13 @@ describe('an object identifier', () => {
     ['551d13', '2.5.29.19'],
     ['883703', '2.999.3'],
     [`${'81'.repeat(63)}00`, undefined],
-  ])('%s is read', (hex, dotted) => {
+  ])('%s is parsed', (hex, dotted) => {
     const text = formatOid(Buffer.from(hex, 'hex'))
     if (dotted !== undefined) expect(text).toBe(dotted)
     expect(text).toMatch(/^[012](\.\d+)+$/)
   })
 
-  // The last would take 65 ms to write down in decimal, and a line of an import can hold three.
+  // The last would take 65 ms to print in decimal, and a line of an import can contain three.
   it.each([
     ['nothing', Buffer.alloc(0)],
     ['an arc without an end', Buffer.from('551d1381', 'hex')],
@@ -24,7 +24,7 @@ describe('an object identifier', () => {
   })
 })
 
-describe('elements', () => {
+describe('elements of DER', () => {
   it.each([
     ['a length that is longer than needed', '30810100'],
     ['an endless length', '30800000'],

@@ -29,7 +29,7 @@ describe('a signature', () => {
     expect(await verifyEcdsaP256({ spki: within, data, signature: der })).toBe(true)
   })
 
-  it('verifies with high s too, so its bytes name nothing', async () => {
+  it('verifies with high s too, so its bytes identify nothing', async () => {
     const signature = await signEcdsaP256(privateKey, data)
     const s = BigInt(`0x${signature.toString('hex', 32)}`)
     const twin = Buffer.concat([signature.subarray(0, 32), scalar(ORDER - s)])
@@ -118,7 +118,7 @@ describe('another key', () => {
     }
   })
 
-  it('in another spelling of the same point is false', async () => {
+  it('in another encoding of the same point is false', async () => {
     const signature = sign('sha256', data, privateKey)
     const y = spki.at(-1) ?? 0
     const hybrid = Buffer.from(spki)

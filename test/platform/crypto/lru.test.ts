@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLru } from '#src/platform/crypto/lru.ts'
 
-it('forgets the longest unused entry first', () => {
+it('the cache evicts the longest unused entry first', () => {
   const lru = createLru<string, number>(2)
   lru.set('a', 1)
   lru.set('b', 2)
@@ -10,7 +10,7 @@ it('forgets the longest unused entry first', () => {
   expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3])
 })
 
-it('replaces a value without forgetting another', () => {
+it('the cache replaces a value without evicting another', () => {
   const lru = createLru<string, boolean>(2)
   lru.set('a', true)
   lru.set('b', true)

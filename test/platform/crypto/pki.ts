@@ -1,4 +1,4 @@
-// Certificates of our own making. What a test doesn't say is as an honest device CA would have it.
+// Certificates of our own. Options that a test omits are those of an honest device CA.
 
 import 'reflect-metadata'
 import { generateKeyPairSync, webcrypto } from 'node:crypto'
@@ -23,8 +23,8 @@ export function rsa(modulusLength: number, hash = 'SHA-256') {
 }
 
 /**
- * An RSA pair with its exponents swapped, so that the public one is as long as the modulus. It signs like any other, and to
- * verify takes a hundred times as long.
+ * An RSA pair with its exponents swapped, so that the public one is as long as the modulus. It signs like any other;
+ * verifying takes a hundred times as long.
  */
 export async function makeSlowRsa(bits = 3072): Promise<KeyPair> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: bits, publicExponent: 65_537 })
@@ -42,7 +42,7 @@ const toBigInt = (text: string) => BigInt(`0x${Buffer.from(text, 'base64url').to
 const fromBigInt = (number: bigint) =>
   Buffer.from(number.toString(16).replace(/^(?=(?:..)*.$)/, '0'), 'hex').toString('base64url')
 
-/** The public part alone, of no real key: nobody has to sign with it. */
+/** The public part alone, without a private key: no test signs with it. */
 export async function rsaPublicKey(modulus: Buffer, exponent: Buffer): Promise<webcrypto.CryptoKey> {
   const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: exponent.toString('base64url') }
   return webcrypto.subtle.importKey('jwk', jwk, rsa(modulus.length * 8), true, ['verify'])
@@ -111,7 +111,7 @@ export async function make(options: CertificateOptions): Promise<Issued> {
   return { ...made, certificate: parsed.certificate }
 }
 
-/** Root, intermediate, leaf. What is given replaces a level's options. */
+/** Root, intermediate, leaf. Given options replace those of a level. */
 export async function makeChain(
   change: Partial<Record<'root' | 'intermediate' | 'leaf', Partial<CertificateOptions>>> = {},
 ): Promise<Record<'root' | 'intermediate' | 'leaf', Issued>> {

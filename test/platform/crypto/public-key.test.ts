@@ -22,7 +22,7 @@ describe('an RSA key', () => {
     ['3', '03'],
     ['65537', '010001'],
     ['32 bits', 'ffffffff'],
-  ])('with the exponent %s is read', async (_name, exponent) => {
+  ])('with the exponent %s is parsed', async (_name, exponent) => {
     const der = await certify(await rsaPublicKey(modulus(256), Buffer.from(exponent, 'hex')))
     expect(parseCertificate(der)).toMatchObject({ ok: true, certificate: { keyAlgorithm: 'rsa', keyBits: 2048 } })
   })
@@ -38,14 +38,14 @@ describe('an RSA key', () => {
     expect(parseCertificate(der)).toMatchObject({ ok: false, code: 'unsupported_key' })
   })
 
-  it('longer than 8,192 bits is refused, and nothing is built of it', async () => {
+  it('longer than 8,192 bits is refused before a key object is built', async () => {
     const ders = await Promise.all(
       [1_032, 2_048].map(async (bytes) => certify(await rsaPublicKey(modulus(bytes), Buffer.from('010001', 'hex')))),
     )
     for (const der of ders) expect(parseCertificate(der)).toMatchObject({ ok: false, code: 'unsupported_key' })
   })
 
-  it('is refused before anything is verified with it: chains of eight cost nothing', async () => {
+  it('is refused before anything is verified with it: chains of eight take no time', async () => {
     const chain = await slowChain(8)
     const fresh = chain.map((_, turn) => [...chain.slice(turn), ...chain.slice(0, turn)])
     const startedAt = process.threadCpuUsage()
@@ -53,7 +53,7 @@ describe('an RSA key', () => {
     expect(cpuMs(startedAt)).toBeLessThan(50)
   })
 
-  it('that was accepted under wider limits still shows what its certificate says', async () => {
+  it('that was accepted under wider limits still shows the contents of its certificate', async () => {
     const [der = Buffer.alloc(0)] = await slowChain(1)
     expect(summarizeStored(der)).toEqual({
       subject: 'CN=CA 0',
@@ -66,7 +66,7 @@ describe('an RSA key', () => {
   })
 })
 
-describe('what one chain may cost', () => {
+describe('the cost limit of a chain', () => {
   it('is enough for eight certificates of P-521', async () => {
     const authorities: Issued[] = [await make({ name: 'CA 0', isCa: true, algorithm: P521 })]
     for (let level = 1; level < 7; level += 1) {
@@ -82,7 +82,7 @@ describe('what one chain may cost', () => {
   it.each([
     ['P-384', P384],
     ['P-521', P521],
-  ])('is bounded where anchors of %s have one name, and none of them signed', async (_name, algorithm) => {
+  ])('holds where anchors of %s have one name, and none of them signed', async (_name, algorithm) => {
     const signer = await make({ name: 'Same', isCa: true })
     const { keys } = await make({ name: 'Same', isCa: true, algorithm })
     const anchors = await Promise.all(

@@ -13,7 +13,7 @@ describe('a sealed value', () => {
     expect(sealer.open(sealer.seal(plaintext, AAD), AAD)).toEqual(plaintext)
   })
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     const plaintext = Buffer.from('secret')
     expect(sealer.seal(plaintext, AAD)).not.toEqual(sealer.seal(plaintext, AAD))
   })
@@ -26,7 +26,7 @@ describe('a sealed value', () => {
     expect(() => createSealer({ current: first }).open(resealed, AAD)).toThrow(/2026-11/)
   })
 
-  it('does not open for another use', () => {
+  it('does not open for another purpose', () => {
     const sealed = sealer.seal(Buffer.from('secret'), AAD)
     expect(() => sealer.open(sealed, 'webhook secret whe_live_2')).toThrow(Error)
     expect(() => sealer.open(sealed, '')).toThrow(Error)
@@ -53,7 +53,7 @@ describe('a sealed value', () => {
     }
   })
 
-  it('does not open truncated anywhere, nor with a byte more', () => {
+  it('does not open truncated anywhere, nor with one byte more', () => {
     const sealed = sealer.seal(Buffer.from('secret'), AAD)
     for (let length = 0; length < sealed.length; length += 1) {
       expect(() => sealer.open(sealed.subarray(0, length), AAD)).toThrow(Error)
@@ -68,6 +68,6 @@ it.each([
   ['an id with a space', { current: { id: 'k 1', key: first.key } }],
   ['an id of 65 characters', { current: { id: 'k'.repeat(65), key: first.key } }],
   ['one id for two keys', { current: first, previous: [{ id: 'k1', key: second.key }] }],
-])('is not made with %s', (_name, keys) => {
+])('a sealed value is not made with %s', (_name, keys) => {
   expect(() => createSealer(keys)).toThrow(Error)
 })

@@ -1,4 +1,4 @@
-/** Numbers in [0, bound), the same ones in every run (mulberry32): a failure can be run again. */
+/** Numbers in [0, bound), the same in every run (mulberry32): a failure can be repeated. */
 export function createDice(seed: number): (bound: number) => number {
   let state = seed
   return (bound) => {

@@ -27,8 +27,8 @@ beforeEach(async () => {
   await database.owner('DELETE FROM signing_keys')
 })
 
-describe('ensure', () => {
-  it('makes one key for each environment and family, once', async () => {
+describe('ensuring the signing keys', () => {
+  it('creates one key for each environment and family, once', async () => {
     const keys = open()
     await keys.ensure()
     await keys.ensure()
@@ -37,12 +37,12 @@ describe('ensure', () => {
     expect(places.sort()).toEqual(['live record', 'live token', 'sandbox record', 'sandbox token'])
   })
 
-  it('makes them once when ten processes boot at the same moment', async () => {
+  it('creates them once when ten processes boot concurrently', async () => {
     await Promise.all(Array.from({ length: 10 }, () => open().ensure()))
     expect(await database.owner('SELECT kid FROM signing_keys')).toHaveLength(4)
   })
 
-  it('replaces what was retired without a successor', async () => {
+  it('replaces a key that was retired without a successor', async () => {
     await open().ensure()
     await database.owner(`UPDATE signing_keys SET retired_at = $1 WHERE environment = 'live' AND family = 'record'`, [
       now(),
@@ -82,7 +82,7 @@ describe('the key set', () => {
     expect(reads).toBe(2)
   })
 
-  it('is asked for again after a failure', async () => {
+  it('is read again after a failure', async () => {
     await open().ensure()
     let isDown = true
     const flaky: TestDatabase['db'] = {
@@ -108,7 +108,7 @@ describe('a rotation', () => {
     expect(kidOf(await keys.signRecord('live', 'x', payload))).toBe(kid)
   })
 
-  it('leaves a retired record key in the set for ever, and a token key until its last token is long expired', async () => {
+  it('keeps a retired record key permanently, and a token key until its last token has long expired', async () => {
     const keys = await ensured()
     const before = (await keys.jwks()).keys.filter(({ env }) => env === 'live')
     await keys.rotate('live', 'record')
@@ -141,7 +141,7 @@ describe('a rotation', () => {
   })
 })
 
-describe('a record', () => {
+describe('a signed record', () => {
   it('is a compact ES256 JWS over the canonical payload, which any library verifies', async () => {
     const keys = await ensured()
     const jws = await keys.signRecord('sandbox', 'attest-result+jwt', payload)
@@ -153,7 +153,7 @@ describe('a record', () => {
     expect(verified.protectedHeader).toEqual({ alg: 'ES256', kid: key?.kid, typ: 'attest-result+jwt' })
   })
 
-  it('verifies against the key set, also one of years later', async () => {
+  it('verifies against the key set, also against that of later years', async () => {
     const keys = await ensured()
     const jws = await keys.signRecord('live', 'attest-result+jwt', payload)
     await keys.rotate('live', 'record')
@@ -167,7 +167,7 @@ describe('a record', () => {
     })
   })
 
-  it('is signed while this clock lags behind the one that made the key', async () => {
+  it("is signed while this clock lags behind that of the key's creator", async () => {
     await open().ensure()
     time -= HOUR_MS
     await expect(open().signRecord('live', 'x', payload)).resolves.toBeTypeOf('string')
@@ -187,7 +187,7 @@ describe('a record', () => {
     }
   })
 
-  it('does not verify when it is none', async () => {
+  it('does not verify when it is malformed', async () => {
     const keys = await ensured()
     const set = await keys.jwks()
     const kid = kidOf(await keys.signRecord('live', 'x', payload))
@@ -218,7 +218,7 @@ describe('a record', () => {
     ])
   })
 
-  it('does not verify by a token key', async () => {
+  it('does not verify with a token key', async () => {
     const keys = await ensured()
     const jws = await keys.signRecord('live', 'x', payload)
     const asToken = (key: PublishedKey): PublishedKey => ({ ...key, family: 'token' })

@@ -9,7 +9,7 @@ import { createDice } from './seeded.ts'
 const { root, intermediate, leaf } = await makeChain()
 
 describe('a certificate', () => {
-  it('is read with its names, serial number, dates, key and constraints', () => {
+  it('is parsed with its names, serial number, dates, key and constraints', () => {
     expect(intermediate.certificate).toMatchObject({
       subject: 'CN=Intermediate',
       issuer: 'CN=Root',
@@ -30,13 +30,13 @@ describe('a certificate', () => {
   })
 
   it('shows no invisible characters of its names', async () => {
-    // C0 as OpenSSL escapes it; a terminal's command introducer, an override of the reading direction, a zero width space.
+    // C0 as OpenSSL escapes it; a terminal's command introducer, a bidirectional override, a zero width space.
     const { certificate } = await make({ name: 'a\u0007b\u009b31mc\u202ed\u200be' })
     expect(certificate.subject).toBe('CN=a\\07b\ufffd31mc\ufffdd\ufffde')
     expect(certificate.issuer).toBe(certificate.subject)
   })
 
-  it('is remembered, and does not change with the bytes that it came in', () => {
+  it('is cached, and does not change with the bytes that it came in', () => {
     const bytes = Buffer.from(leaf.der)
     const first = parseOk(bytes)
     bytes.fill(0)
@@ -72,7 +72,7 @@ describe('a certificate', () => {
     expect(parseCertificate(der)).toMatchObject({ ok: false, code })
   })
 
-  it('says that a PNG is one', () => {
+  it('names a PNG in its refusal', () => {
     expect(parseCertificate(png)).toMatchObject({ detail: expect.stringContaining('PNG') })
   })
 
@@ -83,7 +83,7 @@ describe('a certificate', () => {
     expect(parseCertificate(der)).toMatchObject({ ok: false, code: 'not_a_certificate' })
   })
 
-  it('may have an RSA key of up to 8192 bits, and older than accepted: that is for the path to say', async () => {
+  it('may have an RSA key of up to 8192 bits, and weaker algorithms: the path check refuses those', async () => {
     const weak = await make({ name: 'Old', algorithm: rsa(1024) })
     expect(weak.certificate).toMatchObject({ keyAlgorithm: 'rsa', keyBits: 1024 })
     const p384 = await make({ name: 'P-384', algorithm: P384 })
@@ -95,7 +95,7 @@ describe('a certificate', () => {
       [1024, true],
       [1032, false],
     ] as const) {
-      // No real key: nobody has to sign with it.
+      // The key has no private part: no test signs with it.
       const modulus = Buffer.alloc(bytes, 0xa5).toString('base64url')
       const jwk = { kty: 'RSA', n: modulus, e: 'AQAB' }
       const publicKey = await webcrypto.subtle.importKey('jwk', jwk, rsa(bytes * 8), true, ['verify'])
@@ -122,19 +122,19 @@ describe('a certificate', () => {
   })
 })
 
-describe('a chain', () => {
-  it('is read in its order', () => {
+describe('a certificate chain', () => {
+  it('is parsed in its order', () => {
     const parsed = parseChain([leaf.der, intermediate.der, root.der])
     expect(parsed).toEqual({ ok: true, certificates: [leaf.certificate, intermediate.certificate, root.certificate] })
     expect(parseChain([])).toEqual({ ok: true, certificates: [] })
   })
 
-  it('of 50 is too long, whatever is in it', () => {
+  it('of 50 is too long, whatever it contains', () => {
     expect(parseChain(Array(50).fill(leaf.der))).toMatchObject({ ok: false, code: 'too_many', index: 8 })
     expect(parseChain(Array(9).fill(Buffer.alloc(0)))).toMatchObject({ ok: false, code: 'too_many' })
   })
 
-  it('says which certificate it is not', () => {
+  it('names the certificate that is invalid', () => {
     expect(parseChain([leaf.der, Buffer.from('89504e470d0a1a0a', 'hex')])).toMatchObject({
       ok: false,
       code: 'not_a_certificate',
@@ -159,7 +159,7 @@ const pems =
 describe.skipIf(pems.length === 0)(
   `real certificates${pems.length === 0 ? ' (skipped: CORPUS is not set)' : ''}`,
   () => {
-    it(`in ${pems.length} files are read as OpenSSL reads them`, () => {
+    it(`in ${pems.length} files are parsed as OpenSSL parses them`, () => {
       let count = 0
       for (const pem of pems) {
         for (const der of blocks(readFileSync(pem, 'utf8'))) {

@@ -4,7 +4,7 @@ import { isUnavailable } from '#src/platform/unavailable.ts'
 
 const turn = () => new Promise<void>((done) => setImmediate(done))
 
-/** Admissions in the order in which they were given, each with what gives it back. */
+/** Admissions in the order in which they were given, each with its release. */
 function makeHall(options: Partial<Parameters<typeof createAdmission>[0]> = {}) {
   const admission = createAdmission({ slots: 4, timeoutMs: 60_000, ...options })
   const entered: { name: string; leave: () => void }[] = []
@@ -40,7 +40,7 @@ describe('admission to a pool', () => {
     expect(order).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
   })
 
-  it('passes over an account that has its share, and comes back to it', async () => {
+  it('skips an account that has its share, and returns to it later', async () => {
     const { enter, leave, names } = makeHall({ slots: 2 })
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void enter(name)
     await turn()
@@ -51,7 +51,7 @@ describe('admission to a pool', () => {
     expect(names()).toEqual(['b2', 'a2'])
   })
 
-  it('gives a connection back once, however often that is asked', async () => {
+  it('releases a connection once, however often that is called', async () => {
     const admission = createAdmission({ slots: 1, timeoutMs: 60_000 })
     const leave = await admission.enter('a')
     leave()
@@ -63,7 +63,7 @@ describe('admission to a pool', () => {
     void second
   })
 
-  it('refuses who waited for too long as a pool does, and keeps its place for nobody', async () => {
+  it('refuses a caller that waited for too long, and removes it from the queue', async () => {
     const { admission, enter, leave, names } = makeHall({ slots: 1, timeoutMs: 20 })
     await enter('a1')
     const error = await enter('a2').catch((reason: unknown) => reason)

@@ -11,7 +11,7 @@ describe('the clock', () => {
   })
   afterAll(() => test.close())
 
-  it.each([10 * MINUTE, -10 * MINUTE])('is that of Postgres on a machine that is %i ms off', async (offMs) => {
+  it.each([10 * MINUTE, -10 * MINUTE])('equals that of Postgres on a machine that is %i ms off', async (offMs) => {
     const told: number[] = []
     const machine = () => Date.now() + offMs
     const clock = createClock({ db: test.db, machine, onOffset: (offsetMs) => void told.push(offsetMs) })
@@ -22,13 +22,13 @@ describe('the clock', () => {
     expect(Math.abs((told[0] ?? 0) + offMs)).toBeLessThan(2_000)
   })
 
-  it("leaves a machine's clock alone that is kept", async () => {
+  it("does not correct an accurate machine's clock", async () => {
     const clock = createClock({ db: test.db, machine: () => Date.now() + 300 })
     await clock.sync()
     expect(clock.now().getTime()).toBeGreaterThanOrEqual(Date.now() + 250)
   })
 
-  it('keeps the last answer while Postgres can not be asked', async () => {
+  it('keeps the last value while Postgres is unavailable', async () => {
     let isAway = false
     const db: TestDatabase['db'] = {
       ...test.db,

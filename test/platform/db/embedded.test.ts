@@ -1,4 +1,4 @@
-// Real servers and real deaths: whoever holds is another process, as in life.
+// Real servers and real deaths: each holder is another process, as in production.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -25,17 +25,17 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  // Also those that a failed test did not wait for.
+  // Also processes that a failed test did not wait for.
   await Promise.all(children.map(kill))
   await until(async () => !(await isServed()) && !(await isKept()), { timeoutMs: PATIENCE_MS })
   rmSync(root, { recursive: true, force: true })
 }, 200_000)
 
-// What is waited for takes a second or two. On a machine with fifteen times as much to do as it can, it takes longer.
+// Each wait takes a second or two, and longer on a machine with fifteen times as much work as it can do.
 const PATIENCE_MS = 150_000
 
 describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
-  it('serves everybody who holds it, and ends with the last of them', async () => {
+  it('serves every process that holds it, and ends with the last of them', async () => {
     const first = await startHolder()
     const second = await startHolder()
     expect([first.isJoined, second.isJoined]).toEqual([false, true])
@@ -50,7 +50,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(readdirSync(join(directory, 'holders'))).toEqual([])
   })
 
-  it('ends when its last holder was killed, and the data is there at the next start', async () => {
+  it('ends when its last holder was killed, and the data exists at the next start', async () => {
     const killed = await startHolder()
     await query(killed.ownerUrl, 'CREATE TABLE kept AS SELECT 7 AS seven')
     killed.child.kill('SIGKILL')
@@ -62,7 +62,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await next.release()
   })
 
-  it('starts on the postmaster.pid of a server that was killed with everybody else', async () => {
+  it('starts on the postmaster.pid of a server that was killed together with its processes', async () => {
     const killed = await startHolder()
     const server = serverPid()
     process.kill(keeperPid(), 'SIGKILL')
@@ -86,7 +86,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await holder.release()
   })
 
-  it('gets another keeper when its own was killed, and is started again by that one', async () => {
+  it('gets another watchdog when its own was killed, and is started again by that one', async () => {
     const holder = await startHolder()
     const [server, keeper] = [serverPid(), keeperPid()]
     process.kill(keeper, 'SIGKILL')
@@ -101,7 +101,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(await isServed()).toBe(false)
   })
 
-  it('comes back at its address when its keeper and the server were killed', async () => {
+  it('comes back at its address when its watchdog and the server were killed', async () => {
     const holder = await startHolder()
     const server = serverPid()
     process.kill(keeperPid(), 'SIGKILL')
@@ -112,7 +112,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(await isServed()).toBe(false)
   })
 
-  it('ends with its last holder, also under the keeper that adopted it', async () => {
+  it('ends with its last holder, also under the watchdog that adopted it', async () => {
     const holder = await startHolder()
     const keeper = keeperPid()
     process.kill(keeper, 'SIGKILL')
@@ -121,13 +121,13 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
   })
 
-  it('takes a transient folder along, also when its holder was killed', async () => {
+  it('deletes a transient folder, also when its holder was killed', async () => {
     const holder = await startHolder({ transient: root })
     holder.child.kill('SIGKILL')
     await until(() => !existsSync(root), { timeoutMs: PATIENCE_MS })
   })
 
-  it('never makes new data in the place of some that it has no password for', async () => {
+  it('never creates new data in place of data that it has no password for', async () => {
     const holder = await startHolder()
     await holder.release()
     rmSync(join(dirname(serverDirectory()), 'postgres-password'))
@@ -137,7 +137,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(existsSync(join(serverDirectory(), 'PG_VERSION'))).toBe(true)
   })
 
-  it('begins anew where initdb was interrupted', async () => {
+  it('starts over where initdb was interrupted', async () => {
     mkdirSync(join(directory, 'postgres'), { recursive: true })
     for (const name of ['initdb-password', 'postgres/PG_VERSION']) writeFileSync(join(directory, name), '')
     const holder = await startHolder()
@@ -145,7 +145,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await holder.release()
   })
 
-  it.runIf(isRoot)('runs as somebody without privileges, out of a closed home', async () => {
+  it.runIf(isRoot)('runs as an unprivileged user, from a closed home', async () => {
     const open = await startHolder()
     expect(statSync(serverDirectory()).uid).not.toBe(0)
     await open.release()
@@ -182,7 +182,7 @@ interface Holder {
   release(): Promise<void>
 }
 
-// Lets go when it is told a word, and ends then.
+// Releases when it receives a word, and exits then.
 const SCRIPT = `
   const { startEmbeddedPostgres } = await import(process.argv[1])
   const postgres = await startEmbeddedPostgres({ database: 'trial', isDurable: false, ...JSON.parse(process.argv[2]) })

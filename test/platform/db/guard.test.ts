@@ -3,7 +3,7 @@ import { guardKeeper } from '#src/platform/db/guard.ts'
 import { until } from '../../support/until.ts'
 
 describe('the guard of an embedded server', () => {
-  it('restores once for each death of the keeper', async () => {
+  it('restores once for each death of the watchdog', async () => {
     let isAlive = true
     let restored = 0
     const guard = guardKeeper({
@@ -22,7 +22,7 @@ describe('the guard of an embedded server', () => {
     expect(restored).toBe(3)
   })
 
-  it('says why when the server can’t be brought back, and does not try for ever', async () => {
+  it('reports why the server can’t be restored, and does not retry endlessly', async () => {
     let tried = 0
     const guard = guardKeeper({
       isKept: () => false,
@@ -38,7 +38,7 @@ describe('the guard of an embedded server', () => {
     expect(tried).toBe(3)
   })
 
-  it('waits for the restoration that runs when it is stopped', async () => {
+  it('waits for a running restoration when it is stopped', async () => {
     let isDone = false
     let begun = () => {}
     const running = new Promise<void>((resolve) => {

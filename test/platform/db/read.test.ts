@@ -4,7 +4,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 let test: TestDatabase
-/** Of one connection for each door, so that what one transaction leaves on it is what the next one finds. */
+/** One connection for each role, so that the next transaction finds what the previous one left on it. */
 let db: Database
 let scope: Scope
 beforeAll(async () => {
@@ -20,13 +20,13 @@ afterAll(async () => {
 const read = <Row>(text: string, values: unknown[] = []) => db.readSystem<Row>('test', () => ({ text, values }))
 const roleOfTenant = () => db.tenant(scope, (tx) => tx.query('SELECT current_user AS role'))
 
-describe('one reading statement through the system door', () => {
-  it('answers its rows, as the system role and in a transaction that only reads', async () => {
+describe('a single read as the system role', () => {
+  it('returns its rows, as the system role and in a read-only transaction', async () => {
     const text = `SELECT current_user AS role, current_setting('transaction_read_only') AS reads, id FROM accounts WHERE id = $1`
     expect(await read(text, [scope.accountId])).toEqual([{ role: SYSTEM_ROLE, reads: 'on', id: scope.accountId }])
   })
 
-  it('leaves nothing behind on its connection', async () => {
+  it('leaves nothing on its connection', async () => {
     await read('SELECT 1')
     expect(await roleOfTenant()).toEqual([{ role: APP_ROLE }])
     await expect(read(`SELECT set_config('app.account_id', $1, true)`, [scope.accountId])).resolves.toHaveLength(1)
@@ -46,7 +46,7 @@ describe('one reading statement through the system door', () => {
     expect(await roleOfTenant()).toEqual([{ role: APP_ROLE }])
   })
 
-  it('asks for its statement when a connection is free', async () => {
+  it('builds its statement when a connection is free', async () => {
     const asked: string[] = []
     const busy = db.system('test', async (tx) => {
       const reading = db.readSystem('test', () => {
@@ -62,8 +62,8 @@ describe('one reading statement through the system door', () => {
   })
 })
 
-// The first time on a connection a statement goes the driver's own way, which tells its columns.
-describe('a statement that a connection knows', () => {
+// The first time on a connection a statement goes the driver's own way, which returns its columns.
+describe('a repeated statement on a connection', () => {
   const VALUES = `SELECT $1::int AS int, $2::bigint AS big, $3::numeric AS amount, $4::float8 AS double, $5::boolean AS flag,
     $6::text AS text, $7::bytea AS bytes, $8::timestamptz AS at, $9::jsonb AS json, $10::text[] AS list, NULL::text AS nothing`
   const at = new Date('2026-11-20T15:11:00.123Z')
@@ -82,7 +82,7 @@ describe('a statement that a connection knows', () => {
     nothing: null,
   }
 
-  it('answers what it answered the first time, in a transaction and out of one', async () => {
+  it('returns the same as the first time, in a transaction and outside', async () => {
     for (let time = 0; time < 3; time += 1) {
       expect(await read(VALUES, values)).toEqual([row])
       expect(await db.tenant(scope, (tx) => tx.query(VALUES, values))).toEqual([row])
@@ -90,7 +90,7 @@ describe('a statement that a connection knows', () => {
     }
   })
 
-  it('answers any number of rows, also none', async () => {
+  it('returns any number of rows, also none', async () => {
     const text = 'SELECT n FROM generate_series(1, $1::int) AS n'
     for (const size of [0, 3, 0, 5_000]) {
       expect(await read<{ n: number }>(text, [size])).toHaveLength(size)
@@ -102,7 +102,7 @@ describe('a statement that a connection knows', () => {
     }
   })
 
-  it('that fails is said as the first time, and the connection serves the next caller', async () => {
+  it('that fails is reported as the first time, and the connection serves the next caller', async () => {
     const text = 'SELECT 1 / $1::int AS share'
     for (const divisor of [1, 0, 0, 1]) {
       const reading = read(text, [divisor])
@@ -126,7 +126,7 @@ describe('a statement that a connection knows', () => {
     expect(await roleOfTenant()).toEqual([{ role: APP_ROLE }])
   })
 
-  it('still only reads, and leaves nothing behind', async () => {
+  it('is still read-only, and leaves nothing on the connection', async () => {
     const write = `UPDATE jobs SET state = 'dead' WHERE id = $1`
     const id = '00000000-0000-0000-0000-000000000000'
     await db.system('test', (tx) => tx.query(write, [id]))
@@ -149,7 +149,7 @@ describe('reads of a tenant', () => {
   const failing: Statement = { text: 'SELECT 1 / $1::int AS share', values: [0] }
   type Who = { role: string; account: string; began: string; reads: string }
   const ask = async (of: Scope) => (await db.readTenant<[Who]>(of, [who]))[0][0]
-  /** Holds the one connection until everybody has asked. */
+  /** Holds the one connection until every caller has asked. */
   const atOnce = async <R>(work: () => Promise<R>[]): Promise<Promise<R>[]> => {
     const asked: Promise<R>[] = []
     await db.system('test', async (tx) => {
@@ -178,7 +178,7 @@ describe('reads of a tenant', () => {
     expect(began[1]).not.toBe(began[0])
   })
 
-  it('that fail fail alone', async () => {
+  it('fail alone', async () => {
     await db.readTenant(scope, [{ ...failing, values: [1] }])
     const fail = async () => (await db.readTenant<[Who, object]>(scope, [who, failing]))[0][0]
     const asked = await atOnce(() => [ask(scope), fail(), ask(scope)])
@@ -187,7 +187,7 @@ describe('reads of a tenant', () => {
     expect(settled[1]).toMatchObject({ reason: { code: '22012' } })
   })
 
-  it('of an unknown environment or a strange account are never sent', async () => {
+  it('of an unknown environment or an unknown account are never sent', async () => {
     await expect(ask({ ...scope, environment: 'other' as 'live' })).rejects.toThrow('unknown environment')
     await expect(ask({ ...scope, accountId: `acc_'; --` })).rejects.toThrow('character')
   })

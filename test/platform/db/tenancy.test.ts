@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { fillEveryTable } from '../../support/rows.ts'
 
-// What each door may do. A grant that is not here fails, and so does one that is here and was forgotten.
+// The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
   accounts: 'SELECT',
   api_keys: 'INSERT SELECT UPDATE',
@@ -54,7 +54,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
-// Deployment-wide: no tenant owns a row of theirs, and the tenant door has no grant on them.
+// Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'knex_migrations_lock',
   'migrations',
@@ -89,12 +89,12 @@ describe('the tenant boundary', () => {
     expect(rows.map((row) => row.name)).toEqual(tables)
   })
 
-  it('grants exactly what the two lists say', async () => {
+  it('grants exactly what the two lists contain', async () => {
     expect(await grantsOf(APP_ROLE)).toEqual(TENANT_GRANTS)
     expect(await grantsOf(SYSTEM_ROLE)).toEqual(SYSTEM_GRANTS)
   })
 
-  it('has test rows of ours in every table', async () => {
+  it('has test rows in every table', async () => {
     for (const table of tables) {
       const [row] = await database.owner<{ count: string }>(`SELECT count(*) FROM ${table}`)
       expect({ table, filled: Number(row?.count) > 0 }).toEqual({ table, filled: true })
@@ -121,7 +121,7 @@ describe('the tenant boundary', () => {
     }
   })
 
-  it('lets nobody insert a row for someone else', async () => {
+  it('refuses to insert a row for another account', async () => {
     const stranger = await makeAccount(database)
     for (const table of tables.filter((name) => name !== 'accounts')) {
       const columns = await database.owner<{ name: string }>(
@@ -139,7 +139,7 @@ describe('the tenant boundary', () => {
     }
   })
 
-  it('shows nothing at all without a scope', async () => {
+  it('shows nothing without a scope', async () => {
     const login = database.url
     const { Client } = (await import('pg')).default
     const client = new Client({ connectionString: login })
@@ -154,7 +154,7 @@ describe('the tenant boundary', () => {
     await client.end()
   })
 
-  it('does not leak a scope to the next user of the connection', async () => {
+  it('does not leave a scope on the connection for its next user', async () => {
     await database.db.tenant(ours, (tx) => tx.adhoc('SELECT 1'))
     const [row] = await database.db.system('test', (tx) =>
       tx.adhoc<{ account: string; role: string }>(

@@ -162,14 +162,14 @@ describe('malformed JSON', () => {
     expect((await post('{"text":"\\\\u0000"}')).json).toEqual({ length: 6 })
   })
 
-  it('reports everything at once', async () => {
+  it('reports every error at once', async () => {
     const { json } = await call(app, '/v1/notes?q=1', { key: 'k', json: { text: 1, list: ['a', 2, null], more: true } })
     expect(json.errors?.map((one) => one.pointer).sort()).toEqual(['/list/0', '/list/2', '/more', '/text', '?q'])
   })
 })
 
-describe('body and type', () => {
-  it('says that a body is missing', async () => {
+describe('the body and its type', () => {
+  it('are refused when the body is missing', async () => {
     const { status, json } = await call(app, '/v1/notes', { method: 'POST', key: 'k' })
     expect([status, json.errors]).toEqual([400, [{ pointer: '', code: 'required', detail: expect.any(String) }]])
     expect((await call(app, '/v1/optional', { method: 'POST', key: 'k' })).json).toEqual({ text: null })
@@ -184,31 +184,31 @@ describe('body and type', () => {
     ['another charset', { 'Content-Type': 'application/json; charset=utf-16' }],
     ['gzip', { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }],
     ['two codings', { 'Content-Type': 'application/json', 'Content-Encoding': 'identity, br' }],
-  ])('refuses the content type: %s', async (_name, headers) => {
+  ])('are refused with the content type: %s', async (_name, headers) => {
     const { status, json } = await post('{"text":"x"}', headers as Record<string, string>)
     expect([status, json.code]).toEqual([415, 'unsupported_media_type'])
   })
 
   it.each(['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"'])(
-    'accepts %s',
+    'are accepted with %s',
     async (type) => {
       expect((await post('{"text":"x"}', { 'Content-Type': type, 'Content-Encoding': 'identity' })).status).toBe(200)
     },
   )
 
-  it('ignores a body that nobody declared', async () => {
+  it('are ignored on a route without a declared body', async () => {
     expect((await call(app, '/v1/bare', { key: 'k', json: { anything: 1 } })).json).toEqual({ ok: true })
   })
 })
 
-describe('size', () => {
-  it('accepts the limit and refuses a byte more', async () => {
+describe('the size of a body', () => {
+  it('may be the limit and not a byte more', async () => {
     const fill = (total: number) => `{"text":"${'a'.repeat(total - 11)}"}`
     expect((await post(fill(MEGABYTE))).json).toEqual({ length: MEGABYTE - 11 })
     expect((await post(fill(MEGABYTE + 1))).status).toBe(413)
   })
 
-  // Of 94 MB that have been sent by then: what is on its way in both directions, and what its collection has not reached yet.
+  // Of 94 MB that have been sent by then: data under way in both directions, and garbage that is not collected yet.
   const FAR_FROM_ALL = 48
   const post100 = (framing: string, parts: Buffer[]) =>
     flood(
@@ -218,7 +218,7 @@ describe('size', () => {
     )
   const piece = Buffer.alloc(64 * 1024, 0x20)
 
-  it('refuses 100 MB by its announced length, and the sender can read why', async () => {
+  it('of 100 MB is refused by its announced length, and the sender can read why', async () => {
     const { text, failure, held } = await post100(`Content-Length: ${100 * MEGABYTE}`, [piece])
     expect(failure).toBeUndefined()
     expect(text).toMatch(/^HTTP\/1\.1 413 /)
@@ -227,7 +227,7 @@ describe('size', () => {
     expect(held).toBeLessThan(FAR_FROM_ALL)
   })
 
-  it('refuses 100 MB in chunks, and the sender can read why', async () => {
+  it('of 100 MB in chunks is refused, and the sender can read why', async () => {
     const chunk = [Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]
     const { text, failure, held } = await post100('Transfer-Encoding: chunked', chunk)
     expect(failure).toBeUndefined()
@@ -235,7 +235,7 @@ describe('size', () => {
     expect(held).toBeLessThan(FAR_FROM_ALL)
   })
 
-  it('is readable by an ordinary client that sends 100 MB', async () => {
+  it('of 100 MB is refused readably for an ordinary client', async () => {
     const response = await fetch(`${app.url}/v1/notes`, {
       method: 'POST',
       headers: { 'X-API-Key': 'k', 'Content-Type': 'application/json' },
@@ -245,7 +245,7 @@ describe('size', () => {
     expect(await response.json()).toMatchObject({ code: 'payload_too_large' })
   })
 
-  it('does not invite a body that it will refuse', async () => {
+  it('is refused without 100 Continue when it is too large', async () => {
     for (const [key, length, line] of [
       ['nobody', 10, '401'],
       ['k', 100 * MEGABYTE, '413'],
@@ -259,7 +259,7 @@ describe('size', () => {
     }
   }, 15_000)
 
-  it('invites a body that it wants', async () => {
+  it('is invited by 100 Continue when it is accepted', async () => {
     const text = await new Promise<string>((resolve) => {
       let all = ''
       const socket = connect(app.port, '127.0.0.1')
@@ -275,7 +275,7 @@ describe('size', () => {
     expect(text).toContain('HTTP/1.1 200')
   })
 
-  it('bounds what all bodies hold together', async () => {
+  it('is bounded for all bodies together', async () => {
     const small = await startApp(routes, { findKey, pace: { windowMs: 60_000, minBytes: 1 }, bodyBudgetBytes: 100_000 })
     const hold = httpRequest({
       port: small.port,
@@ -294,11 +294,11 @@ describe('size', () => {
   })
 })
 
-describe('pace and broken connections', () => {
+describe('slow bodies and broken connections', () => {
   it.each([
     ['of a length', 'Content-Length: 5000', '{', ' '],
     ['in chunks', 'Transfer-Encoding: chunked', '1\r\n{\r\n', '1\r\n \r\n'],
-  ])('ends a body %s that trickles, and says so', async (_name, framing, first, drop) => {
+  ])('end with an answer that says so: a body %s that trickles', async (_name, framing, first, drop) => {
     const text = await new Promise<string>((resolve) => {
       let all = ''
       const socket = connect(app.port, '127.0.0.1')
@@ -318,7 +318,7 @@ describe('pace and broken connections', () => {
     expect(text).toContain('"code":"request_timeout"')
   })
 
-  it('does not blame the sender for a slow store', async () => {
+  it('are not blamed on the sender when the store is slow', async () => {
     const bytes = Buffer.alloc(4 * MEGABYTE, 7)
     const { status, json } = await call(app, '/v1/uploads', {
       key: 'k',
@@ -328,7 +328,7 @@ describe('pace and broken connections', () => {
     expect([status, json.sha256]).toEqual([200, createHash('sha256').update(bytes).digest('hex')])
   })
 
-  it('survives clients that leave in the middle', async () => {
+  it('survive clients that leave in the middle', async () => {
     const before = seen.uploads.length
     for (const path of ['/v1/notes', '/v1/uploads']) {
       for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
@@ -350,7 +350,7 @@ describe('pace and broken connections', () => {
     expect(app.logged.filter((line) => line.level === 'error')).toEqual([])
   })
 
-  it('refuses a broken chunk', async () => {
+  it('end in a refusal of a broken chunk', async () => {
     const text = await callRaw(
       app,
       'POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
@@ -360,18 +360,18 @@ describe('pace and broken connections', () => {
   })
 })
 
-describe('raw bodies', () => {
-  it('hands over the bytes', async () => {
+describe('a raw body', () => {
+  it('is passed on as bytes', async () => {
     const { json } = await call(app, '/v1/uploads', { key: 'k', body: 'abc', headers: { 'Content-Type': 'image/png' } })
     expect(json).toEqual({ sha256: createHash('sha256').update('abc').digest('hex') })
   })
 
-  it.each(['application/json', 'image/', 'images/png', ''])('refuses the type %j', async (type) => {
+  it.each(['application/json', 'image/', 'images/png', ''])('is refused with the type %j', async (type) => {
     const headers: Record<string, string> = type === '' ? {} : { 'Content-Type': type }
     expect((await call(app, '/v1/uploads', { key: 'k', body: 'abc', headers })).status).toBe(415)
   })
 
-  it('caps a body of unknown length, and the sender can read why', async () => {
+  it('of unknown length is limited, and the sender can read why', async () => {
     const before = seen.uploads.length
     const answer = await new Promise<number>((resolve, reject) => {
       const req = httpRequest(
@@ -391,7 +391,7 @@ describe('raw bodies', () => {
     await until(() => seen.uploads.length > before)
   })
 
-  it('answers although the store failed in the middle of the upload', async () => {
+  it('gets an answer although the store failed in the middle of the upload', async () => {
     const { status, json } = await call(app, '/v1/broken-store', {
       body: Buffer.alloc(20 * MEGABYTE),
       headers: { 'Content-Type': 'image/png' },
@@ -399,7 +399,7 @@ describe('raw bodies', () => {
     expect([status, json.code]).toEqual([503, 'service_unavailable'])
   })
 
-  it('keeps the connection after a refusal of a small body', async () => {
+  it('leaves the connection open after it was refused while small', async () => {
     const one = 'POST /v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
     const text = await callRaw(app, one, one, one.replace('Host: x', 'Host: x\r\nConnection: close'))
     expect(text.match(/HTTP\/1\.1 401/g)).toHaveLength(3)

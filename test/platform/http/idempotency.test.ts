@@ -2,7 +2,7 @@ import { once as eventOf } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import { forgetIdempotencyKeys } from '#src/platform/http/idempotency.ts'
+import { purgeIdempotencyKeys } from '#src/platform/http/idempotency.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { call, callRaw, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -30,7 +30,7 @@ const post = (json: unknown, key?: string, path = '/v1/things') => things.post(c
 const isReplay = ({ headers }: TestAnswer) => headers['idempotent-replayed'] === 'true'
 
 describe('a request with an Idempotency-Key', () => {
-  it('has its effect once; a repeat shows what was made, without what is shown once', async () => {
+  it('takes effect once; a repeat shows the created object without members that are shown once', async () => {
     const name = unique()
     const first = await post({ name }, name)
     expect(first).toMatchObject({ status: 200, json: { name, secret: 's3cret' } })
@@ -44,7 +44,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await things.count(name)).toBe(1)
   })
 
-  it('leaves a row that holds neither the key nor the answer', async () => {
+  it('leaves a row that contains neither the key nor the answer', async () => {
     const name = unique()
     const { json } = await post({ name }, name)
     const rows = await things.test.owner('SELECT * FROM idempotency_keys WHERE key_digest = $1', [sha256(name)])
@@ -62,7 +62,7 @@ describe('a request with an Idempotency-Key', () => {
     ])
   })
 
-  it('is shown the present state, and 404 when what it made is gone', async () => {
+  it('is answered with the present state, and with 404 when the created object is deleted', async () => {
     const name = unique()
     const { json } = await post({ name }, name)
     await things.test.owner('UPDATE capture_sessions SET claim_reference = $2 WHERE id = $1', [json.id, `${name}-now`])
@@ -72,7 +72,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await things.count(name)).toBe(0)
   })
 
-  it('is another one on another route, account and environment', async () => {
+  it('is a different one on another route, account and environment', async () => {
     const name = unique()
     const other = await things.makeCaller()
     const live = things.addKey({ accountId: caller.accountId, environment: 'live' })
@@ -92,7 +92,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(isReplay(await things.post(things.addKey(caller), '/v1/things', { name }, name))).toBe(true)
   })
 
-  it('and without one, is what it always was', async () => {
+  it('is unaffected without the header', async () => {
     const name = unique()
     const before = await things.keys()
     await post({ name })
@@ -100,22 +100,22 @@ describe('a request with an Idempotency-Key', () => {
     expect([await things.count(name), await things.keys()]).toEqual([2, before])
   })
 
-  it('is forgotten after a day, not before', async () => {
+  it('is remembered for a day', async () => {
     const [early, late] = [unique(), unique()]
     await post({ name: early }, early)
     await post({ name: late }, late)
     const age = `UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key_digest = $1`
     await things.test.owner(age, [sha256(early), '23 hours 59 minutes'])
     await things.test.owner(age, [sha256(late), '24 hours 1 minute'])
-    expect(await forgetIdempotencyKeys(things.test.db)).toBe(1)
+    expect(await purgeIdempotencyKeys(things.test.db)).toBe(1)
     expect(isReplay(await post({ name: early }, early))).toBe(true)
     expect(isReplay(await post({ name: late }, late))).toBe(false)
     expect(await things.count(late)).toBe(2)
   })
 })
 
-describe('the fingerprint', () => {
-  it('is of what the body says, not of how it is spelled', async () => {
+describe('the fingerprint of a request', () => {
+  it('depends on the values of the body, not on their notation', async () => {
     const name = unique()
     await post({ name, more: { a: 1, b: [1e2, 'é'] } }, name)
     const body = `{ "more":{"b":[100,"\\u00e9"],"a":1.0},\n"name":"${name}"}`
@@ -136,7 +136,7 @@ describe('the fingerprint', () => {
     expect([await things.count(name), await things.count(`${name}-other`)]).toEqual([1, 0])
   })
 
-  it('is of the bytes of a streamed body', async () => {
+  it('covers the bytes of a streamed body', async () => {
     const name = unique()
     const send = (body: string) =>
       call(things.app, '/v1/streams', {
@@ -148,13 +148,13 @@ describe('the fingerprint', () => {
     const repeat = await send(name)
     expect([isReplay(first), isReplay(repeat), repeat.json.id]).toEqual([false, true, first.json.id])
     expect((await send(`${name} `)).json.code).toBe('idempotency_key_reused')
-    // What was not read to its end can't be compared: the refusal stands.
+    // A body that was not read to its end can't be compared: the refusal stands.
     expect((await send(`!${name}${'x'.repeat(300_000)}`)).json.code).toBe('invalid_request')
     expect(await things.count(name)).toBe(1)
   })
 })
 
-describe('a request that fails', () => {
+describe('a failed request', () => {
   it('stores nothing, so that its corrected form may use the key', async () => {
     const name = unique()
     const before = await things.keys()
@@ -171,7 +171,7 @@ describe('a request that fails', () => {
     expect([corrected.status, isReplay(corrected), await things.count(name)]).toEqual([200, false, 1])
   })
 
-  it('after its commit is found again: a crash between effect and answer', async () => {
+  it('is replayed when it failed after its commit: a crash between effect and answer', async () => {
     const name = unique()
     things.at.committed = () => {
       throw new Error('killed')
@@ -182,7 +182,7 @@ describe('a request that fails', () => {
     expect([repeat.status, isReplay(repeat), await things.count(name)]).toEqual([200, true, 1])
   })
 
-  it('because its client left before the answer, is found again', async () => {
+  it('is replayed when its client left before the answer', async () => {
     const name = unique()
     const left = Promise.withResolvers<void>()
     let isCommitted = false
@@ -205,7 +205,7 @@ describe('a request that fails', () => {
     expect([repeat.status, isReplay(repeat), await things.count(name)]).toEqual([200, true, 1])
   })
 
-  it('for a reason that it is itself the cause of, is the replay', async () => {
+  it('is replayed when its own first effect is the reason of the failure', async () => {
     const name = unique()
     const first = await post({ name }, name)
     things.at.start = async () => {
@@ -217,27 +217,24 @@ describe('a request that fails', () => {
   })
 })
 
-describe('requests at the same time with one key', () => {
-  it.each([2, 8, 40])(
-    'of %i exactly one has its effect; the others are told to wait, or are replays',
-    async (count) => {
-      const name = unique()
-      const answers = await Promise.all(Array.from({ length: count }, () => post({ name }, name)))
-      const fresh = answers.filter((answer) => answer.status === 200 && !isReplay(answer))
-      expect(fresh).toHaveLength(1)
-      for (const answer of answers) {
-        if (answer.status === 200) expect(answer.json.id).toBe(fresh[0]?.json.id)
-        else {
-          expect(answer).toMatchObject({ status: 409, json: { code: 'idempotency_in_progress' } })
-          expect(answer.headers['retry-after']).toBe('1')
-        }
+describe('concurrent requests with one key', () => {
+  it.each([2, 8, 40])('take effect once of %i; the others are told to retry, or are replays', async (count) => {
+    const name = unique()
+    const answers = await Promise.all(Array.from({ length: count }, () => post({ name }, name)))
+    const fresh = answers.filter((answer) => answer.status === 200 && !isReplay(answer))
+    expect(fresh).toHaveLength(1)
+    for (const answer of answers) {
+      if (answer.status === 200) expect(answer.json.id).toBe(fresh[0]?.json.id)
+      else {
+        expect(answer).toMatchObject({ status: 409, json: { code: 'idempotency_in_progress' } })
+        expect(answer.headers['retry-after']).toBe('1')
       }
-      expect(await things.count(name)).toBe(1)
-      expect(isReplay(await post({ name }, name))).toBe(true)
-    },
-  )
+    }
+    expect(await things.count(name)).toBe(1)
+    expect(isReplay(await post({ name }, name))).toBe(true)
+  })
 
-  it('does not wait for the one that is in flight, nor does it hold its connection', async () => {
+  it('do not wait for the one in flight, nor hold its connection', async () => {
     const name = unique()
     const gate = Promise.withResolvers<void>()
     let isInside = false
@@ -249,7 +246,7 @@ describe('requests at the same time with one key', () => {
     await until(() => isInside)
     const others = await Promise.all(Array.from({ length: 20 }, () => post({ name }, name)))
     expect(new Set(others.map(({ json }) => json.code))).toEqual(new Set(['idempotency_in_progress']))
-    // Another body, or another key, is another matter.
+    // Another body, or another key, is a different request.
     delete things.at.effect
     expect((await post({ name: `${name}-2` }, `${name}-2`)).status).toBe(200)
     gate.resolve()
@@ -258,11 +255,11 @@ describe('requests at the same time with one key', () => {
     expect(await things.count(name)).toBe(1)
   })
 
-  it('is undone when the other committed between its look and its lock', async () => {
+  it('roll back when the other one committed between read and lock', async () => {
     const name = unique()
     const template = unique()
     await post({ name: template }, template)
-    // What Postgres shows when a statement begins before that commit and takes the lock after it.
+    // The snapshot of a statement that begins before that commit and takes the lock after it.
     things.at.effect = async () => {
       await things.test.owner(
         `INSERT INTO idempotency_keys (account_id, environment, key_digest, route, fingerprint, status, subject)
@@ -275,8 +272,8 @@ describe('requests at the same time with one key', () => {
   })
 })
 
-describe('work that changes nothing the second time', () => {
-  it('is done again, and says that it is a replay', async () => {
+describe('work without a second effect', () => {
+  it('is done again, and is marked as a replay', async () => {
     const name = unique()
     const first = await post({ name }, name, '/v1/repeatables')
     const repeat = await post({ name }, name, '/v1/repeatables')
@@ -287,14 +284,14 @@ describe('work that changes nothing the second time', () => {
   })
 })
 
-describe('the header', () => {
+describe('the Idempotency-Key header', () => {
   it.each([
     ['empty', ''],
     ['longer than 255', 'k'.repeat(256)],
     ['with a space', 'a b'],
     ['with a tab', 'a\tb'],
     ['beyond ASCII', 'cl\u00e9'],
-  ])('%s is refused by its name, beside what else is wrong', async (_, value) => {
+  ])('%s is refused by its name, together with other errors', async (_, value) => {
     const before = await things.keys()
     const { status, json } = await post({ name: 7 }, value)
     expect(status).toBe(400)
@@ -317,13 +314,13 @@ describe('the header', () => {
     expect((await post({ name: unique() }, value)).status).toBe(200)
   })
 
-  it('means nothing where nothing is changed', async () => {
+  it('has no effect on a route that changes nothing', async () => {
     const { json } = await post({ name: unique() })
     const headers = { 'Idempotency-Key': 'not a key' }
     expect((await call(things.app, `/v1/things/${json.id}`, { key: caller.key, headers })).status).toBe(200)
   })
 
-  it('comes after who asks and whether they may', async () => {
+  it('is checked after authentication and authorization', async () => {
     expect((await things.post('nobody', '/v1/things', {}, '')).status).toBe(401)
     const reader = things.addKey(caller, { scopes: ['verify'] })
     expect((await things.post(reader, '/v1/things', {}, '')).status).toBe(403)

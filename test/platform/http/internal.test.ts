@@ -25,7 +25,7 @@ describe('the internal port', () => {
     return { ...listening, failed }
   }
 
-  it('is ready when every check is', async () => {
+  it('is ready when every check passes', async () => {
     const app = await startInternal({ postgres: async () => 1, redis: async () => undefined })
     expect((await call(app, '/health/ready')).json).toEqual({ status: 'ready' })
     expect((await call(app, '/metrics')).status).toBe(200)

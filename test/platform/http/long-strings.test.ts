@@ -6,7 +6,7 @@ const POINTER = '/media/data'
 const BYTES = randomBytes(LONG_STRING_BYTES + 1_234)
 const DATA = BYTES.toString('base64')
 
-/** The body in chunks of these sizes, the last one again and again. */
+/** The body in chunks of these sizes, the last one repeated. */
 function read(body: string | Buffer, ...sizes: number[]) {
   const bytes = Buffer.from(body)
   const long = createLongStrings()
@@ -23,8 +23,8 @@ function read(body: string | Buffer, ...sizes: number[]) {
 const placed = ({ long, rest }: ReturnType<typeof read>) => long.place(JSON.parse(rest.toString()), POINTER) as unknown
 const withData = (data: string) => ({ media: { data }, n: 1, text: 'a "quoted\\" one \\' })
 
-describe('long strings', () => {
-  it('are taken out and decoded, however the body is cut', () => {
+describe('long strings of a body', () => {
+  it('are extracted and decoded, however the body is split', () => {
     const body = JSON.stringify(withData(DATA))
     const cuts = Array.from({ length: 40 }, () => Array.from({ length: 6 }, () => randomInt(1, 40_000)))
     for (const sizes of [[body.length], [1], [3], [7, 65_536], ...cuts]) {
@@ -37,7 +37,7 @@ describe('long strings', () => {
     }
   })
 
-  it('may escape what other languages escape', () => {
+  it('may contain escapes that other languages write', () => {
     const bytes = Buffer.alloc(LONG_STRING_BYTES, 'ûïþÿ?>', 'latin1')
     const data = bytes.toString('base64')
     expect(data).toMatch(/\+.*\/|\/.*\+/)
@@ -55,14 +55,14 @@ describe('long strings', () => {
     }
   })
 
-  it('of any length are whole', () => {
+  it('of any length are complete', () => {
     for (let more = 0; more < 9; more += 1) {
       const bytes = randomBytes(LONG_STRING_BYTES + more)
       expect(read(JSON.stringify(bytes.toString('base64')), 5_000).bytes?.equals(bytes), String(more)).toBe(true)
     }
   })
 
-  it('that are no base64 are none afterwards', () => {
+  it('that are not base64 are reported as invalid', () => {
     const middle = DATA.length / 2
     const changed = (text: string) => DATA.slice(0, middle) + text + DATA.slice(middle + text.length)
     const wrong = [
@@ -88,7 +88,7 @@ describe('long strings', () => {
     }
   })
 
-  it('elsewhere are still too long, as values and as names', () => {
+  it('in other places are still too long, as values and as names', () => {
     const found = read(JSON.stringify({ media: [DATA], [DATA]: 1, reference: DATA }), 9_999)
     const value = placed(found) as { media: string[]; reference: string }
     expect(value.media[0]?.length).toBe(LONG_STRING_BYTES)
@@ -97,7 +97,7 @@ describe('long strings', () => {
     expect(JSON.stringify(value)).not.toContain([...found.long.taken.keys()][0])
   })
 
-  it('leave short ones, and what is no JSON, as they came', () => {
+  it('leave short ones, and text that is not JSON, unchanged', () => {
     const short = JSON.stringify(withData('A'.repeat(LONG_STRING_BYTES - 100)))
     for (const body of [short, '', '"', '{"a', 'nothing', '"\\', `{"a":${'"\\"'.repeat(50)}`]) {
       for (const size of [body.length || 1, 1, 10_007]) {
@@ -108,14 +108,14 @@ describe('long strings', () => {
     }
   })
 
-  it('say where in the body something stood', () => {
+  it('are reported with their place in the body', () => {
     const body = JSON.stringify({ a: 1, media: { data: DATA }, b: 'x' })
     const { long, rest } = read(body, 30_000)
     expect(long.offsetOf(rest.indexOf('"a"'))).toBe(body.indexOf('"a"'))
     expect(long.offsetOf(rest.indexOf('"b"'))).toBe(body.indexOf('"b"'))
   })
 
-  it('take time in proportion, whatever stands in them', () => {
+  it('take linear time, whatever they contain', () => {
     for (const piece of ['\\"', '\\\\', '"",', 'A', '\\']) {
       const bestOf = (bytes: number) => {
         const body = Buffer.from(`["${piece.repeat(bytes / piece.length)}"]`)

@@ -4,7 +4,7 @@ import { readLines } from '#src/platform/http/ndjson.ts'
 
 const LIMITS = { maxLines: 10, maxLineBytes: 8 }
 
-describe('lines', () => {
+describe('the line reader', () => {
   it.each([
     [
       'of one chunk',
@@ -83,7 +83,7 @@ describe('lines', () => {
     expect(await collect(['x\n\n'.repeat(10)])).toHaveLength(10)
   })
 
-  it('fails as the stream does', async () => {
+  it('fails with the error of the stream', async () => {
     const stream = Readable.from(
       (async function* () {
         yield Buffer.from('a\n')

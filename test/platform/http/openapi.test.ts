@@ -101,7 +101,7 @@ function resolve(ref: string): unknown {
 }
 
 describe('the OpenAPI document', () => {
-  it('has every route once, with an operationId of its own', () => {
+  it('contains every route once, with an operationId of its own', () => {
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     )
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     expect(paths['/v1/trees']?.get?.operationId).toBe('listTrees')
   })
 
-  it('has no reference that leads nowhere', () => {
+  it('contains no dangling reference', () => {
     const refs = [...nodes(document)].flatMap((node) => (typeof node.$ref === 'string' ? [node.$ref] : []))
     expect(refs.length).toBeGreaterThan(10)
     for (const ref of refs) expect([ref, resolve(ref) !== undefined]).toEqual([ref, true])
@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('says who may call', () => {
+  it('states the required key of each operation', () => {
     expect(paths['/v1/trees']?.post).toMatchObject({
       security: [{ bearer: [] }, { apiKey: [] }],
       'x-required-scope': 'admin',
@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
       expect([route.path, (route.scope === undefined) !== (route.public === undefined)]).toEqual([route.path, true])
   })
 
-  it('describes what comes in and what goes out', () => {
+  it('describes requests and responses', () => {
     const list = paths['/v1/trees']?.get?.parameters as { name: string; required: boolean; schema: object }[]
     const limit = JSON.stringify(list.find((one) => one.name === 'limit')?.schema)
     expect(JSON.parse(limit)).toEqual({ type: 'integer', minimum: 1, maximum: 100 })
@@ -160,7 +160,7 @@ describe('the OpenAPI document', () => {
     expect(picture?.responses).toMatchObject({ 200: { content: { 'image/jpeg': {} } } })
   })
 
-  it('is served to anybody', async () => {
+  it('is served without a key', async () => {
     const app = await startApp(routes)
     const { status, headers, json } = await call(app, '/v1/openapi.json')
     expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=300'])
@@ -169,8 +169,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('published keys', () => {
-  it('are public in every sense, and cacheable', async () => {
+describe('the published keys', () => {
+  it('are readable without a key from any origin, and cacheable', async () => {
     const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k1', alg: 'ES256', use: 'sig', d: 'private' }
     const app = await startApp([], { jwks: async () => ({ keys: [key] }) })
     for (const path of ['/.well-known/jwks.json', '/v1/jwks']) {

@@ -40,7 +40,7 @@ describe('pages', () => {
     expect(seen).toEqual([5, 4, 3, 2, 1])
   })
 
-  it('are truthful at the edges', () => {
+  it('have a correct has_more at the edges', () => {
     const id = (row: { id: string }) => row.id
     expect(pager.page([], 2, id, binding)).toEqual({ object: 'list', data: [], has_more: false, next_cursor: null })
     expect(pager.page(rows.slice(0, 2), 2, id, binding).has_more).toBe(false)
@@ -55,7 +55,7 @@ describe('pages', () => {
 describe('cursors', () => {
   const cursor = pager.page(rows, 2, (row) => row.id, binding).next_cursor ?? ''
 
-  it('survive another limit and another order of the filters', () => {
+  it('keep working with another limit and another order of the filters', () => {
     const query = { limit: 100, include: 'total_count', risk_status: 'failed' }
     expect(pager.decode(cursor, { ...binding, query })).toBe(rows[1]?.id)
   })
@@ -67,11 +67,11 @@ describe('cursors', () => {
     ['another filter', { ...binding, query: { risk_status: 'passed' } }],
     ['one filter more', { ...binding, query: { ...binding.query, device_id: 'dev' } }],
     ['no filter', { route: binding.route, scope }],
-  ])('are good for nothing else: %s', (_name, other) => {
+  ])('are refused for anything else: %s', (_name, other) => {
     expect(codeOf(() => pager.decode(cursor, other))).toBe('invalid_request ?cursor')
   })
 
-  it('are refused with any bit changed, cut, grown or spelled otherwise', () => {
+  it('are refused with any bit flipped, truncated, extended or in another notation', () => {
     const bytes = Buffer.from(cursor, 'base64url')
     const forged: string[] = [
       '',
@@ -101,7 +101,7 @@ describe('cursors', () => {
   })
 })
 
-describe('list queries', () => {
+describe('the parameters of a list', () => {
   const query = z.object(listQuery).strict()
   it('have a default and bounds', () => {
     expect(query.parse({})).toEqual({ limit: 20 })

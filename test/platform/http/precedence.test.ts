@@ -79,7 +79,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('the shape of an answer', () => {
+describe('an answer', () => {
   it('has ids and versions on success and on failure', async () => {
     for (const path of ['/health', '/v1/things/x', '/nowhere', '/v1/openapi.json']) {
       const { headers } = await call(app, path)
@@ -89,7 +89,7 @@ describe('the shape of an answer', () => {
     }
   })
 
-  it('never takes a request id from the caller', async () => {
+  it('never takes its request id from the caller', async () => {
     const { headers } = await call(app, '/health', { headers: { 'X-Request-Id': 'mine', 'Request-Id': 'mine' } })
     expect(headers['request-id']).not.toBe('mine')
   })
@@ -110,7 +110,7 @@ describe('the shape of an answer', () => {
     })
   })
 
-  it('parses what the handler returns, so that nothing undeclared leaves', async () => {
+  it("is parsed from the handler's result, so that no undeclared member is sent", async () => {
     const { status, headers, json } = await call(app, '/v1/things/1', { key: 'all', json: { name: 'x' } })
     expect(status).toBe(202)
     expect(headers['retry-after']).toBe('3')
@@ -118,8 +118,8 @@ describe('the shape of an answer', () => {
   })
 })
 
-describe('addresses and methods', () => {
-  it('says 404 without a key', async () => {
+describe('the router', () => {
+  it('answers 404 without a key', async () => {
     for (const path of [
       '/x',
       '/v1',
@@ -135,7 +135,7 @@ describe('addresses and methods', () => {
     }
   })
 
-  it('says 405 with Allow, before it asks for a key', async () => {
+  it('answers 405 with Allow, before it asks for a key', async () => {
     for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       const { status, headers, json } = await call(app, '/v1/things/x', { method })
       expect([method, status, json.code]).toEqual([method, 405, 'method_not_allowed'])
@@ -163,7 +163,7 @@ describe('addresses and methods', () => {
   })
 })
 
-describe('keys', () => {
+describe('authentication', () => {
   const cases: [name: string, headers: Record<string, string | string[]>, status: number, code: string][] = [
     ['no key', {}, 401, 'authentication_required'],
     ['an empty X-API-Key', { 'X-API-Key': '' }, 401, 'authentication_required'],
@@ -187,7 +187,7 @@ describe('keys', () => {
     expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
   })
 
-  it('says when a key was revoked', async () => {
+  it('reports that a key was revoked', async () => {
     const { json } = await call(app, '/v1/things/x', { key: 'revoked' })
     expect(json.detail).toContain('2026-11-02T10:11:12.000Z')
   })
@@ -201,12 +201,12 @@ describe('keys', () => {
     expect((await call(app, '/v1/things/x', { headers })).status).toBe(200)
   })
 
-  it('lets the scope all pass everywhere', async () => {
+  it('accepts the scope all on every route', async () => {
     expect((await call(app, '/v1/things/x', { key: 'all' })).status).toBe(200)
   })
 })
 
-describe('precedence', () => {
+describe('the order of checks', () => {
   const liveId = newId('clm', 'live')
   const testId = newId('clm', 'sandbox')
   const bad = { headers: { 'Content-Type': 'application/json' }, body: '{"name"', method: 'POST' }
@@ -219,17 +219,17 @@ describe('precedence', () => {
     ['body before resource', '/v1/things/absent', { ...bad, key: 'all' }, 'invalid_json'],
     ['resource last', '/v1/things/absent', { json: { name: 'x' }, key: 'all' }, 'not_found'],
   ]
-  it.each(steps)('%s', async (_name, path, sent, code) => {
+  it.each(steps)('is %s', async (_name, path, sent, code) => {
     expect((await call(app, path, sent)).json.code).toBe(code)
   })
 
-  it('refuses the test environment to a live key as well', async () => {
+  it('refuses the sandbox environment to a live key as well', async () => {
     expect((await call(app, `/v1/things/${testId}`, { key: 'live' })).json.code).toBe('environment_mismatch')
     expect((await call(app, `/v1/things/${liveId}`, { key: 'live' })).status).toBe(200)
   })
 })
 
-describe('queries', () => {
+describe('the query of a request', () => {
   it.each([
     ['an undeclared name', '?limit=1', '?limit', 'unknown_field'],
     ['a name given twice', '?n=1&n=1', '?n', 'duplicate'],
@@ -237,13 +237,13 @@ describe('queries', () => {
     ['a malformed escape', '?n=%zz', '?', 'invalid_encoding'],
     ['U+0000', '?n=%00', '?n', 'invalid_character'],
     ['a prototype', '?__proto__=1', '?__proto__', 'unknown_field'],
-  ])('refuses %s', async (_name, search, pointer, code) => {
+  ])('is refused with %s', async (_name, search, pointer, code) => {
     const { status, json } = await call(app, `/v1/things/x${search}`, { key: 'verify' })
     expect([status, json.code]).toEqual([400, 'invalid_request'])
     expect(json.errors).toContainEqual({ pointer, code, detail: expect.any(String) })
   })
 
-  it('refuses any query where none is declared, and names each', async () => {
+  it('is refused where none is declared, with each parameter named', async () => {
     const { json } = await call(app, '/v1/things/special?a=1&b=2', { key: 'verify' })
     expect(json.errors?.map(({ pointer }) => pointer)).toEqual(['?a', '?b'])
   })

@@ -31,7 +31,7 @@ describe('Prefer: wait', () => {
     ['"wait=5"', 10, undefined],
     [',wait=5', 5, 'wait=5'],
     ['wait=99999999999999999999', 10, undefined],
-  ])('%j is %d seconds', (header, waitSeconds, applied) => {
+  ])('%j means %d seconds', (header, waitSeconds, applied) => {
     expect(parsePrefer(header)).toEqual(applied === undefined ? { waitSeconds } : { waitSeconds, applied })
   })
 

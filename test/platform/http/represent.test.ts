@@ -94,7 +94,7 @@ const words = (count: number) =>
 const plain = () => JSON.stringify({ text })
 
 describe('a conditional GET', () => {
-  it('carries a weak tag of what was said, and may be kept by its reader alone', async () => {
+  it('has a weak tag of its content, and may be cached by its reader only', async () => {
     text = 'a'
     const first = await get('/v1/text')
     expect(first.headers.etag).toMatch(/^W\/"[A-Za-z0-9_-]{43}"$/)
@@ -139,7 +139,7 @@ describe('a conditional GET', () => {
     expect((await get('/v1/text', condition)).status).toBe(304)
   })
 
-  it('leaves a tag of the route’s own, and what is not 200, alone', async () => {
+  it('keeps a tag of the route’s own, and has none for other statuses than 200', async () => {
     text = 'x'
     expect((await get('/v1/tagged')).headers.etag).toBe('W/"mine"')
     expect((await get('/v1/tagged', { 'If-None-Match': '"mine"' })).status).toBe(304)
@@ -151,14 +151,14 @@ describe('a conditional GET', () => {
     expect([posted.status, posted.headers.etag, posted.headers['cache-control']]).toEqual([200, undefined, 'no-store'])
   })
 
-  it('keeps what a public route says of caches', async () => {
+  it('keeps the cache headers of a public route', async () => {
     const { headers } = await get('/v1/public')
     expect(headers['cache-control']).toBe('public, max-age=300')
     expect((await get('/v1/public', { 'If-None-Match': headers.etag ?? '' })).status).toBe(304)
     expect((await get('/v1/openapi.json', { 'If-None-Match': '*' })).status).toBe(304)
   })
 
-  it('spares a stream with a strong tag, also for a range, and closes it', async () => {
+  it('does not open a stream with a matching strong tag, also for a range, and closes it', async () => {
     for (const headers of [{}, { Range: 'bytes=0-4' }]) {
       const answer = await get('/v1/photo', { 'If-None-Match': '"photo"', ...headers })
       expect([answer.status, answer.body.length, answer.headers.etag]).toEqual([304, 0, '"photo"'])
@@ -169,7 +169,7 @@ describe('a conditional GET', () => {
 })
 
 describe('HEAD', () => {
-  it('says what GET says, encoded or not', async () => {
+  it('has the headers of GET, encoded or not', async () => {
     text = words(200)
     for (const headers of [{}, { 'Accept-Encoding': 'br' }]) {
       const [whole, head] = [await get('/v1/text', headers), await get('/v1/text', headers, 'HEAD')]
@@ -182,11 +182,11 @@ describe('HEAD', () => {
   })
 })
 
-describe('an answer of some size', () => {
+describe('a long answer', () => {
   it.each([
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
-  ])('travels as %s where the caller can take it', async (coding, decode) => {
+  ])('is encoded as %s when the caller accepts it', async (coding, decode) => {
     for (const count of [50, 500, 20_000]) {
       text = words(count)
       const { headers, body } = await get('/v1/text', { 'Accept-Encoding': coding })
@@ -200,7 +200,7 @@ describe('an answer of some size', () => {
     }
   })
 
-  it('goes as it is otherwise, and says that it might have gone differently', async () => {
+  it('is sent unencoded otherwise, with Vary', async () => {
     text = words(50)
     for (const headers of [{}, { 'Accept-Encoding': 'identity' }, { 'Accept-Encoding': 'zstd, gzip;q=0' }]) {
       const answer = await get('/v1/text', headers)
@@ -210,7 +210,7 @@ describe('an answer of some size', () => {
     }
   })
 
-  it('begins at a KiB', async () => {
+  it('is one of at least a KiB', async () => {
     const accept = { 'Accept-Encoding': 'br, gzip' }
     text = 'x'.repeat(1024 - JSON.stringify({ text: '' }).length - 1)
     const small = await get('/v1/text', accept)
@@ -223,7 +223,7 @@ describe('an answer of some size', () => {
     expect((await get('/v1/text', accept)).headers['content-encoding']).toBe('br')
   })
 
-  it('is encoded also when it is written or refused, and keeps what else it varies by', async () => {
+  it("is encoded also when it is a write's or a problem, and keeps its other Vary values", async () => {
     text = words(50)
     const accept = { 'Accept-Encoding': 'gzip' }
     expect((await get('/v1/text', accept, 'POST')).headers['content-encoding']).toBe('gzip')
@@ -233,18 +233,18 @@ describe('an answer of some size', () => {
     expect((await get('/v1/tagged', accept)).headers.vary).toBe('Prefer, Accept-Encoding')
   })
 
-  it('is left alone when it is a photo', async () => {
+  it('is not encoded when it is a photo', async () => {
     const { headers, body } = await get('/v1/photo', { 'Accept-Encoding': 'br, gzip' })
     expect([headers['content-encoding'], headers.vary, headers.etag]).toEqual([undefined, undefined, '"photo"'])
     expect(body).toEqual(PHOTO)
   })
 })
 
-describe('lines that come one by one', () => {
+describe('a stream of lines', () => {
   it.each([
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
-  ])('are encoded as %s on their way', async (coding, decode) => {
+  ])('is encoded as %s while it is sent', async (coding, decode) => {
     text = words(500)
     const { headers, body } = await get('/v1/lines', { 'Accept-Encoding': coding })
     expect(headers).toMatchObject({ 'content-encoding': coding, 'content-type': 'application/x-ndjson' })
@@ -261,7 +261,7 @@ describe('lines that come one by one', () => {
   it.each([
     ['br', createBrotliDecompress],
     ['gzip', createGunzip],
-  ])('can be read as they come, as %s', async (coding, createDecoder) => {
+  ])('is readable line by line, as %s', async (coding, createDecoder) => {
     text = 'short'
     const waiting = Promise.withResolvers<void>()
     gate = waiting.promise
@@ -274,7 +274,7 @@ describe('lines that come one by one', () => {
     expect(JSON.parse(Buffer.concat(rest).toString()).line).toBe(2)
   })
 
-  it('stop when their reader leaves', async () => {
+  it('stops when its reader leaves', async () => {
     gate = new Promise(() => {})
     const res = await fetchRaw('/v1/lines', 'br')
     res.destroy()
@@ -283,7 +283,7 @@ describe('lines that come one by one', () => {
     gate = Promise.resolve()
   })
 
-  it('are a problem when they break before the first, and cut when later', async () => {
+  it('is a problem when it fails before the first line, and cut when it fails later', async () => {
     for (const coding of ['identity', 'br', 'gzip']) {
       const accept = { 'Accept-Encoding': coding }
       const first = await get('/v1/broken/first', accept)
@@ -292,7 +292,7 @@ describe('lines that come one by one', () => {
     }
   })
 
-  it('have a head without them', async () => {
+  it('has a HEAD without lines', async () => {
     const head = await get('/v1/lines', { 'Accept-Encoding': 'br' }, 'HEAD')
     expect([head.status, head.headers['content-encoding'], head.body.length]).toEqual([200, 'br', 0])
   })
@@ -319,7 +319,7 @@ describe('Accept-Encoding', () => {
     ['deflate', undefined],
     [',;,;q=1,', undefined],
     [`${'a,'.repeat(5_000)}gzip`, 'gzip'],
-  ])('%s is answered by %s', (header, coding) => {
+  ])('%s is answered with %s', (header, coding) => {
     expect(chooseCoding(header)).toBe(coding)
   })
 })

@@ -22,7 +22,7 @@ const errorRoute = (path: string, make: () => unknown): Route =>
     throw make()
   })
 
-describe('errors of the store', () => {
+describe('an error of the store', () => {
   const coded = (code: string) => Object.assign(new Error('x'), { code })
   it.each([
     '08000',
@@ -58,19 +58,19 @@ describe('errors of the store', () => {
     expect(toFailure(coded(code)).code).toBe('internal_error')
   })
 
-  it('leaves a Failure as it is', () => {
+  it('is left unchanged when it is a Failure', () => {
     const failure = new Failure('conflict', { detail: 'x', cause: coded('08006') })
     expect(toFailure(failure)).toBe(failure)
   })
 
   it.each(['a string', 0, null, undefined, {}, { message: 'Connection terminated' }])(
-    'survives %j being thrown',
+    'is survived when %j is thrown',
     (thrown) => {
       expect(toFailure(thrown).code).toBe('internal_error')
     },
   )
 
-  it('knows a server that refuses, one that hangs, and one that hangs up', async () => {
+  it('is recognized of a server that refuses, one that hangs, and one that hangs up', async () => {
     const refusing = createDatabase({ url: 'postgres://u:p@127.0.0.1:1/x' })
     await expect(refusing.system('x', async () => 1).catch((error) => toFailure(error).code)).resolves.toBe(
       'service_unavailable',
@@ -92,7 +92,7 @@ describe('errors of the store', () => {
   })
 })
 
-describe('what a caller sees of an error', () => {
+describe('the answer to an error', () => {
   let app: TestApp
   beforeAll(async () => {
     app = await startApp([
@@ -130,7 +130,7 @@ describe('what a caller sees of an error', () => {
   })
   afterAll(() => app.close())
 
-  it('is nothing of the cause, which the log has once', async () => {
+  it('contains nothing of the cause, which the log has once', async () => {
     const { status, text, headers } = await call(app, '/v1/bug')
     expect(status).toBe(500)
     expect(text).not.toMatch(/hunter2|svc_live|Error|at /)
@@ -145,11 +145,11 @@ describe('what a caller sees of an error', () => {
     expect(JSON.stringify(lines[0])).toContain('svc_live_[redacted]')
   })
 
-  it('survives things that are not errors', async () => {
+  it('exists also for thrown values that are not errors', async () => {
     expect((await call(app, '/v1/string')).json.code).toBe('internal_error')
   })
 
-  it('tells when to come back', async () => {
+  it('states when to retry', async () => {
     const down = await call(app, '/v1/down')
     expect([down.status, down.json.code]).toEqual([503, 'service_unavailable'])
     expect(Number(down.headers['retry-after'])).toBeGreaterThan(0)
@@ -161,7 +161,7 @@ describe('what a caller sees of an error', () => {
     expect(json).toMatchObject({ status: 409, code: 'invalid_state_transition', allowed: ['open'] })
   })
 
-  it('is internal_error when our answer does not fit its view, and the log says where', async () => {
+  it('is internal_error when our answer does not match its view, and the log says where', async () => {
     const { status, headers } = await call(app, '/v1/leaky')
     expect(status).toBe(500)
     const line = app.logged.find((one) => one.requestId === headers['request-id'])
@@ -169,11 +169,11 @@ describe('what a caller sees of an error', () => {
     expect((await call(app, '/v1/status')).status).toBe(500)
   })
 
-  it('does not take a body for a reply', async () => {
+  it('is not taken from a body that resembles a reply', async () => {
     expect((await call(app, '/v1/kept')).json).toEqual({ status: 7, body: 'a view may look like a reply' })
   })
 
-  it('counts by route and status, never by address', async () => {
+  it('is counted by route and status, never by address', async () => {
     await call(app, '/v1/whatever/someone/asks?for=it')
     const text = await app.metrics.registry.metrics()
     expect(text).toMatch(

@@ -39,7 +39,7 @@ function slowRoute(ms: number, on: { start?: () => void; abort?: () => void } = 
   )
 }
 
-describe('an orderly end', () => {
+describe('an orderly shutdown', () => {
   it('lets a request finish, refuses new ones, and closes idle connections', async () => {
     const began = Promise.withResolvers<void>()
     const app = await start([slowRoute(300, { start: began.resolve })])
@@ -61,7 +61,7 @@ describe('an orderly end', () => {
     agent.destroy()
   })
 
-  it('cuts what is left at the deadline', async () => {
+  it('cuts the remaining connections at the deadline', async () => {
     const began = Promise.withResolvers<void>()
     const app = await start([slowRoute(600_000, { start: began.resolve })])
     const refused = expect(call(app, '/v1/slow')).rejects.toThrow()
@@ -71,8 +71,8 @@ describe('an orderly end', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  it('aborts the signal, and is no error of ours', async () => {
+describe('a client that disconnects', () => {
+  it('aborts the signal, and is not an error of ours', async () => {
     const began = Promise.withResolvers<void>()
     const aborted = Promise.withResolvers<void>()
     const app = await start([slowRoute(300, { start: began.resolve, abort: aborted.resolve })])
@@ -101,7 +101,7 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('what is not HTTP', () => {
+describe('a request that is not HTTP', () => {
   it.each([
     ['noise', 'hello\r\n\r\n', 400],
     ['a TLS hello', Buffer.from('1603010200010001fc0303', 'hex'), 400],
@@ -114,7 +114,7 @@ describe('what is not HTTP', () => {
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n', 400],
     ['a request without a host', 'GET /health HTTP/1.1\r\n\r\n', 400],
-  ])('answers %s with a problem', async (_name, bytes, status) => {
+  ])('gets a problem: %s', async (_name, bytes, status) => {
     const app = await start([])
     const text = await callRaw(app, bytes)
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -130,13 +130,13 @@ describe('what is not HTTP', () => {
     ['http://[::1?a', 200, 'text/html'],
     ['//[x/health', 404, 'application/problem\\+json'],
     ['*', 404, 'application/problem\\+json'],
-  ])('answers the target %s with %i', async (target, status, type) => {
+  ])('with the target %s gets %i', async (target, status, type) => {
     const app = await start([])
     const text = await callRaw(app, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*${type}`))
   })
 
-  it('answers what HTTP lets pass: no host in HTTP/1.0, an expectation that nobody knows', async () => {
+  it('is accepted where HTTP allows it: no host in HTTP/1.0, an unknown expectation', async () => {
     const app = await start([])
     for (const request of [
       'GET /health HTTP/1.0\r\n\r\n',
@@ -148,8 +148,9 @@ describe('what is not HTTP', () => {
 })
 
 describe('hostile bytes', () => {
-  // A seeded walk over one good request: bits flipped, bytes dropped, repeated and replaced by what matters to a parser.
-  it('never make a 5xx, a crash or a hang', async () => {
+  // A seeded walk over one good request: bits flipped, bytes removed, repeated and replaced by bytes special to
+  // parsers.
+  it('never cause a 5xx, a crash or a hang', async () => {
     const app = await start([
       publicEndpoint(
         {
@@ -213,7 +214,7 @@ describe('hostile bytes', () => {
     expect((await call(app, '/health')).status).toBe(200)
   })
 
-  // Half-closed after the last byte, as a client does that has said all: a request that is still wanting then ends.
+  // Half-closed after the last byte, as a client does that has sent everything: an incomplete request then ends.
   function sendAndFinish(port: number, bytes: Buffer): Promise<string> {
     return new Promise((resolve) => {
       const chunks: Buffer[] = []
@@ -225,7 +226,7 @@ describe('hostile bytes', () => {
   }
 })
 
-describe('streamed answers', () => {
+describe('a streamed answer', () => {
   const streaming = (path: string, make: () => Readable): Route =>
     publicEndpoint(
       {
@@ -240,7 +241,7 @@ describe('streamed answers', () => {
       async () => ({ status: 200, stream: make(), headers: { ETag: '"x"' } }),
     )
 
-  it('sends the bytes, or with HEAD only what they are', async () => {
+  it('sends the bytes, or with HEAD only their headers', async () => {
     let destroyed = 0
     const app = await start([
       streaming('/v1/bytes', () =>
@@ -263,7 +264,7 @@ describe('streamed answers', () => {
     await until(() => destroyed === 2)
   })
 
-  it('makes a problem of an error before the first byte', async () => {
+  it('becomes a problem after an error before the first byte', async () => {
     const app = await start([
       streaming(
         '/v1/missing',

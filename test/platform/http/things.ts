@@ -1,4 +1,4 @@
-// Routes with an effect that can be counted (a capture session each), and a domain that stops or breaks where a test says.
+// Routes with a countable effect (a capture session each), and a domain that stops or fails where a test says.
 
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../..
 export interface Things {
   test: TestDatabase
   app: TestApp
-  /** Each runs at its step when a test has set it: before the key is taken, inside of the effect, after the commit. */
+  /** Each runs at its step when a test has set it: before the key is taken, inside the effect, after the commit. */
   at: { start?: () => unknown; effect?: (tx: Tx) => unknown; committed?: () => unknown }
   makeCaller(row?: Partial<KeyRow>): Promise<Scope & { key: string }>
   addKey(scope: Scope, row?: Partial<KeyRow>): string

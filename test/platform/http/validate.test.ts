@@ -18,7 +18,7 @@ const media = z.union([
   z.strictObject({ content_type: z.enum(['image/jpeg', 'image/png']), data: z.string() }),
 ])
 
-describe('codes and pointers', () => {
+describe('the validation of a body', () => {
   const cases: [name: string, schema: z.ZodType, value: unknown, expected: string[]][] = [
     ['a missing field', z.object({ a: z.string() }), {}, ['/a required']],
     ['a missing enum', z.object({ a: z.enum(['x']) }), {}, ['/a required']],
@@ -89,11 +89,11 @@ describe('codes and pointers', () => {
       ['/0 invalid_type'],
     ],
   ]
-  it.each(cases)('%s', (_name, schema, value, expected) => {
+  it.each(cases)('reports %s', (_name, schema, value, expected) => {
     expect(findings(schema, value)).toEqual(expected)
   })
 
-  it('says in words what would do', () => {
+  it('describes what is expected', () => {
     expect(detailOf(z.number().min(-90), -91)).toBe('must be at least -90')
     expect(detailOf(z.number().gt(0), 0)).toBe('must be more than 0')
     expect(detailOf(z.string().length(3), 'ab')).toBe('must have exactly 3 characters')
@@ -112,7 +112,7 @@ describe('codes and pointers', () => {
     }
   })
 
-  it('stops at a hundred, and shortens a pointer that is longer than a page', () => {
+  it('stops at a hundred errors, and shortens a pointer that is longer than a page', () => {
     const many = parseWith(z.array(z.int()), Array(5_000).fill('x'), 'body')
     expect(many.ok ? 0 : many.errors.length).toBe(100)
     const names = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`n${i}`, 1]))
@@ -122,7 +122,7 @@ describe('codes and pointers', () => {
     expect(JSON.stringify(long).length).toBeLessThan(1_000)
   })
 
-  it('finds something to say about anything', () => {
+  it('reports at least one error for any invalid value', () => {
     const schema = z.strictObject({
       id: z.string(),
       media,
@@ -139,7 +139,7 @@ describe('codes and pointers', () => {
   })
 })
 
-describe('query strings', () => {
+describe('the validation of a query string', () => {
   const schema = z.object({ q: z.string().optional(), n: z.string().optional() }).strict()
 
   it.each([
@@ -148,11 +148,11 @@ describe('query strings', () => {
     ['q=a&&n=', { q: 'a', n: '' }],
     ['q', { q: '' }],
     ['q=a=b', { q: 'a=b' }],
-  ])('reads %j', (search, value) => {
+  ])('parses %j', (search, value) => {
     expect(parseQuery(schema, search)).toEqual({ ok: true, value })
   })
 
-  it('never throws, and never accepts what was not declared', () => {
+  it('never throws, and never accepts an undeclared parameter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (search) => {
         const parsed = parseQuery(schema, search)

@@ -55,7 +55,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     return listen(app, { port: 0, host: '127.0.0.1' })
   }
 
-  it('asks for no engine before somebody looks', async () => {
+  it('does not connect to the engine before the first request', async () => {
     expect((await call(open, '/health/ready')).status).toBe(200)
     expect(enginesAskedFor).toBe(0)
   })
@@ -82,7 +82,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     })
   })
 
-  it('answers every question that its page can ask', async () => {
+  it('answers every request that its page can send', async () => {
     for (const { method, route } of routes().filter(({ method }) => method === 'get')) {
       const answer = await call(open, `/queues${fill(route)}`, { method: method.toUpperCase() })
       expect([200, 404], `${route} ${answer.text}`).toContain(answer.status)
@@ -104,7 +104,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     }
   })
 
-  it('gives away no other file', async () => {
+  it('serves no other file', async () => {
     for (const path of [
       '../package.json',
       '..%2fpackage.json',
@@ -138,7 +138,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     expect((await call(open, `/queues/api/queues/attest/${jobId}`)).status).toBe(200)
   })
 
-  it('asks everybody for the password when it has one', async () => {
+  it('requires its configured password for every request', async () => {
     for (const headers of [
       {},
       basic('wrong'),
@@ -157,7 +157,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     expect((await call(guarded, '/metrics')).status).toBe(200)
   })
 
-  it('pauses where dispatch looks, resumes, and says so in the log', async () => {
+  it('pauses and resumes a queue where dispatch reads it, and logs that', async () => {
     const headers = basic(PASSWORD)
     const put = (path: string, more = {}) =>
       call(guarded, `/queues/api/queues${path}`, { method: 'PUT', headers: { ...headers, ...more } })
@@ -187,7 +187,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     ])
   })
 
-  it('lets no other page use the password that a browser knows', async () => {
+  it('refuses the password that a browser sends for another page', async () => {
     for (const headers of [
       { Origin: 'https://evil.example' },
       { Origin: 'null' },

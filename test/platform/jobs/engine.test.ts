@@ -2,14 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { QUEUE_NAMES, QUEUES } from '#src/catalogue/queues.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
-import { type Outcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
+import { type JobOutcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
-import { QUEUE_NAMES, QUEUES } from '#src/platform/jobs/queues.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,7 +17,7 @@ const log = pino({ level: 'silent' })
 const redisUrl = inject('redisUrl')
 const engines = ['postgres', ...(redisUrl === null ? [] : ['redis'])] as const
 
-// What BullMQ must do for us, whatever carries it.
+// What we require of BullMQ, on each of its backends.
 describe.each(engines)('the job engine on %s', (kind) => {
   let database: TestDatabase
   let engine: Engine
@@ -61,19 +61,19 @@ describe.each(engines)('the job engine on %s', (kind) => {
       return (await states(ids)).every((job) => job.state === state)
     })
   const start = (
-    run: (job: RunningJob) => Promise<Outcome>,
+    run: (job: RunningJob) => Promise<JobOutcome>,
     options: Partial<Work<'attest'>> & { concurrency?: number; db?: typeof database.db } = {},
   ) =>
     startWorker({
       queue: 'attest',
-      work: { run: (_, job) => run(job), bury: options.bury ?? (async () => {}), unbury: async () => {} },
+      work: { run: (_, job) => run(job), onDead: options.onDead ?? (async () => {}), onRedrive: async () => {} },
       db: options.db ?? database.db,
       engine,
       log,
       metrics: createJobMetrics(new Registry()),
       concurrency: options.concurrency ?? 4,
     })
-  const settleNow = async (job: RunningJob): Promise<Outcome> => {
+  const settleNow = async (job: RunningJob): Promise<JobOutcome> => {
     await database.db.tenant(job.scope, job.settle)
     return { kind: 'settled' }
   }
@@ -94,7 +94,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('runs as many at once as it may, and one that hangs holds up nobody that came with it', async () => {
+  it('runs as many jobs at once as allowed, and one that hangs delays no other of its batch', async () => {
     let [inside, most] = [0, 0]
     let release = () => {}
     const released = new Promise<void>((done) => {
@@ -120,10 +120,10 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('ends what left nothing to write, and of a job that was taken over nothing', async () => {
+  it('settles a job without a result to write, and settles nothing of a job that was taken over', async () => {
     const overtaken = new Set<string>()
     const worker = await start(async (job) => {
-      // Another delivery's claim, while this one runs: its fence is the one that counts.
+      // Another delivery's lease, while this one runs: its fence is the one that counts.
       if (job.attempt === 1 && overtaken.size < 5) {
         overtaken.add(job.id)
         await database.owner(
@@ -143,7 +143,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await database.owner('DELETE FROM jobs WHERE id = ANY($1::uuid[])', [[...overtaken]])
   })
 
-  it('says which tickets it stored, and holds them until they are done', async () => {
+  it('returns the ids of the tickets that it stored, and holds them until they are done', async () => {
     const producer = engine.producer('deliver')
     const makeTicket = () => ({ id: randomUUID(), dispatches: 1 })
     const [ticket, fellow] = [makeTicket(), makeTicket()]
@@ -151,13 +151,13 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(await producer.add([{ tickets: [ticket, fellow], priority: 1 }])).toEqual({ stored: both })
     expect(await producer.held([ticket, { id: ticket.id, dispatches: 2 }, fellow])).toEqual(both)
     expect(await producer.waiting()).toBe(1)
-    // From 20 on the engine is asked in bulk, which is another way through it.
+    // From 20 on the engine is called in bulk, which is another code path.
     const many = Array.from({ length: 250 }, makeTicket)
     const ids = new Set(many.map(({ id }) => id))
     expect(await producer.add(many.map((one) => ({ tickets: [one], priority: 3 })))).toEqual({ stored: ids })
     expect(await producer.held(many)).toEqual(ids)
     expect(await producer.waiting()).toBe(251)
-    // A worker takes nothing of it and is not stuck.
+    // A paused worker takes no job and does not count as stuck.
     const bull = await engine.inspect('deliver')
     await bull.pause()
     expect(await producer.waiting()).toBe(0)
@@ -167,7 +167,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await producer.close()
   })
 
-  it('tries again what threw, and counts the attempt', async () => {
+  it('retries a job that threw, and counts the attempt', async () => {
     const worker = await start(async (job) =>
       job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job),
     )
@@ -177,7 +177,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('gives back what failed as soon as Postgres is there again', async () => {
+  it('returns a failed job to the queue as soon as Postgres is available again', async () => {
     const away = Array.from({ length: 2 }, () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }))
     const db: typeof database.db = {
       ...database.db,
@@ -186,18 +186,18 @@ describe.each(engines)('the job engine on %s', (kind) => {
         return failure === undefined ? database.db.system(reason, ...rest) : Promise.reject(failure)
       },
     }
-    const run = async (job: RunningJob): Promise<Outcome> =>
+    const run = async (job: RunningJob): Promise<JobOutcome> =>
       job.attempt === 1 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)
     const worker = await start(run, { db })
     const ids = await addJobs(1)
     await settledAll(ids)
     expect(away).toHaveLength(0)
-    // A lapsed lease would have cost another attempt.
+    // An expired lease would have cost another attempt.
     expect((await states(ids))[0]).toMatchObject({ attempts: 2, fence: 2 })
     await worker.close(5_000)
   })
 
-  it('does not count what it defers', async () => {
+  it('does not count a deferred run as an attempt', async () => {
     let deferrals = 0
     const worker = await start(async (job) => {
       deferrals += 1
@@ -209,11 +209,11 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('buries a job whose payload is poison at once, and one without attempts left with its subject told', async () => {
-    const buried: string[] = []
+  it('makes a job dead at once for an invalid payload, and without attempts left, and calls onDead', async () => {
+    const onDeadCalls: string[] = []
     const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
-      bury: async (_, __, payload) => {
-        buried.push(payload.attestationId)
+      onDead: async (_, __, payload) => {
+        onDeadCalls.push(payload.attestationId)
       },
     })
     const [poison, hopeless] = await addJobs(2)
@@ -223,7 +223,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(first[0]?.attempts).toBe(1)
     expect(second[0]?.attempts).toBe(QUEUES.attest.maxAttempts)
     expect(second[0]?.last_error).toBe('always')
-    expect(buried).toHaveLength(1)
+    expect(onDeadCalls).toHaveLength(1)
     await worker.close(5_000)
   })
 
@@ -252,7 +252,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect((await states(ids))[0]?.fence).toBe(2)
   })
 
-  it('aborts a handler whose job has moved on', async () => {
+  it('aborts a handler whose job was taken over', async () => {
     const worker = await start(
       (job) =>
         new Promise((done) => {
@@ -269,7 +269,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect((await states(ids))[0]?.state).toBe('cancelled')
   })
 
-  it('finds again what it lost: a dispatch that never arrived, and a lease that lapsed', async () => {
+  it('recovers a dispatch that never arrived, and an expired lease', async () => {
     const ids = await addJobs(2)
     const [unclaimed, lapsed] = ids
     await database.owner(
@@ -289,7 +289,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('dispatches nothing of a paused queue, and nothing without a worker', async () => {
+  it('dispatches no job of a paused queue, and none without a worker', async () => {
     const ids = await addJobs(1)
     expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
     await database.owner("INSERT INTO queues (queue, paused_at) VALUES ('attest', now())")
@@ -300,7 +300,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
-  it('knows which queues have a job that is due', async () => {
+  it('reports which queues have a due job', async () => {
     const [now, later] = await addJobs(2)
     await database.owner("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = $1", [later])
     expect(await dispatcher.findDue(['attest', 'deliver'])).toEqual(['attest'])
@@ -310,7 +310,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     await database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [later])
   })
 
-  it('is asked together for all idle queues, and dispatches what comes', async () => {
+  it('checks all idle queues in one query, and dispatches new jobs', async () => {
     const worker = await start(settleNow)
     let [rounds, questions] = [0, 0]
     const loops = runDispatchLoops(

@@ -5,7 +5,7 @@ import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metric
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
-describe('what dispatch measures of Postgres and the engine', () => {
+describe('the metrics that dispatch exports about Postgres and the engine', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -18,7 +18,7 @@ describe('what dispatch measures of Postgres and the engine', () => {
     return value === undefined ? undefined : Number(value)
   }
 
-  it('is the age of the oldest transaction, also of a login that is not ours', async () => {
+  it('include the age of the oldest transaction, also of a login that is not ours', async () => {
     const other = new pg.Client({ connectionString: database.url })
     await other.connect()
     try {
@@ -33,7 +33,7 @@ describe('what dispatch measures of Postgres and the engine', () => {
     }
   })
 
-  it('is no age, rather than a wrong one, where the role may not see others', async () => {
+  it('omit the age, rather than report a wrong one, when the role may not see other logins', async () => {
     const registry = new Registry()
     await database.owner('REVOKE pg_read_all_stats FROM countersign_system')
     try {
@@ -49,7 +49,7 @@ describe('what dispatch measures of Postgres and the engine', () => {
     ['answers', async () => 3, 1],
     ['refuses', async () => Promise.reject(new Error('away')), 0],
     ['never answers', () => new Promise<number>(() => {}), 0],
-  ])('says whether the engine is up: it %s', async (_, waiting, expected) => {
+  ])('include whether the engine is up: it %s', async (_, waiting, expected) => {
     const registry = new Registry()
     const producer = { waiting, add: async () => ({ stored: new Set<string>() }), held: async () => new Set<string>() }
     collectEngine(registry, { producer: () => ({ ...producer, close: async () => {} }) })

@@ -5,7 +5,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { enqueue, renew } from '#src/platform/jobs/backlog.ts'
 import { collectQueues, readQueues } from '#src/platform/jobs/metrics.ts'
 import { listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
-import { forgetSettledJobs, forgetSilentWorkers } from '#src/platform/jobs/retention.ts'
+import { purgeSettledJobs, purgeSilentWorkers } from '#src/platform/jobs/retention.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 describe('operating queues', () => {
@@ -63,7 +63,7 @@ describe('operating queues', () => {
     expect((await attest())?.isPaused).toBe(false)
   })
 
-  it('lists jobs and runs a dead one again, telling its subject once', async () => {
+  it('lists jobs and redrives a dead one, with one call for its subject', async () => {
     const [id = ''] = await addJobs(1)
     await database.owner("UPDATE jobs SET state = 'dead', attempts = 8, last_error = 'broke' WHERE id = $1", [id])
     const [job] = await listJobs(database.db, { id, state: 'dead', limit: 10 })
@@ -72,8 +72,8 @@ describe('operating queues', () => {
     const told: string[] = []
     const work = {
       run: async () => ({ kind: 'settled' as const }),
-      bury: async () => {},
-      unbury: async (_tx: unknown, _scope: Scope, payload: { attestationId: string }) =>
+      onDead: async () => {},
+      onRedrive: async (_tx: unknown, _scope: Scope, payload: { attestationId: string }) =>
         void told.push(payload.attestationId),
     }
     const tries = await Promise.all([redrive(database.db, job, work), redrive(database.db, job, work)])
@@ -82,7 +82,7 @@ describe('operating queues', () => {
     expect((await listJobs(database.db, { id, limit: 1 }))[0]).toMatchObject({ state: 'queued', attempts: 0 })
   })
 
-  it('forgets what ended well a day ago, keeps the dead, and forgets silent workers', async () => {
+  it('purges succeeded jobs after a day, keeps dead ones, and removes silent workers', async () => {
     const [old = '', fresh = '', dead = ''] = await addJobs(3)
     await database.owner(
       "UPDATE jobs SET state = 'succeeded', settled_at = now() - interval '25 hours' WHERE id = $1",
@@ -93,13 +93,13 @@ describe('operating queues', () => {
       [fresh],
     )
     await database.owner("UPDATE jobs SET state = 'dead', settled_at = now() - interval '9 days' WHERE id = $1", [dead])
-    expect(await forgetSettledJobs(database.db)).toBe(1)
+    expect(await purgeSettledJobs(database.db)).toBe(1)
     const left = await database.owner<{ id: string }>('SELECT id FROM jobs WHERE id = ANY($1::uuid[])', [
       [old, fresh, dead],
     ])
     expect(left.map((row) => row.id).sort()).toEqual([fresh, dead].sort())
 
     await database.owner("UPDATE workers SET heartbeat_at = now() - interval '11 minutes'")
-    expect(await forgetSilentWorkers(database.db)).toBe(1)
+    expect(await purgeSilentWorkers(database.db)).toBe(1)
   })
 })

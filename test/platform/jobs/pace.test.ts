@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextPauseMs, PAUSE_CROWDED_MS, PAUSE_IDLE_MS, PAUSE_MS, type Round } from '#src/platform/jobs/pace.ts'
+import { nextPauseMs, PAUSE_BUSY_MS, PAUSE_IDLE_MS, PAUSE_MS, type Round } from '#src/platform/jobs/poll-interval.ts'
 
-/** Pauses of a dispatcher whose every round finds the same. */
+/** Intervals of a dispatcher whose every round finds the same. */
 function pauses(round: Round, times: number, from = PAUSE_MS): number[] {
   const found: number[] = []
   for (let pauseMs = from; found.length < times; found.push(pauseMs)) pauseMs = nextPauseMs(pauseMs, round)
   return found
 }
 
-describe('the pause of a dispatcher', () => {
+describe('the poll interval of a dispatcher', () => {
   it('stays within its bounds, whatever a round finds', () => {
     const round = fc.record({ count: fc.nat(500), free: fc.integer({ min: -100, max: 500 }), window: fc.nat(500) })
     fc.assert(
@@ -17,7 +17,7 @@ describe('the pause of a dispatcher', () => {
         let pauseMs = PAUSE_MS
         for (const one of rounds) {
           pauseMs = nextPauseMs(pauseMs, one)
-          expect(pauseMs).toBeGreaterThanOrEqual(PAUSE_CROWDED_MS)
+          expect(pauseMs).toBeGreaterThanOrEqual(PAUSE_BUSY_MS)
           expect(pauseMs).toBeLessThanOrEqual(PAUSE_IDLE_MS)
         }
       }),
@@ -28,7 +28,7 @@ describe('the pause of a dispatcher', () => {
     expect(pauses({ count: 100, free: 100, window: 100 }, 3, PAUSE_IDLE_MS)).toEqual([8, 4, 2])
   })
 
-  it('goes by what workers take of a full window: soon again after none, later and later as they take none', () => {
+  it('shrinks as workers take jobs from a full window, and grows as they take none', () => {
     const busy = { count: 60, free: 60, window: 100 }
     const steady = { count: 30, free: 30, window: 100 }
     const full = { count: 0, free: 0, window: 100 }
@@ -36,11 +36,11 @@ describe('the pause of a dispatcher', () => {
     expect(nextPauseMs(10, steady)).toBe(10)
     expect(nextPauseMs(2, full)).toBe(3)
     expect(pauses(full, 20, 2).at(-1)).toBe(PAUSE_IDLE_MS)
-    // One job ended of a full window: it does not take the pause of an idle service.
+    // One job of a full window ended: the interval does not become that of an idle service.
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 1, window: 100 })).toBe(PAUSE_MS)
   })
 
-  it('lets an idle service rest, and a trickle wait no longer than a moment', () => {
+  it('is long for an idle service, and delays a trickle of jobs only briefly', () => {
     expect(pauses({ count: 0, free: 100, window: 100 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 100, window: 100 })).toBe(PAUSE_MS)
     expect(pauses({ count: 0, free: 0, window: 0 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)

@@ -4,7 +4,7 @@ import { createProgressWatch } from '#src/platform/jobs/progress.ts'
 const STUCK_AFTER_MS = 60_000
 const CHECK_EVERY_MS = 5_000
 
-// A watch under a clock that only the test moves, and an engine whose count answers when the test says so.
+// A watch whose clock only the test moves, and an engine whose count answers when the test says so.
 function setUp() {
   let nowMs = 0
   const counts: ((waiting: number) => void)[] = []
@@ -36,7 +36,7 @@ function setUp() {
 }
 
 describe('the watch over a worker’s progress', () => {
-  it('says once that the worker is stuck when jobs have waited for the whole time', async () => {
+  it('reports the worker as stuck once when jobs have waited for the whole time', async () => {
     const { watch, checkFor, said } = setUp()
     await checkFor(STUCK_AFTER_MS, 1)
     expect(watch.reason()).toBeUndefined()
@@ -68,7 +68,7 @@ describe('the watch over a worker’s progress', () => {
     expect(watch.reason()).toBeUndefined()
   })
 
-  it('does not count the time in which the process was frozen', async () => {
+  it('does not count the time in which the process was suspended', async () => {
     const { watch, pass, check, checkFor } = setUp()
     await checkFor(2 * CHECK_EVERY_MS, 1)
     pass(100 * STUCK_AFTER_MS)
@@ -76,7 +76,7 @@ describe('the watch over a worker’s progress', () => {
     expect(watch.reason()).toBeUndefined()
   })
 
-  it('does not count the time in which nothing waited, nor what an engine that is away can’t say', async () => {
+  it('does not count the time in which no job waited or the engine was unavailable', async () => {
     const { watch, checkFor } = setUp()
     for (let round = 0; round < 4; round += 1) {
       await checkFor(STUCK_AFTER_MS - CHECK_EVERY_MS, 1)
@@ -94,7 +94,7 @@ describe('the watch over a worker’s progress', () => {
     expect(away.reason()).toBeUndefined()
   })
 
-  it('asks once at a time', async () => {
+  it('sends one count at a time', async () => {
     const { watch, pass, answer, said } = setUp()
     const first = watch.check()
     for (let passed = 0; passed < 3 * STUCK_AFTER_MS; passed += CHECK_EVERY_MS) {

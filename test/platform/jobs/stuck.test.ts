@@ -1,4 +1,4 @@
-// Real processes: a worker that no longer takes what waits says so on its internal port and goes, and is replaced.
+// Real processes: a worker that no longer takes waiting jobs says so on its internal port, exits, and is replaced.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -13,7 +13,7 @@ describe('a worker that makes no progress', () => {
     system = await startSystem({
       engine,
       only: ['dispatch', 'attest'],
-      // It takes deliveries and gets no further: nothing is claimed, so nothing is renewed either.
+      // It receives deliveries and stops there: it takes no lease, so it renews none either.
       environmentOf: (name, launch): Record<string, string> =>
         name === 'attest' && launch === 1
           ? { STUCK_AFTER_SECONDS: '2', FAILPOINT: 'attest:delivered@hang', ATTEST_CONCURRENCY: '1' }
@@ -22,7 +22,7 @@ describe('a worker that makes no progress', () => {
   }, 60_000)
   afterAll(() => system?.close())
 
-  it('says so on its internal port and exits, and the jobs run elsewhere', { timeout: 90_000 }, async () => {
+  it('says so on its internal port and exits, and its jobs run in another worker', { timeout: 90_000 }, async () => {
     const { database, scope, supervisor, warnings } = system
     const port = supervisor.internalPorts.attest
     await database.db.tenant(scope, (tx) =>
@@ -42,7 +42,7 @@ describe('a worker that makes no progress', () => {
     expect(JSON.parse(said).failed).toContain('progress')
     await until(() => warnings.some((line) => /attest ended with 1; starting it again/.test(line)))
     expect(warnings.join('\n')).toMatch(/attest jobs wait, and nothing was finished or renewed/)
-    // None of these attestations exist: a worker that is alive says so, and the jobs end.
+    // None of these attestations exist: a live worker reports that, and the jobs end.
     await until(
       async () => {
         const rows = await database.owner("SELECT FROM jobs WHERE state = 'dead'")
@@ -53,7 +53,7 @@ describe('a worker that makes no progress', () => {
   })
 })
 
-describe('a worker that stood still while jobs arrived', () => {
+describe('a worker that was suspended while jobs arrived', () => {
   const STUCK_AFTER_SECONDS = 2
   let system: System
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a worker that stood still while jobs arrived', () => {
   }, 60_000)
   afterAll(() => system?.close())
 
-  it('works on and is not replaced', { timeout: 90_000 }, async () => {
+  it('continues and is not replaced', { timeout: 90_000 }, async () => {
     const { database, scope, supervisor, warnings } = system
     const count = async (state: string) => (await database.owner('SELECT FROM jobs WHERE state = $1', [state])).length
     for (let round = 1; round <= 2; round += 1) {

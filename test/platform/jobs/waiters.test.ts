@@ -36,13 +36,13 @@ describe('waiting callers', () => {
     expect(await all).toEqual([true, true])
   })
 
-  it('stop waiting at their time, and at once when they waited for nothing', async () => {
+  it('stop waiting at their deadline, and at once when they waited for no time', async () => {
     const id = await addJob()
     expect(await waiters.settled(id, 30)).toBe(false)
     expect(await waiters.settled(id, 0)).toBe(false)
   })
 
-  it('stop when the client goes away', async () => {
+  it('stop when the client disconnects', async () => {
     const id = await addJob()
     const client = new AbortController()
     const waiting = waiters.settled(id, 10_000, client.signal)
@@ -51,18 +51,18 @@ describe('waiting callers', () => {
     expect(await waiters.settled(id, 10_000, client.signal)).toBe(false)
   })
 
-  it('are answered at once when a thousand wait already, and their places come free', async () => {
+  it('are answered at once when a thousand already wait, and their slots are freed', async () => {
     const id = await addJob()
     expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([true, 1])
-    const crowd = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
+    const waiting = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
     expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([false, 5])
     expect(await waiters.settled(id, 10_000)).toBe(false)
     await end(id, 'succeeded')
-    expect((await Promise.all(crowd)).every(Boolean)).toBe(true)
+    expect((await Promise.all(waiting)).every(Boolean)).toBe(true)
     expect(await waiters.settled(id, 10_000)).toBe(true)
   })
 
-  it('are asked for together, and less often the longer they wait', async () => {
+  it('are polled for together, and less often the longer they wait', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, addJob))
     const polls: number[] = []
     const counted = createWaiters({
@@ -72,7 +72,7 @@ describe('waiting callers', () => {
         return database.db.readSystem(reason, statement)
       },
     })
-    const crowd = Array.from({ length: 400 }, (_, index) => counted.settled(ids[index % 40] ?? '', 10_000))
+    const waiting = Array.from({ length: 400 }, (_, index) => counted.settled(ids[index % 40] ?? '', 10_000))
     const [last = ''] = ids.slice(-1)
     const startedAt = performance.now()
     await until(() => polls.length >= 7)
@@ -80,23 +80,23 @@ describe('waiting callers', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(350)
     expect(Math.max(...polls)).toBe(40)
     await end(last, 'succeeded')
-    expect((await Promise.all(crowd.filter((_, index) => index % 40 === 39))).every(Boolean)).toBe(true)
+    expect((await Promise.all(waiting.filter((_, index) => index % 40 === 39))).every(Boolean)).toBe(true)
     const fresh = await addJob()
     const answered = counted.settled(fresh, 10_000)
     await end(fresh, 'succeeded')
     expect(await answered).toBe(true)
     counted.close()
-    expect((await Promise.all(crowd)).filter(Boolean)).toHaveLength(10)
+    expect((await Promise.all(waiting)).filter(Boolean)).toHaveLength(10)
   })
 
   it('hold no connection: a pool of four serves others while hundreds wait', async () => {
     const id = await addJob()
-    const crowd = Array.from({ length: 500 }, () => waiters.settled(id, 10_000))
+    const waiting = Array.from({ length: 500 }, () => waiters.settled(id, 10_000))
     const others = await Promise.all(
       Array.from({ length: 50 }, () => database.db.system('test', (tx) => tx.query('SELECT 1'))),
     )
     expect(others).toHaveLength(50)
     await end(id, 'succeeded')
-    await Promise.all(crowd)
+    await Promise.all(waiting)
   })
 })

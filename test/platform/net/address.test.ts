@@ -13,13 +13,13 @@ const vectors: Vectors = JSON.parse(
   readFileSync(new URL('../../../vectors/net/addresses.json', import.meta.url), 'utf8'),
 )
 
-describe('addresses', () => {
+describe('the check of an address', () => {
   it.each(vectors.addresses)('$address is $kind', ({ address, kind }) => {
     expect(classifyAddress(address)).toBe(kind)
     expect(isPublicAddress(address)).toBe(kind === 'public')
   })
 
-  it('judges a mapped or NAT64 address exactly as the v4 address inside', () => {
+  it('treats a mapped or NAT64 address exactly as the IPv4 address inside', () => {
     fc.assert(
       fc.property(fc.ipV4(), (v4) => {
         expect(classifyAddress(`::ffff:${v4}`)).toBe(classifyAddress(v4))
@@ -28,18 +28,18 @@ describe('addresses', () => {
     )
   })
 
-  it('answers for any text', () => {
+  it('returns a result for any text', () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.ipV6(), fc.ipV4Extended()), (text) => void classifyAddress(text)))
   })
 })
 
-describe('URLs', () => {
+describe('the check of a URL', () => {
   it.each(vectors.urls)('$url in $environment: $verdict', ({ url, environment, verdict }) => {
     const parsed = parseTarget(url, { environment })
     expect(parsed.ok ? 'ok' : parsed.code).toBe(verdict)
   })
 
-  it('gives the host in ASCII, the port in numbers and the path with its query', () => {
+  it('returns the host in ASCII, the port as a number and the path with its query', () => {
     expect(parseTarget('https://BÜCHER.example/a b'.replace(' ', '%20'), { environment: 'live' })).toEqual({
       ok: true,
       target: {
@@ -55,7 +55,7 @@ describe('URLs', () => {
     expect(literal).toMatchObject({ target: { hostname: '2606:4700::1', isAddress: true, port: 8080, path: '/?q' } })
   })
 
-  it('lets loopback through only where the operator named the very host', () => {
+  it('allows loopback only where the operator named the exact host', () => {
     const allows = parseAllowList(['localhost:4000', '127.0.0.1', '[::1]:4001'])
     const verdict = (url: string) => parseTarget(url, { environment: 'sandbox', allows }).ok
     expect(verdict('http://localhost:4000/')).toBe(true)
@@ -68,7 +68,7 @@ describe('URLs', () => {
     expect(verdict('http://10.0.0.1:9999/')).toBe(false)
   })
 
-  it('never takes an exception for anything but loopback', () => {
+  it('never applies an exception to anything but loopback', () => {
     for (const entry of ['169.254.169.254', '10.0.0.1:80', '[fd00::1]:9', '8.8.8.8', '0.0.0.0']) {
       expect(() => parseAllowList([entry]), entry).toThrow(/only loopback/)
     }

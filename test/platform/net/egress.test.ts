@@ -87,7 +87,7 @@ async function slowReceiver(certificates: number) {
 }
 
 describe('a receiver whose certificates take long to verify', () => {
-  it('spends the budget of its account, and does not slow another one in the same thread', async () => {
+  it('spends the budget of its account, and does not slow another account in the same thread', async () => {
     const [slow, other] = await Promise.all([slowReceiver(16), honest()])
     const call = egress({ threads: 1 })
     expect(await call(other.url, 'quiet')).toMatchObject({ ok: true })
@@ -99,7 +99,7 @@ describe('a receiver whose certificates take long to verify', () => {
     const waits: number[] = []
     while (!isOver) {
       const since = performance.now()
-      // Both what has a connection, and what has to make one.
+      // Both a call on an open connection, and a call that has to make one.
       expect(await call(other.url, 'quiet')).toMatchObject({ ok: true })
       expect(await call(other.url, `new ${waits.length}`)).toMatchObject({ ok: true })
       waits.push(performance.now() - since)
@@ -107,9 +107,9 @@ describe('a receiver whose certificates take long to verify', () => {
     const answers = await attack
     expect(new Set(answers.map((answer) => (answer.ok ? 'ok' : answer.code)))).toEqual(new Set(['tls_failed']))
     const refused = answers.filter((answer) => !answer.ok && answer.detail.includes('processor time'))
-    // One handshake is measured and found heavy: 0.1 s. Those that had been given to OpenSSL before are few.
+    // One handshake is measured and found heavy: 0.1 s. Few had been given to OpenSSL before.
     expect(refused.length).toBeGreaterThanOrEqual(20)
-    // Some 0.2 s; 24 such handshakes in a row would be 3 s of a machine with nothing else to do.
+    // Some 0.2 s; 24 such handshakes in a row would be 3 s on an idle machine.
     expect(Math.max(...waits)).toBeLessThan(2_000)
 
     const connections = slow.connections()
@@ -118,7 +118,7 @@ describe('a receiver whose certificates take long to verify', () => {
     expect(await call(other.url, 'third')).toMatchObject({ ok: true })
   }, 60_000)
 
-  it('is refused before they are verified when there are 72 of them', async () => {
+  it('is refused before its certificates are verified when there are 72 of them', async () => {
     const { url } = await slowReceiver(72)
     const call = egress({ threads: 1 })
     const before = process.cpuUsage()
@@ -133,7 +133,7 @@ describe('a receiver whose certificates take long to verify', () => {
 })
 
 describe('an https call', () => {
-  it('goes on in a connection that stands when its account has spent its budget', async () => {
+  it('continues on an open connection when its account has spent its budget', async () => {
     const [slow, other] = await Promise.all([slowReceiver(16), honest()])
     const call = egress({ threads: 1 })
     expect(await call(other.url, 'both')).toMatchObject({ ok: true })
@@ -167,18 +167,18 @@ describe('an https call', () => {
     expect(connections()).toBe(2)
   })
 
-  it('ends at its deadline, and tells the status that came before it', async () => {
+  it('ends at its deadline, and reports the status that came before it', async () => {
     const { url } = await honest((_, response) => {
       response.writeHead(202, { 'content-length': '9' })
       response.write('half')
     })
     const call = egress()
-    // The thread is up by then.
+    // The thread is running by then.
     await call(url, 'a', { timeoutMs: 2_000 })
     expect(await call(url, 'a', { timeoutMs: 300 })).toMatchObject({ ok: false, code: 'timeout', status: 202 })
   })
 
-  it('ends when its caller gives up, also before its thread is there', async () => {
+  it('ends when its caller aborts, also before its thread is running', async () => {
     const { url } = await listen(createTcpServer())
     const created = createEgress()
     cleanups.push(() => created.close())
@@ -193,7 +193,7 @@ describe('an https call', () => {
     expect(await late).toMatchObject({ ok: false, code: 'aborted' })
   })
 
-  it('is answered when everything closes under it', async () => {
+  it('is answered when everything closes meanwhile', async () => {
     const { url } = await listen(createTcpServer())
     const call = egress()
     const pending = call(url, 'a')
@@ -203,7 +203,7 @@ describe('an https call', () => {
   })
 })
 
-describe('threads', () => {
+describe('egress threads', () => {
   it('start at the first https call, and none is left after the end', async () => {
     const { url } = await honest()
     const outbound = createOutbound({ allow: ['127.0.0.1'], ca: cert })
@@ -227,7 +227,7 @@ describe('threads', () => {
     expect(workers.map(({ threadId }) => threadId)).toEqual([-1, -1])
   })
 
-  it('that die cost their own calls an answer, and the next call starts another', async () => {
+  it('that die fail their own calls, and the next call starts another', async () => {
     const call = egress({ threads: 1, thread: MISBEHAVING })
     expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject({ ok: false, code: 'reset' })
     expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject({ ok: false, code: 'reset' })

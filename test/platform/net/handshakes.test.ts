@@ -28,8 +28,8 @@ function makeHandshakes() {
   }
 }
 
-describe('the budget of an account', () => {
-  it('is what its handshakes of a minute may take, and refuses what comes after', async () => {
+describe('the handshake budget of an account', () => {
+  it('limits the time of its handshakes per minute, and refuses further ones', async () => {
     const { piece, refusal, pass } = makeHandshakes()
     for (let count = 0; count < 10; count += 1) expect(await piece('a', 10)).toBeUndefined()
     expect(await piece('a', 10)).toContain('100 ms')
@@ -50,7 +50,7 @@ describe('the budget of an account', () => {
     expect(refusal('a')).toBeDefined()
   })
 
-  it('refuses what waited when it was spent', async () => {
+  it('refuses waiting handshakes when it is spent', async () => {
     const { piece } = makeHandshakes()
     const answers = await Promise.all([piece('a', 50), piece('a', 50), piece('b', 1), piece('a', 50)])
     expect(answers.map((answer) => answer === undefined)).toEqual([true, false, true, false])

@@ -38,8 +38,8 @@ async function nameServer(answers: Record<number, Answer>): Promise<string> {
 
 const V6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]
 
-describe('the look-up', () => {
-  it('gives every address of both families, v4 first', async () => {
+describe('the DNS look-up', () => {
+  it('returns every address of both families, IPv4 first', async () => {
     const server = await nameServer({
       1: {
         addresses: [
@@ -55,7 +55,7 @@ describe('the look-up', () => {
     expect(third).toBe('2001:db8::7')
   })
 
-  it('is content with one family', async () => {
+  it('accepts a name with addresses of one family', async () => {
     const v4Only = await nameServer({ 1: { addresses: [[192, 0, 2, 1]] }, 28: { code: SERVER_FAILURE } })
     const v6Only = await nameServer({ 28: { addresses: [V6] } })
     expect(await createLookup({ servers: [v4Only] })('a.example')).toEqual(['192.0.2.1'])
@@ -67,7 +67,7 @@ describe('the look-up', () => {
     await expect(createLookup({ servers: [server] })('no.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  it('never asks anybody for localhost', async () => {
+  it('resolves localhost without a query', async () => {
     const lookup = createLookup({ servers: ['127.0.0.1:1'] })
     expect(await lookup('localhost')).toEqual(['127.0.0.1', '::1'])
     expect(await lookup('a.localhost')).toEqual(['127.0.0.1', '::1'])

@@ -66,7 +66,7 @@ async function receiver(answer: RequestListener, host?: string, port?: number) {
   return { seen, port: await listen(server, host, port) }
 }
 
-/** A receiver at the socket's level, for answers that no HTTP library would give. */
+/** A receiver at the socket's level, for answers that no HTTP library would send. */
 async function rawReceiver(answer: (socket: Socket) => void) {
   return listen(
     createServer((socket) => {
@@ -89,8 +89,8 @@ function codeOf(answer: OutboundAnswer) {
   return answer.ok ? `status ${answer.status}` : answer.code
 }
 
-describe('a call', () => {
-  it('carries method, path, headers and body, and gives the answer back', async () => {
+describe('an outbound call', () => {
+  it('sends method, path, headers and body, and returns the answer', async () => {
     const { port } = await receiver(async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
@@ -111,7 +111,7 @@ describe('a call', () => {
     expect(answer.durationMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('keeps a connection for the next call to the same origin', async () => {
+  it('reuses a connection for the next call to the same origin', async () => {
     const { port, seen } = await receiver((_, response) => void response.end('ok'))
     const { send } = outbound()
     for (let i = 0; i < 20; i += 1) expect(codeOf(await send(`http://127.0.0.1:${port}/`))).toBe('status 200')
@@ -120,7 +120,7 @@ describe('a call', () => {
     expect(seen.requests).toBe(20)
   })
 
-  it('tries the next checked address when the first takes no connection', async () => {
+  it('uses the next checked address when the first refuses the connection', async () => {
     const { port } = await receiver((_, response) => void response.end())
     const answer = await outbound({ lookup: resolvesTo(['127.0.0.3', '127.0.0.1']) }).send(
       `http://receiver.test:${port}/`,
@@ -129,18 +129,18 @@ describe('a call', () => {
   })
 })
 
-describe('addresses that are not public', () => {
+describe('an address that is not public', () => {
   it.each([
     'http://127.0.0.1:4000/',
     'http://localhost:4000/',
     'http://[::ffff:127.0.0.1]:4000/',
     'http://2130706433:4000/',
     'https://169.254.169.254/',
-  ])('refuses %s', async (url) => {
+  ])('is refused: %s', async (url) => {
     expect(codeOf(await outbound({ allow: [] }).send(url))).toBe('refused_address')
   })
 
-  it('refuses a name when any of its addresses is not public, and connects to none', async () => {
+  it('is refused when any address of a name is not public, without a connection to any of them', async () => {
     const { port, seen } = await receiver((_, response) => void response.end())
     for (const addresses of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['2606:4700::1', '::ffff:10.0.0.1']]) {
       const { send } = outbound({ allow: [], lookup: resolvesTo(addresses) })
@@ -149,9 +149,9 @@ describe('addresses that are not public', () => {
     expect(seen.connections).toBe(0)
   })
 
-  it('asks for the name once per call, so that a second answer is never connected to unchecked', async () => {
+  it('is never connected to by a second look-up: the name is resolved once per call', async () => {
     const { port, seen } = await receiver((_, response) => void response.end())
-    // Unroutable where the tests run; what counts is which address was tried, and that nothing asked again.
+    // Unroutable where the tests run; only the address that was tried counts, and that no second query was sent.
     const lookup = resolvesTo('2a0e::1', '127.0.0.1')
     const { send } = outbound({ allow: [], lookup })
     const first = await send(`http://rebind.test:${port}/`, { timeoutMs: 300 })
@@ -161,7 +161,7 @@ describe('addresses that are not public', () => {
     expect(seen.connections).toBe(0)
   })
 
-  it('refuses after an allowed answer too, whatever connection is still open', async () => {
+  it('is refused after an allowed answer too, whatever connection is still open', async () => {
     const { port, seen } = await receiver((_, response) => void response.end())
     const { send } = outbound({ lookup: resolvesTo('127.0.0.1', '10.0.0.1') })
     expect(codeOf(await send(`http://receiver.test:${port}/`))).toBe('status 200')
@@ -169,7 +169,7 @@ describe('addresses that are not public', () => {
     expect(seen.requests).toBe(1)
   })
 
-  it('never serves a pooled connection of one address to a call that was checked for another', async () => {
+  it('is never reached by a pooled connection of another checked address', async () => {
     const first = await receiver((_, response) => void response.end('first'))
     const second = await receiver((_, response) => void response.end('second'), '127.0.0.2', first.port)
     const { send } = outbound({ lookup: resolvesTo('127.0.0.1', '127.0.0.2', '127.0.0.1') })
@@ -182,17 +182,17 @@ describe('addresses that are not public', () => {
     expect([first.seen.connections, second.seen.connections]).toEqual([1, 1])
   })
 
-  it('lets an allowed name lead to loopback only', async () => {
+  it('is allowed for an allowed name only if it is loopback', async () => {
     const { send } = outbound({ lookup: resolvesTo('192.168.0.1') })
     expect(codeOf(await send('http://receiver.test:4000/'))).toBe('refused_address')
   })
 
-  it('refuses plain http in live even where loopback is allowed', async () => {
+  it('is refused over plain http in live even where loopback is allowed', async () => {
     expect(codeOf(await outbound().send('http://127.0.0.1:4000/', { environment: 'live' }))).toBe('invalid_url')
   })
 })
 
-describe('hostile receivers', () => {
+describe('a call to a hostile receiver', () => {
   it('does not follow redirects', async () => {
     const target = await receiver((_, response) => void response.end())
     const { port } = await receiver((_, response) => {
@@ -222,13 +222,13 @@ describe('hostile receivers', () => {
     expect(result.durationMs).toBeLessThan(1_500)
   })
 
-  it('tells the status that came before the body stopped', async () => {
+  it('reports the status that came before the body stopped', async () => {
     const port = await rawReceiver((socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'))
     const answer = await outbound().send(`http://127.0.0.1:${port}/`, { timeoutMs: 200 })
     expect(answer).toMatchObject({ ok: false, code: 'timeout', status: 200 })
   })
 
-  it('stops reading a huge body at the limit and drops the connection', async () => {
+  it('stops reading a huge body at the limit and closes the connection', async () => {
     let sent = 0
     const { port } = await receiver(async (_, response) => {
       const chunk = Buffer.alloc(64 * 1024, 'a')
@@ -244,7 +244,7 @@ describe('hostile receivers', () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024)
   })
 
-  it('takes a body of exactly the limit as whole', async () => {
+  it('accepts a body of exactly the limit as complete', async () => {
     const { port, seen } = await receiver((_, response) => void response.end('a'.repeat(1_024)))
     const { send } = outbound()
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ ok: true, isTruncated: false })
@@ -272,19 +272,19 @@ describe('hostile receivers', () => {
     ['nothing', '', 'reset'],
     ['half a status line', 'HTTP/1.1 2', 'reset'],
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'reset'],
-  ])('answers with a code when it gets %s', async (_, text, code) => {
+  ])('returns a code for %s', async (_, text, code) => {
     const port = await rawReceiver((socket) => void socket.end(text))
     expect(codeOf(await outbound().send(`http://127.0.0.1:${port}/`))).toBe(code)
   })
 
-  it('answers with a code when the connection breaks in the body', async () => {
+  it('returns a code when the connection breaks in the body', async () => {
     const port = await rawReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', () => socket.resetAndDestroy())
     })
     expect(await outbound().send(`http://127.0.0.1:${port}/`)).toMatchObject({ code: 'reset', status: 200 })
   })
 
-  it('does not take what follows an answer for the answer to the next call', async () => {
+  it('does not take data after an answer for the answer to the next call', async () => {
     const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged'
     const port = await rawReceiver(
       (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntrue${forged}`),
@@ -296,7 +296,7 @@ describe('hostile receivers', () => {
     }
   })
 
-  it('answers for every status that HTTP has', async () => {
+  it('returns a result for every status that HTTP has', async () => {
     const { port } = await receiver((request, response) => {
       response.writeHead(Number(request.url?.slice(1))).end()
     })
@@ -307,8 +307,8 @@ describe('hostile receivers', () => {
   })
 })
 
-describe('names, connections and callers that fail', () => {
-  it('tells a name without address, a refused connection and a bad URL apart', async () => {
+describe('a call with a failing name, connection or caller', () => {
+  it('distinguishes a name without address, a refused connection and a bad URL', async () => {
     const failing = async () => {
       throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
     }
@@ -325,7 +325,7 @@ describe('names, connections and callers that fail', () => {
     expect(codeOf(answer)).toBe('timeout')
   })
 
-  it('ends when the caller gives up, before and during the call', async () => {
+  it('ends when the caller aborts, before and during the call', async () => {
     const port = await rawReceiver(() => {})
     const controller = new AbortController()
     const pending = outbound().send(`http://127.0.0.1:${port}/`, { signal: controller.signal })
@@ -336,7 +336,7 @@ describe('names, connections and callers that fail', () => {
   })
 })
 
-describe('TLS', () => {
+describe('the TLS of a call', () => {
   async function secureReceiver(names: string[]) {
     const { key, cert } = await makeCertificate(names)
     const server = createHttpsServer({ key, cert }, (request, response) => {
@@ -345,7 +345,7 @@ describe('TLS', () => {
     return { port: await listen(server), ca: cert }
   }
 
-  it('checks the certificate against the name while the socket goes to the address', async () => {
+  it('checks the certificate against the name while the socket connects to the address', async () => {
     const { port, ca } = await secureReceiver(['receiver.test'])
     const answer = await outbound({ ca }).send(`https://receiver.test:${port}/`, { environment: 'live' })
     expect(answer).toMatchObject({ ok: true, address: '127.0.0.1' })
@@ -357,7 +357,7 @@ describe('TLS', () => {
     expect(codeOf(await outbound({ ca }).send(`https://127.0.0.1:${port}/`))).toBe('status 200')
   })
 
-  it('refuses another name, an unknown issuer, and a peer that does not speak TLS', async () => {
+  it('refuses another name, an unknown issuer, and a server that does not speak TLS', async () => {
     const { port, ca } = await secureReceiver(['other.test'])
     expect(codeOf(await outbound({ ca }).send(`https://receiver.test:${port}/`))).toBe('tls_failed')
     expect(codeOf(await outbound().send(`https://receiver.test:${port}/`))).toBe('tls_failed')
@@ -365,7 +365,7 @@ describe('TLS', () => {
     expect(codeOf(await outbound().send(`https://receiver.test:${plain}/`))).toBe('tls_failed')
   })
 
-  it('ends a handshake that never finishes at the deadline', async () => {
+  it('ends an endless handshake at the deadline', async () => {
     const port = await rawReceiver(() => {})
     const answer = await outbound().send(`https://receiver.test:${port}/`, { timeoutMs: 200 })
     expect(codeOf(answer)).toBe('timeout')

@@ -1,4 +1,4 @@
-// What every blob store must do. Another store runs the same suite: `blobStoreContract('s3', makeStore)`.
+// The contract of every blob store. Another store runs the same suite: `blobStoreContract('s3', makeStore)`.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { BlobStore } from '#src/platform/store/blobs.ts'
 
 export interface StoreUnderTest {
   store: BlobStore
-  /** Everything that is stored by any name, temporary ones included. */
+  /** Everything that is stored under any name, temporary ones included. */
   names(): Promise<string[]>
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
   afterAll(() => under.close())
 
   describe(`blob store: ${name}`, () => {
-    it('gives back what it was given, named by its hash', async () => {
+    it('returns what it was given, named by its hash', async () => {
       for (const size of [1, 63, 64, 65, 65_536, 524_288, 1_500_001]) {
         const bytes = randomBytes(size)
         const stored = await store.put(scope, chunked(bytes, 50_000), limit)
@@ -39,13 +39,13 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       }
     })
 
-    it('takes single bytes as well as one large chunk', async () => {
+    it('accepts single bytes as well as one large chunk', async () => {
       const bytes = randomBytes(5_000)
       expect((await store.put(scope, chunked(bytes, 1), limit)).sha256).toBe(sha256(bytes))
       expect((await readAll(await store.openRead(scope, sha256(bytes)))).equals(bytes)).toBe(true)
     })
 
-    it('takes chunks that it may free, and leaves those alone that it may not', async () => {
+    it('accepts chunks that it may free, and keeps those that it may not', async () => {
       const bytes = randomBytes(1_000_000)
       const copies = (): Uint8Array[] =>
         Array.from({ length: 20 }, (_, i) => Uint8Array.from(bytes.subarray(i * 50_000, (i + 1) * 50_000)))
@@ -75,7 +75,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       }
     })
 
-    it('stores the same bytes once, also when ten put them at the same moment', async () => {
+    it('stores the same bytes once, also in ten concurrent writes', async () => {
       const bytes = randomBytes(300_000)
       const before = (await under.names()).length
       const stored = await Promise.all(
@@ -85,14 +85,14 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect((await under.names()).length).toBe(before + 1)
     })
 
-    it('refuses what is longer than allowed and leaves nothing', async () => {
+    it('refuses a source that is longer than allowed and stores nothing', async () => {
       const before = await under.names()
       const put = store.put(scope, chunked(randomBytes(2_000_000), 60_000), { maxBytes: 1_999_999 })
       await expect(put).rejects.toMatchObject({ code: 'payload_too_large' })
       expect(await under.names()).toEqual(before)
     })
 
-    it('leaves nothing of a source that fails at any byte', async () => {
+    it('stores nothing of a source that fails at any byte', async () => {
       const before = await under.names()
       for (const at of [0, 1, 70_000, 600_000, 1_200_000]) {
         const broken = failing(randomBytes(at), 50_000, new Error('the client went away'))
@@ -101,7 +101,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect(await under.names()).toEqual(before)
     })
 
-    it('shows the head while the rest is on its way, and ends early when it is refused', async () => {
+    it('passes the head on while the source is still read, and ends early when it is refused', async () => {
       let sent = 0
       const endless = (async function* () {
         for (;;) {
@@ -122,27 +122,27 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect(await under.names()).toEqual(before)
     })
 
-    it('shows a growing head a few times however small the chunks are, and the whole of a short one', async () => {
+    it('passes a growing head on few times however small the chunks are, and a short source in whole', async () => {
       const bytes = randomBytes(400_000)
-      const looks: number[] = []
+      const lengths: number[] = []
       const put = (source: AsyncIterable<Uint8Array>) =>
         store.put(scope, source, {
           ...limit,
           onHead: (head, isWhole) => {
             expect(Buffer.from(head).equals(bytes.subarray(0, head.byteLength))).toBe(true)
-            looks.push(isWhole ? -head.byteLength : head.byteLength)
+            lengths.push(isWhole ? -head.byteLength : head.byteLength)
             return false
           },
         })
       await put(chunked(bytes, 7))
-      expect(looks).toHaveLength(7)
-      expect(looks.at(-1)).toBe(262_144)
-      looks.length = 0
+      expect(lengths).toHaveLength(7)
+      expect(lengths.at(-1)).toBe(262_144)
+      lengths.length = 0
       await put(chunked(bytes.subarray(0, 50), 7))
-      expect(looks).toEqual([-50])
+      expect(lengths).toEqual([-50])
     })
 
-    it('discards what is refused when it is whole', async () => {
+    it('discards a source that is refused when it is complete', async () => {
       const bytes = randomBytes(200_000)
       const before = await under.names()
       const put = store.put(scope, chunked(bytes, 50_000), {
@@ -157,7 +157,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect(await under.names()).toEqual(before)
     })
 
-    it('keeps tenants apart', async () => {
+    it('separates tenants', async () => {
       const bytes = randomBytes(1_000)
       const { sha256: hash } = await store.put(scope, chunked(bytes, 1_000), limit)
       for (const other of [
@@ -186,7 +186,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect(await store.openRead(scope, hash, { variant: 'thumbnail-320' })).toBeUndefined()
     })
 
-    it('refuses names that climb out of a tenant', async () => {
+    it('refuses names that lead out of a tenant', async () => {
       const hash = 'a'.repeat(64)
       const accounts = ['', '.', '..', 'acc_../x', 'acc_a/b', 'acc_a\\b', 'acc_a\0', 'ACC_a', 'acc_', '.incoming']
       for (const accountId of accounts) {
@@ -214,7 +214,7 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       expect(await store.exists(scope, hash)).toBe(true)
     })
 
-    it('lends a blob as a local file', async () => {
+    it('provides a blob as a local file', async () => {
       const bytes = randomBytes(400_000)
       const { sha256: hash } = await store.put(scope, chunked(bytes, 50_000), limit)
       const read = await Promise.all(
@@ -230,13 +230,13 @@ export function blobStoreContract(name: string, makeStore: () => Promise<StoreUn
       await expect(store.withLocalFile(scope, hash, async () => 'read')).rejects.toThrow()
     })
 
-    it('lists what a tenant has, and says since when', async () => {
+    it('lists the blobs of a tenant with their times', async () => {
       const tenant = { accountId: 'acc_lister', environment: 'live' as const }
       const before = Date.now() - 2_000
       const put = async () => (await store.put(tenant, chunked(randomBytes(2_000), 500), limit)).sha256
       const [first, second, third] = [await put(), await put(), await put()]
       await store.putVariant(tenant, first, 'small', Buffer.from('small'))
-      // A thumbnail that was made while its original went.
+      // A thumbnail that was made while its original was deleted.
       await store.delete(tenant, third)
       await store.putVariant(tenant, third, 'small', Buffer.from('small'))
       const listed: string[] = []

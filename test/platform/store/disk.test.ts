@@ -27,7 +27,7 @@ blobStoreContract('disk', async () => {
   }
 })
 
-describe('disk store', () => {
+describe('the disk store', () => {
   const scope: Scope = { accountId: 'acc_one', environment: 'live' }
   let root = ''
   beforeEach(async () => {
@@ -42,7 +42,7 @@ describe('disk store', () => {
     expect(await filesOf(root)).toEqual([store.path(scope, sha256)])
   })
 
-  it('repairs a damaged file when the same bytes are put again', async () => {
+  it('repairs a damaged file when the same bytes are stored again', async () => {
     const store = createDiskStore({ root })
     const put = () => store.put(scope, chunked(Buffer.from('abc'), 3), { maxBytes: 3 })
     const { sha256 } = await put()
@@ -53,7 +53,7 @@ describe('disk store', () => {
     repaired?.stream.destroy()
   })
 
-  it('sweeps what a crashed process left, and only after a day', async () => {
+  it('deletes what a crashed process left, and only after a day', async () => {
     const program = `
       import { createDiskStore } from '#src/platform/store/disk.ts'
       const source = (async function* () { for (;;) { yield Buffer.alloc(600_000); process.stdout.write('.') } })()
@@ -74,11 +74,11 @@ describe('disk store', () => {
     expect(await filesOf(root)).toEqual([])
   })
 
-  it('sweeps nothing where nothing was ever stored', async () => {
+  it('deletes nothing in an empty store', async () => {
     expect(await createDiskStore({ root: join(root, 'new') }).sweep()).toBe(0)
   })
 
-  it('says that it is full instead of failing obscurely', async () => {
+  it('reports a full disk with its own error', async () => {
     const store = createDiskStore({ root })
     const source = (async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('abc')

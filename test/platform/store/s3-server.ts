@@ -1,5 +1,5 @@
-// A server that speaks S3, for tests: the one that S3_TEST_STORE names (`s3://bucket/prefix?endpoint=...`, keys from the
-// AWS_ variables), else moto where this machine has it (`pip install 'moto[server]'`).
+// A server that speaks S3, for tests: the one that S3_TEST_STORE names (`s3://bucket/prefix?endpoint=...`, keys from
+// the AWS_ variables), else moto where this machine has it (`pip install 'moto[server]'`).
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -31,7 +31,7 @@ function useServer(named: string): S3Server {
   if (address.kind !== 's3') throw new Error('S3_TEST_STORE must be an s3 address')
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = process.env
   const { bucket, endpoint, region = 'us-east-1' } = address
-  // A folder of its own in somebody's bucket.
+  // A folder of its own in a shared bucket.
   const prefix = [address.prefix, `test-${Date.now()}`].filter((part) => part !== '').join('/')
   return {
     access: { bucket, region, endpoint, credentials: { accessKeyId, secretAccessKey } },

@@ -81,7 +81,7 @@ describe.skipIf(reason !== undefined)(`s3 store${reason === undefined ? '' : ` (
     })
     afterEach(() => under.close())
 
-    it('keeps what is large in parts, and gives it back whole and by ranges that cross them', async () => {
+    it('stores large blobs in parts, and returns them whole and by ranges that cross parts', async () => {
       const bytes = randomBytes(20 * 1024 * 1024 + 12_345)
       const { sha256 } = await store.put(scope, chunked(bytes, 1_000_000), { maxBytes: 30_000_000 })
       expect(sha256).toBe(createHash('sha256').update(bytes).digest('hex'))
@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)(`s3 store${reason === undefined ? '' : ` (
       expect(await keys()).toContain(`${server.prefix}/acc_one/live/${sha256}`)
     })
 
-    it('deletes the blob and its variants, and no other whose name begins alike', async () => {
+    it('deletes the blob and its variants, and no other blob whose name begins alike', async () => {
       const tenant = { ...scope, accountId: 'acc_deleter' }
       const { sha256 } = await store.put(tenant, chunked(Buffer.from('abc'), 3), { maxBytes: 3 })
       await store.putVariant(tenant, sha256, 'thumbnail-320', Buffer.from('small'))
@@ -113,7 +113,7 @@ describe.skipIf(reason !== undefined)(`s3 store${reason === undefined ? '' : ` (
       ])
     })
 
-    it('sweeps what crashed processes left', async () => {
+    it('deletes what crashed processes left', async () => {
       const Key = `${server.prefix}/acc_one/live/${'b'.repeat(64)}`
       await client.send(new CreateMultipartUploadCommand({ Bucket: server.access.bucket, Key }))
       const left = join(under.spool, 'countersign-blob-left')
@@ -132,7 +132,7 @@ describe.skipIf(reason !== undefined)(`s3 store${reason === undefined ? '' : ` (
       expect(await readdir(under.spool)).toEqual(['of-somebody-else'])
     })
 
-    it('says at boot that a bucket is not there', async () => {
+    it('reports at boot that a bucket does not exist', async () => {
       await store.check()
       const lost = createS3Store({ ...server.access, bucket: 'countersign-of-nobody', prefix: '' })
       await expect(lost.check()).rejects.toThrow(/BLOB_STORE: the bucket countersign-of-nobody .* can't be used/)
@@ -141,8 +141,8 @@ describe.skipIf(reason !== undefined)(`s3 store${reason === undefined ? '' : ` (
   })
 })
 
-// A server that misbehaves on purpose: what a real one does when it is overloaded, cut off or half gone.
-describe('s3 store, when the server is not well', () => {
+// A server that misbehaves on purpose, as a real one does when it is overloaded, cut off or partly down.
+describe('the S3 store, with a failing server', () => {
   let spool: string
   beforeEach(async () => {
     spool = await mkdtemp(join(tmpdir(), 'spool-'))
@@ -189,7 +189,7 @@ describe('s3 store, when the server is not well', () => {
     }
   }
 
-  it('tries again, and then says that the store does not answer', async () => {
+  it('retries, and then reports that the store does not answer', async () => {
     await withServer(
       ({ tries }) => (tries < 3 ? { status: 503 } : { status: 200 }),
       async (store) => {
@@ -209,7 +209,7 @@ describe('s3 store, when the server is not well', () => {
     expect(await readdir(spool)).toEqual([])
   }, 60_000)
 
-  it('says so too when nobody is there', async () => {
+  it('reports a server that is unreachable', async () => {
     await withServer(
       () => ({ status: 200 }),
       async (store) => {
@@ -227,7 +227,7 @@ describe('s3 store, when the server is not well', () => {
     )
   })
 
-  it('does not hide that it may not: that is for the operator', async () => {
+  it('reports missing permissions: that is for the operator', async () => {
     await withServer(
       () => ({ status: 403 }),
       async (store) => {
@@ -238,7 +238,7 @@ describe('s3 store, when the server is not well', () => {
     )
   })
 
-  it('ends an upload in parts of which one fails', async () => {
+  it('aborts a multipart upload of which one part fails', async () => {
     const begun =
       '<?xml version="1.0"?><InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>'
     await withServer(
@@ -258,7 +258,7 @@ describe('s3 store, when the server is not well', () => {
     expect(await readdir(spool)).toEqual([])
   })
 
-  it('leaves alone what may still be under way', async () => {
+  it('does not delete what may still be uploading', async () => {
     const upload = (id: string, at: number) =>
       `<Upload><Key>acc_one/live/x</Key><UploadId>${id}</UploadId><Initiated>${new Date(at).toISOString()}</Initiated></Upload>`
     const hour = 3_600_000
@@ -297,7 +297,7 @@ describe('s3 store, when the server is not well', () => {
     )
   })
 
-  it('does not lend half a blob', async () => {
+  it('does not return half a blob', async () => {
     const whole = Buffer.from('the whole of it')
     await withServer(
       () => ({
@@ -312,7 +312,7 @@ describe('s3 store, when the server is not well', () => {
     expect(await readdir(spool)).toEqual([])
   })
 
-  it('signs with the hash that it has', async () => {
+  it('signs with the hash that it already has', async () => {
     const hashes: unknown[] = []
     const server = createServer((req, res) => {
       hashes.push(req.headers['x-amz-content-sha256'])

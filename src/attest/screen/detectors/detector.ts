@@ -1,5 +1,5 @@
-// What every detector of synthetic media is to us: bytes in, scores or a reason out. Whatever a detector answers is a value;
-// nothing of it is believed before it has been checked, and no answer becomes a number that the detector did not give.
+// The interface of all detectors of synthetic media: bytes in, scores or a reason out. Every answer of a detector
+// becomes a value. It is validated before use, and no score is ever invented.
 
 import { z } from 'zod'
 import { parseRetryAfter } from '#src/account/webhooks/schedule.ts'
@@ -24,24 +24,24 @@ export type Detection =
       kind: 'scored'
       genai: number | null
       deepfake: number | null
-      /** What the detector says of single generators, highest first. */
+      /** The detector's scores of single generators, highest first. */
       models: ModelScore[]
       /** The detector's own id of the call. */
       vendorId: string | null
     }
-  /** The detector can't read these media, and will not the next time. */
+  /** The detector can't read these media, now or later. */
   | { kind: 'unsupported'; detail: string }
-  /** Too many calls: not before this many milliseconds. */
+  /** Too many calls: the next one no earlier than after this many milliseconds. */
   | { kind: 'limited'; retryAfterMs: number; detail: string }
-  /** Credentials, plan or quota: nothing works until an operator has seen to it. */
+  /** Credentials, plan or quota: no call succeeds until an operator acts. */
   | { kind: 'refused'; detail: string }
-  /** May work the next time. */
+  /** A later call may succeed. */
   | { kind: 'failed'; detail: string }
   | { kind: 'aborted'; detail: string }
 
 export interface Detector {
   name: string
-  /** Another version is another opinion: the same bytes are asked about again. */
+  /** Another version may judge otherwise, so the same bytes are sent again. */
   version: string
   contentTypes: ReadonlySet<string>
   detect(input: DetectorInput): Promise<Detection>
@@ -55,9 +55,9 @@ export interface DetectorDeps {
   timeoutMs?: number
 }
 
-// Vendors answer in one to five seconds; what takes longer than this is away.
+// Vendors answer in one to five seconds; a detector that takes longer than this is considered down.
 export const DETECTOR_TIMEOUT_MS = 30_000
-// An answer has some kilobytes.
+// An answer has a few kilobytes.
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_ANSWER_DEPTH = 32
 const RETRY_AFTER_MS = 30_000
@@ -65,7 +65,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_MODELS = 100
 const MAX_VENDOR_ID = 200
 
-/** Of a model that says how likely something is. Not clamped: a number outside is a detector that is broken. */
+/** A probability given by a model. Not clamped: a number out of range shows that the detector is broken. */
 export const score = z.number().min(0).max(1)
 
 interface Call {
@@ -74,7 +74,7 @@ interface Call {
   signal: AbortSignal
 }
 
-/** One call; answers the JSON of a success, or what the failure means. `judge` may know more of a failure's body. */
+/** One call; returns the JSON of a success, or what the failure means. `judge` may learn more from a failure's body. */
 export async function callDetector(
   { outbound, url, now, timeoutMs = DETECTOR_TIMEOUT_MS }: DetectorDeps,
   { headers, body, signal }: Call,
@@ -83,7 +83,7 @@ export async function callDetector(
   const answer = await outbound.send({
     account: OPERATOR,
     url,
-    // The rules of live: https, and public addresses, unless the operator allows a loopback one.
+    // The rules of live apply: https and public addresses, unless the operator allows a loopback one.
     environment: url.startsWith('http:') ? 'sandbox' : 'live',
     method: 'POST',
     headers: { accept: 'application/json', 'user-agent': 'Countersign-Screening/1', ...headers },
@@ -104,14 +104,14 @@ export async function callDetector(
   if (status === 413 || status === 415 || status === 422) {
     return { detection: { kind: 'unsupported', detail: `status ${status}` } }
   }
-  // Accepted (202), partial (206) and the like are no answer: a score stands in a 200.
+  // Accepted (202), partial (206) and the like are failures: only a 200 holds a score.
   if (status !== 200) return failed(`status ${status}`)
   if (answer.isTruncated) return failed(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
   if (!isJson(answer)) return failed('the answer is not application/json')
   return json === undefined ? failed('the answer is no JSON') : { json }
 }
 
-/** A success with scores that hold, or a failure that says which member does not. */
+/** A success with valid scores, or a failure that names the invalid member. */
 export function readScores<Shape extends z.ZodType>(
   shape: Shape,
   json: unknown,
@@ -120,8 +120,8 @@ export function readScores<Shape extends z.ZodType>(
   const parsed = shape.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    // The first two are names of ours; deeper ones are the detector's words.
-    return { kind: 'failed', detail: `the answer has no good ${issue?.path.slice(0, 2).join('.') || 'shape'}` }
+    // The first two path segments are our names; deeper ones come from the detector.
+    return { kind: 'failed', detail: `the answer has no valid ${issue?.path.slice(0, 2).join('.') || 'shape'}` }
   }
   const { genai, deepfake, models, vendorId } = scoresOf(parsed.data)
   if (genai === null && deepfake === null) return { kind: 'failed', detail: 'the answer has no score' }
@@ -151,7 +151,7 @@ function isJson({ headers }: Extract<OutboundAnswer, { ok: true }>): boolean {
 function jsonOf(answer: Extract<OutboundAnswer, { ok: true }>): unknown {
   if (answer.isTruncated || !isJson(answer)) return undefined
   try {
-    // Of two members with one name a detector and we might take different ones.
+    // If two members had one name, a detector and we might read different ones.
     return parseJson(answer.body, { maxBytes: MAX_ANSWER_BYTES, maxDepth: MAX_ANSWER_DEPTH })
   } catch {
     return undefined

@@ -1,5 +1,5 @@
-// Hive's detection of generated and deepfaked content, third version of its interface. One element of `output` per frame; a
-// picture has one. The heads each sum to 1, and `deepfake` is a class of its own.
+// Hive's detection of generated and deepfaked content, version 3 of its API. `output` has one element per frame; a
+// picture has one. The classes of each head sum to 1, and `deepfake` is a class of its own.
 
 import { z } from 'zod'
 import { callDetector, type Detector, type DetectorDeps, readScores, score } from './detector.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A form with one file (RFC 7578). Its values are ours: names without quotes, no line breaks. */
+/** A form with one file (RFC 7578). The values are our own: names without quotes or line breaks. */
 export function buildForm(
   fields: Readonly<Record<string, string>>,
   file: { name: string; contentType: string; bytes: Uint8Array },
@@ -11,7 +11,7 @@ export function buildForm(
   for (const [name, value] of Object.entries(fields)) {
     write(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   }
-  // The name of the file is ours too: what it was called is nobody's business.
+  // A fixed file name: the original name is not disclosed to the detector.
   write(
     `--${boundary}\r\nContent-Disposition: form-data; name="${file.name}"; filename="media"\r\n` +
       `Content-Type: ${file.contentType}\r\n\r\n`,

@@ -4,7 +4,7 @@ import { createHive, HIVE_URL } from './hive.ts'
 import { createHttpDetector } from './http.ts'
 import { createSightengine, SIGHTENGINE_URL } from './sightengine.ts'
 
-/** The keys of the configuration that name the detector. */
+/** The configuration keys of the detector. */
 export interface DetectorSettings {
   SCREENING_DETECTOR: 'none' | 'sightengine' | 'hive' | 'http'
   SCREENING_URL?: string | undefined
@@ -13,15 +13,15 @@ export interface DetectorSettings {
   SCREENING_VERSION: string
 }
 
-/** The detector of this deployment; undefined where it has none. `readConfig` has refused half of a setting. */
+/** The detector of this deployment; undefined where it has none. `readConfig` has refused incomplete settings. */
 export function openDetector(
   settings: DetectorSettings,
-  { outbound, now }: { outbound: () => Pick<Outbound, 'send'>; now: () => Date },
+  { outbound, now }: { outbound: Pick<Outbound, 'send'>; now: () => Date },
 ): Detector | undefined {
   const { SCREENING_DETECTOR: name, SCREENING_URL: url, SCREENING_VERSION: version } = settings
   const { SCREENING_USER: user = '', SCREENING_SECRET: secret } = settings
   if (name === 'none') return undefined
-  const deps = { outbound: outbound(), version, now }
+  const deps = { outbound, version, now }
   if (name === 'sightengine') {
     return createSightengine({ ...deps, url: url ?? SIGHTENGINE_URL, user, secret: secret ?? '' })
   }
@@ -29,7 +29,7 @@ export function openDetector(
   return createHttpDetector({ ...deps, url: url ?? '', secret })
 }
 
-/** What is wrong with these settings together, as sentences that begin with a key. */
+/** What is wrong with the combination of these settings, as sentences that begin with a key. */
 export function detectorProblems(given: Readonly<Record<string, string | undefined>>): string[] {
   const { SCREENING_DETECTOR: name = 'none', SCREENING_URL: url } = given
   const problems: string[] = []

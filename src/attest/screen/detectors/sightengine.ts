@@ -1,4 +1,5 @@
-// Sightengine's check of one image with its models genai and deepfake. Its credentials travel in the form, never in the URL.
+// Sightengine's check of one image with its models genai and deepfake. Credentials are sent in the form, never in the
+// URL.
 
 import { z } from 'zod'
 import { callDetector, type Detection, type Detector, type DetectorDeps, readScores, score } from './detector.ts'
@@ -52,7 +53,7 @@ export function createSightengine(deps: DetectorDeps & { user: string; secret: s
   }
 }
 
-// A failure may come with any status; its type says more than the status does.
+// A failure may have any status; its type says more than the status does.
 function judgeFailure(json: unknown): Detection | undefined {
   const parsed = failure.safeParse(json)
   if (!parsed.success) return undefined

@@ -1,0 +1,17 @@
+// The product Account, on which every other product builds. It lists its features in plain code.
+
+import type { Platform } from '#src/platform/feature.ts'
+import { createAccounts } from './keys/accounts.ts'
+import { createKeys } from './keys/keys.ts'
+import { type WebhookSettings, webhooksFeature } from './webhooks/feature.ts'
+
+export function createAccount(p: Platform, settings: WebhookSettings) {
+  const accounts = createAccounts(p)
+  const keys = createKeys({
+    ...p,
+    onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
+  })
+  p.onClose(() => keys.settle())
+  const webhooks = webhooksFeature(p, settings)
+  return { features: [webhooks.feature], accounts, keys, webhooks: webhooks.webhooks }
+}

@@ -1,0 +1,52 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { createDeliver } from './deliver.ts'
+import { createWebhooks } from './endpoints.ts'
+import { countAttempts, reportDisabled } from './metrics.ts'
+import { webhookRoutes } from './routes.ts'
+import { purgeDeliveries } from './rows.ts'
+
+export type WebhooksFeature = ReturnType<typeof webhooksFeature>
+
+export interface WebhookSettings {
+  WEBHOOK_TIME_DIVISOR: number
+}
+
+// Until plans differ: a quarterly reconciliation looks back three months.
+const DELIVERY_DAYS = 90
+const EVENT_DAYS = 30
+
+/** Webhook endpoints, their events and deliveries. */
+export function webhooksFeature(p: Platform, settings: WebhookSettings) {
+  const webhooks = createWebhooks(p)
+  return defineFeature(
+    {
+      name: 'webhooks',
+      routes: webhookRoutes(webhooks),
+      work: {
+        deliver: () =>
+          createDeliver({
+            ...p,
+            outbound: countAttempts(p.outbound, p.registry),
+            timeDivisor: settings.WEBHOOK_TIME_DIVISOR,
+            onDisabled: reportDisabled(p.registry, p.log),
+          }),
+      },
+      retention: [
+        rowRule(p.db, 'deliveries', DELIVERY_DAYS, purgeDeliveries),
+        rowRule(
+          p.db,
+          'events',
+          EVENT_DAYS,
+          oldRows({
+            table: 'events',
+            idType: 'evt',
+            age: 'created_at',
+            unless: [`SELECT FROM deliveries WHERE deliveries.event_id = events.id AND deliveries.status = 'pending'`],
+          }),
+        ),
+      ],
+    },
+    { webhooks },
+  )
+}

@@ -1,0 +1,31 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { createBatches } from './batches.ts'
+import { batchRoutes } from './routes.ts'
+
+export type BatchesFeature = ReturnType<typeof batchesFeature>
+
+export function batchesFeature(p: Platform) {
+  const batches = createBatches(p)
+  return defineFeature(
+    {
+      name: 'batches',
+      routes: batchRoutes(batches),
+      retention: [
+        rowRule(
+          p.db,
+          'batches',
+          null,
+          oldRows({
+            table: 'batches',
+            idType: 'bat',
+            age: 'created_at',
+            unless: ['SELECT FROM attestations WHERE attestations.batch_id = batches.id'],
+            isLocking: true,
+          }),
+        ),
+      ],
+    },
+    { batches },
+  )
+}

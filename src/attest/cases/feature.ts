@@ -1,0 +1,28 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { createCases } from './cases.ts'
+import { createOpenCase } from './escalation.ts'
+import { caseRoutes } from './routes.ts'
+import { CASE_SETTINGS } from './settings.ts'
+
+export type CasesFeature = ReturnType<typeof casesFeature>
+
+export interface CasesSettings {
+  CASES_FOUR_EYES: 'on' | 'off'
+  CASES_ON_ESCALATION: 'on' | 'off'
+}
+
+/** Adjusters' cases: states, reasons, notes and due dates. */
+export function casesFeature(p: Platform, given: CasesSettings) {
+  const settings = { ...CASE_SETTINGS, fourEyes: given.CASES_FOUR_EYES === 'on' }
+  const cases = createCases({ ...p, settings })
+  const openCase = given.CASES_ON_ESCALATION === 'on' ? createOpenCase({ ...p, settings }) : undefined
+  return defineFeature(
+    {
+      name: 'cases',
+      routes: caseRoutes(cases),
+      retention: [rowRule(p.db, 'cases', null, oldRows({ table: 'cases', idType: 'cas', age: 'created_at' }))],
+    },
+    { cases, openCase },
+  )
+}

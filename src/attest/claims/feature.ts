@@ -1,0 +1,56 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import type { CapturesFeature } from '../captures/feature.ts'
+import type { CasesFeature } from '../cases/feature.ts'
+import type { HardwareFeature } from '../hardware/feature.ts'
+import type { MediaFeature } from '../media/feature.ts'
+import type { TrustFeature } from '../trust/feature.ts'
+import { createClaims } from './claims.ts'
+import { claimRoutes } from './routes.ts'
+import { purgeAttestations } from './rows.ts'
+import { createVerify } from './verify.ts'
+
+export type ClaimsFeature = ReturnType<typeof claimsFeature>
+
+type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> &
+  Pick<CapturesFeature, 'streams'> &
+  Pick<CasesFeature, 'openCase'> &
+  Pick<HardwareFeature, 'revocations'> &
+  Pick<TrustFeature, 'c2paAnchorsOf'>
+
+/** Attestations of captures, and their claims. */
+export function claimsFeature(p: Platform, { media, streams, ...below }: Below) {
+  const claims = createClaims({
+    ...p,
+    storeInline: media.storeInline,
+    streams,
+    dispatchSoon: p.dispatchSoon('attest'),
+  })
+  return defineFeature(
+    {
+      name: 'claims',
+      routes: claimRoutes(claims),
+      work: { attest: () => createVerify({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },
+      // Only where keys are published; other accounts keep their claims until they delete them.
+      retention: [
+        rowRule(p.db, 'attestations', null, purgeAttestations),
+        rowRule(
+          p.db,
+          'claims',
+          null,
+          oldRows({
+            table: 'claims',
+            idType: 'clm',
+            age: 'created_at',
+            unless: [
+              'SELECT FROM attestations WHERE attestations.claim_id = claims.id',
+              'SELECT FROM cases WHERE cases.claim_id = claims.id',
+            ],
+            isLocking: true,
+          }),
+        ),
+      ],
+    },
+    { claims },
+  )
+}

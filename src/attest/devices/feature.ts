@@ -1,0 +1,45 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import type { HardwareFeature } from '../hardware/feature.ts'
+import { createChallenges } from './challenges.ts'
+import { createDevices } from './devices.ts'
+import { deviceRoutes } from './routes.ts'
+
+export type DevicesFeature = ReturnType<typeof devicesFeature>
+
+// After they expired: long enough to investigate an enrollment that failed.
+const CHALLENGE_DAYS = 31
+
+/** The registry of capture devices, and the challenges that hardware evidence answers. */
+export function devicesFeature(p: Platform, { trust }: Pick<HardwareFeature, 'trust'>) {
+  const devices = createDevices({ ...p, trust })
+  const challenges = createChallenges(p)
+  return defineFeature(
+    {
+      name: 'devices',
+      routes: deviceRoutes(devices, challenges),
+      retention: [
+        rowRule(
+          p.db,
+          'device_challenges',
+          CHALLENGE_DAYS,
+          oldRows({ table: 'device_challenges', idType: 'chl', age: 'expires_at' }),
+        ),
+        // Only where keys are published: elsewhere a deleted device could enroll a revoked key again.
+        rowRule(
+          p.db,
+          'devices',
+          null,
+          oldRows({
+            table: 'devices',
+            idType: 'dev',
+            age: 'enrolled_at',
+            unless: ['SELECT FROM capture_sessions WHERE capture_sessions.device_id = devices.id'],
+            isLocking: true,
+          }),
+        ),
+      ],
+    },
+    { devices, challenges },
+  )
+}

@@ -1,0 +1,25 @@
+import { claimView, toClaimView } from '#src/attest/claims/views.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import type { ClaimErasure } from './erase.ts'
+
+export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
+  return [
+    endpoint(
+      {
+        method: 'DELETE',
+        path: '/v1/claims/:id',
+        operationId: 'eraseClaim',
+        params: idParams('clm'),
+        tag: 'Claims',
+        summary: 'Erase the media and positions of a claim permanently; hashes and signed results stay',
+        scope: 'admin',
+        view: claimView,
+        status: [200],
+      },
+      async ({ caller, params, requestId, idempotencyKey }) =>
+        toClaimView(await erasure.erase(caller, params.id, { keyId: caller.keyId, requestId, idempotencyKey })),
+      async ({ caller }, id) => toClaimView(await erasure.find(caller, id)),
+    ),
+  ]
+}

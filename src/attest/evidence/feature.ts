@@ -1,0 +1,24 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import type { HardwareFeature } from '../hardware/feature.ts'
+import type { MediaFeature } from '../media/feature.ts'
+import { createEvidence } from './evidence.ts'
+import { createRenderer } from './renderer.ts'
+import { evidenceRoutes } from './routes.ts'
+import { createThumbnailReader } from './thumbnails.ts'
+
+export type EvidenceFeature = ReturnType<typeof evidenceFeature>
+
+type Below = Pick<MediaFeature, 'media'> & Pick<HardwareFeature, 'revocations'>
+
+/** Everything known about a claim in one signed packet, as JSON and as PDF. */
+export function evidenceFeature(p: Platform, { media, revocations }: Below) {
+  const evidence = createEvidence({
+    ...p,
+    signRecord: p.signingKeys.signRecord,
+    jwks: p.signingKeys.jwks,
+    revocations,
+    thumbnail: createThumbnailReader(media),
+    renderPdf: createRenderer(),
+  })
+  return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence) }, { evidence })
+}

@@ -1,0 +1,51 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { DAY_MS, finishRule, HOUR_MS } from '#src/platform/retention.ts'
+import { createC2paReader } from './c2pa.ts'
+import { readTrustAnchors } from './c2pa-trust.ts'
+import { createDecoder } from './decoder.ts'
+import { createEraser } from './erase.ts'
+import { createInspector } from './inspector.ts'
+import { createMedia } from './media.ts'
+import { mediaRoutes } from './routes.ts'
+
+export type MediaFeature = ReturnType<typeof mediaFeature>
+
+export interface MediaSettings {
+  C2PA_TRUST_ANCHORS?: string | undefined
+}
+
+// A picture beyond the limits is its sender's fault, and the line names the request. Only a crash needs an operator.
+const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const
+const UNREFERENCED_DAYS = 7
+// As long as unreferenced media are kept. After a restore from a backup, bytes that are newer than the backup have no
+// row; within these days the operator can still recover them.
+const STRAY_DAYS = 7
+
+/** Uploaded photos and videos: their bytes, the facts that parsers read, and their erasure. */
+export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
+  const inspector = createInspector()
+  const decoder = createDecoder({
+    onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'decoder process ended'),
+  })
+  const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
+  p.onClose(() => inspector.close())
+  p.onClose(() => c2pa.close())
+  p.onClose(() => decoder.close())
+  const eraser = createEraser(p)
+  const media = createMedia({ ...p, inspector, decoder })
+  const perTenant = { per: 'tenant', everyMs: HOUR_MS } as const
+  return defineFeature(
+    {
+      name: 'media',
+      routes: mediaRoutes(media),
+      retention: [
+        finishRule('erasures_of_media', eraser.finishUnfinished),
+        { ...perTenant, what: 'unreferenced_media', days: UNREFERENCED_DAYS, purge: eraser.eraseUnreferenced },
+        { ...perTenant, what: 'erased_media', days: null, purge: eraser.purgeErased },
+        // Once a day, because it lists the whole store.
+        { ...perTenant, what: 'stray_blobs', everyMs: DAY_MS, days: STRAY_DAYS, purge: eraser.eraseStrays },
+      ],
+    },
+    { media, eraser, inspector, c2pa, decoder },
+  )
+}

@@ -1,0 +1,116 @@
+// CA certificates that an account and environment trusts, in one registry per purpose. Deleting one changes no existing
+// result; later evaluations run without it.
+
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { readCaCertificate } from './certificates.ts'
+import { type CaRow, type CaTable, deleteCa, findCa, findCas, insertCa, lockCas } from './rows.ts'
+
+/** Per registry: every evaluation of a capture reads all of them. */
+export const MAX_CAS = 100
+
+export interface CaQuery {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+  /** ISO 8601, like `created_lt`. */
+  created_gte?: string | undefined
+  created_lt?: string | undefined
+}
+
+export interface CaRegistryDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now: () => Date
+}
+
+export interface CaPurpose {
+  table: CaTable
+  idType: 'rca' | 'cpa'
+  path: string
+  noun: string
+}
+
+/** CAs that device certificates may lead to. Captures that lead to none raise cert_unknown_ca. */
+export const ROOT_CAS: CaPurpose = {
+  table: 'root_cas',
+  idType: 'rca',
+  path: '/v1/admin/root-cas',
+  noun: 'root CA',
+}
+
+/** CAs that signers of C2PA manifests may lead to, in addition to the deployment's. */
+export const C2PA_ANCHORS: CaPurpose = {
+  table: 'c2pa_anchors',
+  idType: 'cpa',
+  path: '/v1/admin/c2pa-anchors',
+  noun: 'C2PA anchor',
+}
+
+export type CaRegistry = ReturnType<typeof createCaRegistry>
+
+export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, idType, path, noun }: CaPurpose) {
+  const notFound = (id: string) => new Failure('not_found', `No ${noun} ${id}.`)
+
+  return {
+    /**
+     * Registers a CA certificate (PEM, or base64 of DER). It need not be self-signed. The same certificate again is the
+     * same row, with its first name.
+     * @throws {Failure} `invalid_request` at `/certificate`; `conflict` beyond `MAX_CAS`.
+     */
+    async register(scope: Scope, request: { name: string; certificate: string }, key?: IdempotencyKey): Promise<CaRow> {
+      const createdAt = now()
+      const { der, subject, notBefore, notAfter, ...read } = readCaCertificate(request.certificate, createdAt)
+      const fingerprint = Buffer.from(read.fingerprint, 'hex')
+      const register = async (tx: Tx) => {
+        await lockCas(tx, scope, table)
+        const known = await findCas(tx, table)
+        const same = known.find((row) => row.fingerprint.equals(fingerprint))
+        if (same !== undefined) return same
+        if (known.length >= MAX_CAS) {
+          throw new Failure('conflict', `At most ${MAX_CAS} ${noun}s can be registered. Delete one first.`)
+        }
+        const id = newId(idType, scope.environment, createdAt.getTime())
+        const row: CaRow = { id, name: request.name, certificate: der, fingerprint, notBefore, notAfter, createdAt }
+        await insertCa(tx, scope, table, { ...row, subject })
+        return row
+      }
+      return db.tenant(scope, (tx) => once(tx, key, register, ({ id }) => id))
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async list(scope: Scope, query: CaQuery): Promise<Page<CaRow> & { total_count?: number }> {
+      const binding = { route: `GET ${path}`, scope, query: { ...query } }
+      const before = pager.decode(query.cursor, binding)
+      const wanted = (await db.tenant(scope, (tx) => findCas(tx, table))).filter(isCreatedWithin(query)).toReversed()
+      const rows = wanted.filter(({ id }) => before === undefined || id < before)
+      const page = pager.page(rows.slice(0, query.limit + 1), query.limit, ({ id }) => id, binding)
+      return query.include === undefined ? page : { ...page, total_count: wanted.length }
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<CaRow> {
+      checkId(id, idType, scope.environment)
+      const row = await db.tenant(scope, (tx) => findCa(tx, table, id))
+      if (row === undefined) throw notFound(id)
+      return row
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
+      checkId(id, idType, scope.environment)
+      const remove = async (tx: Tx) => {
+        if (!(await deleteCa(tx, table, id))) throw notFound(id)
+      }
+      await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
+    },
+  }
+}
+
+function isCreatedWithin({ created_gte: from, created_lt: before }: CaQuery): (row: CaRow) => boolean {
+  return ({ createdAt }) =>
+    (from === undefined || createdAt >= new Date(from)) && (before === undefined || createdAt < new Date(before))
+}

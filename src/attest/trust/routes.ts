@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { certificateView, toCertificateView } from './certificates.ts'
+import { C2PA_ANCHORS, type CaPurpose, type CaRegistry, ROOT_CAS } from './registry.ts'
+import type { CaRow } from './rows.ts'
+
+const request = z
+  .strictObject({
+    name: z.string().min(1).max(200),
+    certificate: z
+      .string()
+      .min(1)
+      .max(64 * 1024)
+      .describe('PEM, or base64 of DER.'),
+  })
+  .meta({ id: 'AnchorRegistration' })
+const deletedView = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'Deleted' })
+const fields = {
+  name: z.string(),
+  certificate: certificateView.extend({ pem: z.string() }).meta({ id: 'PemCertificate' }),
+  created_at: z.string(),
+}
+
+export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route[] {
+  return [
+    ...registryRoutes(rootCas, ROOT_CAS, {
+      tag: 'Devices',
+      view: z.object({ root_ca_id: z.string(), ...fields }).meta({ id: 'RootCa' }),
+      noun: 'RootCa',
+      toView: (row) => ({ root_ca_id: row.id, ...toFields(row) }),
+      register: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
+      list: 'Root CAs, newest first',
+      get: 'One root CA',
+      remove: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
+    }),
+    ...registryRoutes(c2paAnchors, C2PA_ANCHORS, {
+      tag: 'Media',
+      view: z.object({ c2pa_anchor_id: z.string(), ...fields }).meta({ id: 'C2paAnchor' }),
+      noun: 'C2paAnchor',
+      toView: (row) => ({ c2pa_anchor_id: row.id, ...toFields(row) }),
+      register: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
+      list: 'Anchors of C2PA manifests, newest first',
+      get: 'One anchor of C2PA manifests',
+      remove: 'Stop trusting an anchor of C2PA manifests, for what is judged from then on',
+    }),
+  ]
+}
+
+interface Presentation<V extends z.ZodObject> {
+  tag: string
+  view: V
+  toView(row: CaRow): z.input<V>
+  /** Ends the operations' ids. */
+  noun: string
+  /** Summaries of the operations. */
+  register: string
+  list: string
+  get: string
+  remove: string
+}
+
+function registryRoutes<V extends z.ZodObject>(
+  registry: CaRegistry,
+  { path, idType }: CaPurpose,
+  { tag, view, toView, noun, ...summaries }: Presentation<V>,
+): Route[] {
+  const common = { tag, scope: 'admin' as const, status: [200] }
+  const one = { ...common, path: `${path}/:id` as '/:id', params: idParams(idType) }
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path,
+        operationId: `create${noun}`,
+        summary: summaries.register,
+        body: request,
+        view,
+      },
+      async ({ caller, body, idempotencyKey }) => toView(await registry.register(caller, body, idempotencyKey)),
+      async ({ caller }, id) => toView(await registry.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path,
+        operationId: `list${noun}s`,
+        summary: summaries.list,
+        query: z.strictObject(listQuery),
+        view: listOf(view),
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await registry.list(caller, query)
+        return { ...page, data: data.map(toView) }
+      },
+    ),
+    endpoint(
+      { ...one, method: 'GET', operationId: `get${noun}`, summary: summaries.get, view },
+      async ({ caller, params }) => toView(await registry.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...one,
+        method: 'DELETE',
+        operationId: `delete${noun}`,
+        summary: summaries.remove,
+        view: deletedView,
+      },
+      async ({ caller, params, idempotencyKey }) => {
+        await registry.remove(caller, params.id, idempotencyKey)
+        return { id: params.id, deleted: true as const }
+      },
+      async (_, id) => ({ id, deleted: true as const }),
+    ),
+  ]
+}
+
+function toFields({ name, certificate, createdAt }: CaRow) {
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
+  const pem = ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+  return { name, certificate: { ...toCertificateView(certificate), pem }, created_at: createdAt.toISOString() }
+}

@@ -1,0 +1,91 @@
+// The events of the specification, which products entitle to them, and the schema of each event's data.
+
+import { z } from 'zod'
+import type { Product } from './access.ts'
+
+interface EventTypeEntry {
+  /** Accounts entitled to any of these products receive it. Empty: every account. */
+  products: readonly Product[]
+  summary: string
+}
+
+/**
+ * Every type of the specification (Events), including those that no feature emits yet: endpoints may subscribe to them.
+ */
+export const EVENT_TYPES = {
+  'attestation.created': { products: ['attest', 'authorize'], summary: 'An attestation got its first result.' },
+  'claim.provenance_updated': { products: ['attest'], summary: "A claim's provenance or risk result changed." },
+  'claim.escalated': { products: ['attest'], summary: "A claim's risk status became failed." },
+  'case.status_changed': { products: ['attest'], summary: 'An adjuster case changed state.' },
+  'screening.completed': { products: ['attest'], summary: 'A synthetic-media screening returned a real score.' },
+  'approval.requested': { products: ['authorize'], summary: 'A step-up approval was created.' },
+  'approval.resolved': { products: ['authorize'], summary: 'A step-up approval was decided.' },
+  'intent.revoked': { products: ['authorize'], summary: 'A token, session or device revocation was created.' },
+  'trace.job_completed': { products: ['trace'], summary: 'An attribution trace job finished.' },
+  'trace.canary_tripped': { products: ['trace'], summary: 'A canary trip stopped an agent.' },
+  'trace.diff_completed': { products: ['trace'], summary: 'A model-version diff completed.' },
+  'trace.disclosure_requested': { products: ['trace'], summary: 'A verified person asked to see masked neurons.' },
+  'trace.disclosure_granted': { products: ['trace'], summary: 'A disclosure request was granted.' },
+  ping: { products: [], summary: 'The test of a webhook endpoint.' },
+} as const satisfies Record<string, EventTypeEntry>
+
+export type EventType = keyof typeof EVENT_TYPES
+
+const codes = z.array(z.string()).readonly()
+const standing = z
+  .strictObject({
+    provenance_status: z.string().nullable(),
+    risk_status: z.string(),
+    risk_score: z.number().int().nullable(),
+  })
+  .meta({ id: 'ClaimStanding' })
+
+/** The `data` of the types emitted today. Ids and judgements only: an event carries nothing personal. */
+export const EVENT_DATA = {
+  'attestation.created': z.strictObject({
+    attestation_id: z.string(),
+    claim_id: z.string(),
+    risk_score: z.number().int(),
+    risk_status: z.string(),
+    provenance_status: z.string(),
+    factor_codes: codes,
+    advisory_codes: codes,
+  }),
+  'claim.provenance_updated': z.strictObject({
+    claim_id: z.string(),
+    previous: standing,
+    current: standing,
+    added_factors: codes,
+    removed_factors: codes,
+  }),
+  'claim.escalated': z.strictObject({
+    claim_id: z.string(),
+    risk_score: z.number().int(),
+    factor_codes: codes,
+    case_id: z.string().optional(),
+  }),
+  'case.status_changed': z.strictObject({
+    case_id: z.string(),
+    claim_id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    reason_code: z.string().nullable(),
+    note_present: z.boolean(),
+    actor: z.string(),
+  }),
+  'screening.completed': z.strictObject({
+    screening_id: z.string(),
+    claim_id: z.string().nullable(),
+    genai_score: z.number().nullable(),
+    deepfake_score: z.number().nullable(),
+    factors: codes,
+    detector: z.strictObject({ name: z.string(), version: z.string() }),
+  }),
+  ping: z.strictObject({ endpoint_id: z.string() }),
+} satisfies Partial<Record<EventType, z.ZodType>>
+
+export type EmittedType = keyof typeof EVENT_DATA
+
+export function isEventType(name: string): name is EventType {
+  return Object.hasOwn(EVENT_TYPES, name)
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+
+// One row per kind of work. The word names the queue, the Procfile process, the worker file, the log field and the
+// metric label. A payload carries ids only: the rows that they name are the truth.
+
+interface QueueSettings {
+  payload: z.ZodType
+  /** Claims (leases) that a job may have before it is dead. Crashes of the worker count too. */
+  maxAttempts: number
+  /** Jobs at once in one worker process. */
+  concurrency: number
+  /** Most jobs in one batch of the engine. Larger batches cost less; smaller ones spread better over workers. */
+  batchSize: number
+  /** Jobs of one lane dispatched or running at once. */
+  laneCap: number
+  /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
+  retryBaseMs: number
+  retryCapMs: number
+}
+
+export const QUEUES = {
+  attest: {
+    payload: z.strictObject({ attestationId: z.string() }),
+    // 2 s doubling to 5 min: ten attempts outlast a blob store that is away for ten minutes.
+    maxAttempts: 10,
+    // A job waits for Postgres and the photo most of its time.
+    concurrency: 16,
+    batchSize: 4,
+    laneCap: 100_000,
+    retryBaseMs: 2_000,
+    retryCapMs: 300_000,
+  },
+  screen: {
+    payload: z.strictObject({ screeningId: z.string() }),
+    // 5 s doubling to 5 min: eight attempts outlast a detector that fails for ten minutes. Waiting for one that is away
+    // or busy does not count as an attempt.
+    maxAttempts: 8,
+    // A job waits for the detector most of its time, and holds an image of up to 20 MB.
+    concurrency: 8,
+    batchSize: 1,
+    laneCap: 100_000,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
+  deliver: {
+    payload: z.strictObject({ deliveryId: z.string() }),
+    // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.
+    maxAttempts: 40,
+    // A delivery waits for its receiver most of its time.
+    concurrency: 128,
+    batchSize: 32,
+    // A receiver that hangs may hold at most this many of our connections.
+    laneCap: 8,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
+} as const satisfies Record<string, QueueSettings>
+
+export type QueueName = keyof typeof QUEUES
+export type Payload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]['payload']>
+
+export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
+
+/** The processes of the Procfile: one per queue, and those without a queue. */
+export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'clock'] as const
+export type ProcessName = (typeof PROCESS_NAMES)[number]
+
+export function isQueueName(name: string): name is QueueName {
+  return Object.hasOwn(QUEUES, name)
+}
+
+/**
+ * Milliseconds until the next try after `attempt` failures (from 1), jittered by ±20 % so that jobs that failed
+ * together spread out.
+ */
+export function retryDelayMs(queue: QueueName, attempt: number, random: () => number = Math.random): number {
+  const { retryBaseMs, retryCapMs } = QUEUES[queue]
+  const plain = Math.min(retryCapMs, retryBaseMs * 2 ** Math.min(attempt - 1, 20))
+  return Math.round(plain * (0.8 + 0.4 * random()))
+}

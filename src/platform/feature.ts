@@ -1,0 +1,70 @@
+// What a feature adds to the service. A product lists its features. All code that must know every feature (the route
+// table, OpenAPI, workers, clock, retention, the operator's redrive) derives from those lists.
+
+import type { Registry } from 'prom-client'
+import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
+import type { Sealer } from './crypto/seal.ts'
+import type { SigningKeys } from './crypto/signing-keys.ts'
+import type { Clock } from './db/clock.ts'
+import type { Database, PoolStates } from './db/database.ts'
+import type { Route } from './http/endpoint.ts'
+import type { Pager } from './http/page.ts'
+import type { Engine } from './jobs/bull.ts'
+import type { Work } from './jobs/consume.ts'
+import type { Dispatcher } from './jobs/dispatch.ts'
+import type { Waiters } from './jobs/waiters.ts'
+import type { Log } from './log.ts'
+import type { Outbound } from './net/outbound.ts'
+import type { RetentionRule } from './retention.ts'
+import type { BlobStore } from './store/blobs.ts'
+
+/**
+ * The parts that every feature may build on. Creating one does no I/O and starts no timer, socket, thread or process.
+ */
+export interface Platform {
+  db: Database & { pools(): PoolStates }
+  engine: Engine
+  dispatcher: Dispatcher
+  waiters: Waiters
+  store: BlobStore
+  outbound: Outbound
+  sealer: Sealer
+  signingKeys: SigningKeys
+  pager: Pager
+  clock: Clock
+  /** Postgres's time. */
+  now(): Date
+  log: Log
+  registry: Registry
+  /** The API's public address, without a trailing slash. */
+  baseUrl: string
+  /** Dispatches one job right after its commit, for a caller that waits. It may fail: the dispatcher finds the job. */
+  dispatchSoon(queue: QueueName): (jobId: string) => Promise<void>
+  /** Called in reverse order when the process stops. */
+  onClose(close: () => unknown): void
+}
+
+/** Work of the process `clock`. */
+export interface Task {
+  name: string
+  /** From the end of one run to the start of the next. */
+  everyMs: number
+  /** Called once, in the process that runs the task: metrics register here. */
+  start(): (signal: AbortSignal) => Promise<unknown>
+}
+
+export interface Feature {
+  name: string
+  routes?: Route[]
+  /** One function per queue: metrics register only in the process that runs the queue. */
+  work?: { [Q in QueueName]?: () => Work<Q> }
+  retention?: RetentionRule[]
+  tasks?: Task[]
+  /** Gauges that are read when a process is scraped. */
+  collect?: Partial<Record<ProcessName, (registry: Registry) => void>>
+}
+
+/** A feature and the functions that features above it may call. */
+export function defineFeature<Api extends object>(feature: Feature, api: Api): Api & { feature: Feature } {
+  return { feature, ...api }
+}

@@ -1,0 +1,65 @@
+// Bodies of many requests, one per line or array element. Each is parsed and refused separately, and the report of the
+// refused ones stays small.
+
+import type { z } from 'zod'
+import { Failure, type FieldError } from '#src/failure.ts'
+import { type JsonBodyLimits, parseJsonBody } from './body.ts'
+import { parseWith } from './validate.ts'
+
+/** @param bytes Undefined for a line that was longer than `limits.maxBytes`. */
+export function parseLine<S extends z.ZodType>(
+  bytes: Buffer | undefined,
+  schema: S,
+  limits: JsonBodyLimits,
+): { value: z.output<S> } | { errors: FieldError[] } {
+  if (bytes === undefined) {
+    return { errors: [{ pointer: '', code: 'too_long', detail: `is longer than ${limits.maxBytes} bytes` }] }
+  }
+  try {
+    const parsed = parseWith(schema, parseJsonBody(bytes, limits), 'body')
+    // The schema has just accepted it as this type.
+    return parsed.ok ? { value: parsed.value as z.output<S> } : { errors: parsed.errors }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { errors: error.errors ?? [{ pointer: '', code: error.code, detail: error.message }] }
+  }
+}
+
+export interface Rejection {
+  /** From 1, as the sender counts. */
+  line: number
+  errors: FieldError[]
+}
+
+export interface RejectionReport {
+  add(line: number, errors: readonly FieldError[]): void
+  /** By line. */
+  rejections(): Rejection[]
+  /** The report so far, to continue from in a transaction that may have to start over. */
+  copy(): RejectionReport
+}
+
+// Kept on the batch and sent with every read of it: the report of a hostile batch must stay small.
+const MAX_FINDINGS_PER_LINE = 10
+const MAX_REPORT_CHARACTERS = 2 * 1024 * 1024
+
+/** Contains every rejected line. A report that grows too large gives only the first code of further lines. */
+export function createReport(start: readonly Rejection[] = [], startSize = 0): RejectionReport {
+  const rejections = [...start]
+  let size = startSize
+  return {
+    add(line, errors) {
+      const told = errors.slice(0, MAX_FINDINGS_PER_LINE)
+      const cost = told.reduce((sum, error) => sum + error.pointer.length + error.detail.length, 0)
+      if (size + cost <= MAX_REPORT_CHARACTERS) {
+        size += cost
+        rejections.push({ line, errors: told })
+      } else {
+        const code = errors[0]?.code ?? 'invalid_value'
+        rejections.push({ line, errors: [{ pointer: '', code, detail: 'is refused; send it alone to see why' }] })
+      }
+    },
+    rejections: () => rejections.toSorted((a, b) => a.line - b.line),
+    copy: () => createReport(rejections, size),
+  }
+}

@@ -1,0 +1,97 @@
+// The elements of a JSON array, read as they arrive: one element is in memory at a time, and a bad element does not
+// affect the others. Only the array's own commas and brackets are read here; the caller parses each element.
+
+import type { Readable } from 'node:stream'
+import { Failure } from '#src/failure.ts'
+import type { Line, LineLimits } from './ndjson.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * Splits a JSON array into its elements, numbered from 1. An element's bytes may be anything, or empty.
+ * @throws {Failure} `payload_too_large` above `maxBytes` or after `maxLines` elements; `invalid_json` when the body is
+ * not one array; and whatever the stream fails with.
+ */
+export async function* readElements(
+  stream: Readable,
+  { maxLines, maxLineBytes, maxBytes }: LineLimits & { maxBytes: number },
+): AsyncGenerator<Line, void> {
+  let place = 'before' as 'before' | 'inside' | 'after'
+  let isInString = false
+  let isEscaped = false
+  let depth = 0
+  let line = 0
+  let received = 0
+  let parts: Buffer[] = []
+  let held = 0
+
+  function take(part: Buffer): void {
+    held += part.length
+    // Bytes over the limit are counted, not kept.
+    if (held <= maxLineBytes) parts.push(part)
+    else parts = []
+  }
+
+  function finish(): Line {
+    line += 1
+    if (line > maxLines) throw new Failure('payload_too_large', `The body has more than ${maxLines} elements.`)
+    const bytes = held <= maxLineBytes ? Buffer.concat(parts) : undefined
+    parts = []
+    held = 0
+    return { line, bytes }
+  }
+
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    received += chunk.length
+    if (received > maxBytes) {
+      throw new Failure('payload_too_large', `The body must not be larger than ${maxBytes} bytes.`)
+    }
+    let start = 0
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0
+      if (place !== 'inside') {
+        if (isSpace(byte)) continue
+        if (place === 'after') throw notAnArray('text follows the array')
+        if (byte !== OPEN_ARRAY) throw notAnArray('it does not begin with [')
+        place = 'inside'
+        start = at + 1
+      } else if (isInString) {
+        if (isEscaped) isEscaped = false
+        else if (byte === BACKSLASH) isEscaped = true
+        else if (byte === QUOTE) isInString = false
+      } else if (byte === QUOTE) {
+        isInString = true
+      } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+        depth += 1
+      } else if (byte === CLOSE_OBJECT || (byte === CLOSE_ARRAY && depth > 0)) {
+        depth = Math.max(0, depth - 1)
+      } else if (byte === CLOSE_ARRAY || (byte === COMMA && depth === 0)) {
+        take(chunk.subarray(start, at))
+        start = at + 1
+        if (byte === CLOSE_ARRAY) place = 'after'
+        const isEmptyArray = place === 'after' && line === 0 && held <= maxLineBytes && isBlank(parts)
+        if (!isEmptyArray) yield finish()
+      }
+    }
+    if (place === 'inside') take(chunk.subarray(start))
+  }
+  if (place !== 'after') throw notAnArray(place === 'before' ? 'it is empty' : 'it ends before the array does')
+}
+
+function isBlank(parts: readonly Buffer[]): boolean {
+  return parts.every((part) => part.every(isSpace))
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+function notAnArray(why: string): Failure {
+  return new Failure('invalid_json', `The body is not one JSON array: ${why}.`)
+}

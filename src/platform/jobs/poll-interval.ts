@@ -1,0 +1,37 @@
+// How soon a dispatcher polls again. A round costs the same for one job and for a hundred, and time in which workers
+// are idle because the dispatcher pauses is lost.
+
+/** What a round found: jobs dispatched, free places in the window, and the window's size. */
+export interface Round {
+  count: number
+  free: number
+  /** 0: no worker is alive, or another dispatcher holds the lock. */
+  window: number
+}
+
+// When workers keep emptying the window, refill half of it at a time. Refilling later lets them run dry; refilling
+// sooner wastes rounds.
+const HALF = 0.5
+const FLOWING = 0.2
+export const PAUSE_BUSY_MS = 2
+const PAUSE_FLOWING_MS = 8
+/** For few jobs, and for slow workers. */
+export const PAUSE_MS = 25
+/** For no due jobs. */
+export const PAUSE_IDLE_MS = 250
+
+/** @param pauseMs the pause before the round. */
+export function nextPauseMs(pauseMs: number, { count, free, window }: Round): number {
+  if (window > 0 && count >= free) {
+    // More jobs may be due than the window had free: how many the workers took says how soon it has free places again.
+    const taken = free / window
+    if (taken <= 0) return Math.min(PAUSE_IDLE_MS, pauseMs * 1.5)
+    const next = taken >= HALF ? Math.min(PAUSE_FLOWING_MS, pauseMs / 2) : taken < FLOWING ? pauseMs * 1.5 : pauseMs
+    return Math.min(PAUSE_MS, Math.max(PAUSE_BUSY_MS, next))
+  }
+  const share = window === 0 ? 0 : count / window
+  if (share >= HALF) return PAUSE_BUSY_MS
+  if (share >= FLOWING) return PAUSE_FLOWING_MS
+  if (count > 0) return PAUSE_MS
+  return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * 1.5))
+}

@@ -1,0 +1,27 @@
+import type { Feature, Platform } from './feature.ts'
+import { purgeIdempotencyKeys } from './http/idempotency.ts'
+import { purgeDeadJobs, purgeSettledJobs, purgeSilentWorkers } from './jobs/retention.ts'
+import { HOUR_MS } from './retention.ts'
+
+const MINUTE_MS = 60_000
+
+/** Retention of the platform's own tables. */
+export function platformFeature({ db, store }: Pick<Platform, 'db' | 'store'>): Feature {
+  const perMinute = { per: 'deployment', everyMs: MINUTE_MS } as const
+  return {
+    name: 'platform',
+    retention: [
+      { ...perMinute, what: 'jobs', purge: () => purgeSettledJobs(db) },
+      { ...perMinute, what: 'workers', purge: () => purgeSilentWorkers(db) },
+      { ...perMinute, what: 'idempotency_keys', purge: () => purgeIdempotencyKeys(db) },
+      { per: 'deployment', what: 'broken_uploads', everyMs: HOUR_MS, purge: () => store.sweep() },
+      {
+        per: 'tenant',
+        what: 'dead_jobs',
+        everyMs: HOUR_MS,
+        days: null,
+        purge: (scope, before) => purgeDeadJobs(db, scope, before),
+      },
+    ],
+  }
+}

@@ -1,0 +1,240 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+// An import never goes up. Files directly in src/, process and services among them, put everything together.
+const LAYERS: Record<string, number> = {
+  catalogue: 0,
+  platform: 0,
+  account: 1,
+  agents: 1,
+  attest: 2,
+  trace: 2,
+  authorize: 3,
+}
+const TOP = 4
+// Importable from every layer; they import none of our files.
+const BASE = new Set(['src/failure.ts', 'src/guidance.ts'])
+// The layers inside of a product, lowest first. Folders of one layer don't import each other.
+const INSIDE: Record<string, readonly (readonly string[])[]> = {
+  attest: [
+    ['media', 'video', 'hardware'],
+    ['factors'],
+    ['causes'],
+    ['trust'],
+    ['devices'],
+    ['captures'],
+    ['cases'],
+    ['duplicates'],
+    ['policy'],
+    ['screen'],
+    ['claims'],
+    ['batches'],
+    ['reevaluate'],
+    ['evidence'],
+    ['erasure'],
+  ],
+}
+// Pure decisions, proven by vectors. They import nothing with side effects.
+const PURE = [
+  'src/attest/factors/',
+  'src/attest/hardware/revocations.ts',
+  'src/attest/media/declared.ts',
+  'src/attest/video/',
+  'src/attest/cases/machine.ts',
+  'src/attest/cases/sla.ts',
+  'src/attest/screen/breaker.ts',
+  'src/attest/screen/thresholds.ts',
+  'src/attest/media/source-type.ts',
+  'src/platform/sanitize.ts',
+  'src/platform/jobs/fair-share.ts',
+  'src/platform/visible.ts',
+  'src/platform/jobs/poll-interval.ts',
+  'src/account/webhooks/schedule.ts',
+]
+
+// A statement that changes rows, with the name of its table.
+const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm
+// Remove each exception with its reason; add none.
+const KNOWN_CLIMBS = new Set([
+  // A re-evaluation runs as a job of the queue attest.
+  'src/attest/claims/verify.ts imports src/attest/reevaluate/rejudge.ts',
+])
+
+const sources = walk('src').concat(walk('workers'))
+
+describe('the layers', () => {
+  it('are kept: no file imports from a higher layer', () => {
+    const climbs = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('src/') && layerOf(target) > layerOf(file))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(climbs).toEqual([])
+  })
+
+  it('separate folders of one layer: attest does not import trace', () => {
+    const sideways = sources.flatMap((file) => {
+      const own = layerNameOf(file)
+      if (own === undefined || own === 'platform' || own === 'catalogue') return []
+      return importsOf(file)
+        .filter((target) => {
+          const other = layerNameOf(target)
+          return other !== undefined && other !== own && LAYERS[other] === LAYERS[own]
+        })
+        .map((target) => `${file} imports ${target}`)
+    })
+    expect(sideways).toEqual([])
+  })
+
+  it('are kept inside a product', () => {
+    const climbs = sources.flatMap((file) => {
+      const own = placeOf(file)
+      if (own === undefined) return []
+      return importsOf(file)
+        .filter((target) => {
+          const other = placeOf(target)
+          return other !== undefined && other.folder !== own.folder && other.layer >= own.layer
+        })
+        .map((target) => `${file} imports ${target}`)
+    })
+    expect(climbs.filter((climb) => !KNOWN_CLIMBS.has(climb))).toEqual([])
+    expect([...KNOWN_CLIMBS].filter((climb) => !climbs.includes(climb))).toEqual([])
+  })
+
+  it('contain every folder of a product', () => {
+    for (const [product, layers] of Object.entries(INSIDE)) {
+      const folders = readdirSync(join(ROOT, 'src', product)).filter((name) => !name.endsWith('.ts'))
+      expect(folders.toSorted()).toEqual(layers.flat().toSorted())
+    }
+  })
+
+  it('keep the catalogue free of imports from the code that reads it', () => {
+    const bound = walk('src/catalogue').flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('src/') && !target.startsWith('src/catalogue/'))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(bound).toEqual([])
+  })
+
+  it('keep decisions pure: they import types, node: and each other', () => {
+    const impure = sources
+      .filter((file) => PURE.some((path) => file.startsWith(path)))
+      .flatMap((file) =>
+        valueImportsOf(file)
+          .filter((target) => !target.startsWith('node:') && !PURE.some((path) => target.startsWith(path)))
+          .map((target) => `${file} imports ${target}`),
+      )
+    expect(impure).toEqual([])
+  })
+
+  it('allow one file to import BullMQ, and only the configuration to read the environment', () => {
+    const holders = (pattern: RegExp) => sources.filter((file) => pattern.test(read(file)))
+    expect(holders(/from 'bullmq'/)).toEqual(['src/platform/jobs/bull.ts'])
+    expect(holders(/process\.env/)).toEqual(['src/config.ts'])
+  })
+
+  it('allow one folder to write a table', () => {
+    const writers = new Map<string, Set<string>>()
+    for (const file of walk('src')) {
+      for (const [, table = ''] of read(file).matchAll(WRITE)) {
+        const folder = file.split('/').slice(0, 3).join('/')
+        writers.set(table, (writers.get(table) ?? new Set()).add(folder))
+      }
+    }
+    const shared = [...writers].filter(([, folders]) => folders.size > 1)
+    expect(shared.map(([table, folders]) => `${table}: ${[...folders].join(', ')}`)).toEqual([])
+    expect(writers.size).toBeGreaterThan(30)
+  })
+
+  it('have one kind of outbound call: only platform/net imports undici', () => {
+    const callers = sources.filter((file) => /from 'undici'|\bfetch\(/.test(read(file)))
+    expect(callers.filter((file) => !file.startsWith('src/platform/net/'))).toEqual([])
+  })
+
+  it('have small files', () => {
+    const tooLong = (files: string[], most: number) =>
+      files.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > most)
+    expect(tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench')], 330)).toEqual([])
+    // A table of cases grows longer than the code under test.
+    expect(tooLong(walk('test'), 420)).toEqual([])
+  })
+
+  it('have no barrels, no default exports, no enums', () => {
+    const names = sources.filter((file) => /(^|\/)(index|types|utils|common|helpers)\.ts$/.test(file))
+    const defaults = sources.filter((file) => /^export default /m.test(read(file)))
+    const enums = sources.filter((file) => /^\s*(export )?(const )?enum /m.test(read(file)))
+    expect({ names, defaults, enums }).toEqual({ names: [], defaults: [], enums: [] })
+  })
+
+  it('export no type name twice: one name has one meaning', () => {
+    const declared = walk('src').flatMap((file) =>
+      [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({
+        name,
+        file,
+      })),
+    )
+    const byName = [...Map.groupBy(declared, ({ name }) => name).values()].filter(({ length }) => length > 1)
+    expect(byName.map((same) => same.map(({ name, file }) => `${name} in ${file}`))).toEqual([])
+  })
+
+  it('keep migrations free of imports from code that changes after them', () => {
+    const bound = walk('migrations').filter((file) => /from '(#src|\.\.?\/)/.test(read(file)))
+    expect(bound).toEqual([])
+  })
+
+  it('keep the capture kit free of imports from the service', () => {
+    const bound = walk('capture-kit').filter((file) => importsOf(file).some((target) => target.startsWith('src/')))
+    expect(bound).toEqual([])
+  })
+})
+
+function walk(folder: string): string[] {
+  const path = join(ROOT, folder)
+  if (!existsSync(path)) return []
+  return readdirSync(path).flatMap((name) => {
+    const file = join(folder, name)
+    if (statSync(join(ROOT, file)).isDirectory()) return walk(file)
+    return file.endsWith('.ts') ? [file] : []
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}
+
+function importsOf(file: string): string[] {
+  return matches(file, /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gm)
+}
+
+function valueImportsOf(file: string): string[] {
+  return matches(file, /^import (?!type )[^'"]*?from '([^']+)'/gm)
+}
+
+function matches(file: string, pattern: RegExp): string[] {
+  return [...read(file).matchAll(pattern)].map((match) => {
+    const target = match[1] ?? match[2] ?? match[3] ?? ''
+    if (target.startsWith('#src/')) return target.replace('#src/', 'src/')
+    if (target.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), target))
+    return target
+  })
+}
+
+function layerNameOf(file: string): string | undefined {
+  return /^src\/([^/]+)\//.exec(file)?.[1]
+}
+
+// `src/attest/claims/rows.ts` is in the folder claims of the product attest.
+function placeOf(file: string): { folder: string; layer: number } | undefined {
+  const [, product = '', folder = ''] = /^src\/([^/]+)\/([^/]+)\//.exec(file) ?? []
+  const layer = INSIDE[product]?.findIndex((names) => names.includes(folder)) ?? -1
+  return layer === -1 ? undefined : { folder: `${product}/${folder}`, layer }
+}
+
+function layerOf(file: string): number {
+  if (BASE.has(file)) return -1
+  return LAYERS[layerNameOf(file) ?? ''] ?? TOP
+}

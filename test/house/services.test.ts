@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
+import { makeServices, routesOf } from '../support/services.ts'
+
+describe('the services', () => {
+  it('are created and closed without a timer, a socket, a thread or a file', async () => {
+    const before = process.getActiveResourcesInfo()
+    const services = makeServices({}, { REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(process.getActiveResourcesInfo()).toEqual(before)
+    await services.close()
+    expect(process.getActiveResourcesInfo()).toEqual(before)
+  })
+
+  it('have one feature of each name, and one that does the work of each queue', () => {
+    const { features } = makeServices()
+    const names = features.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    const queues = features.flatMap(({ work = {} }) => Object.keys(work))
+    expect(queues.toSorted()).toEqual(QUEUE_NAMES.toSorted())
+    expect(routesOf({ features }).length).toBeGreaterThan(50)
+  })
+
+  it('accept parts of the platform from the caller', () => {
+    const now = () => new Date(0)
+    expect(makeServices({ now }).platform.now).toBe(now)
+  })
+})

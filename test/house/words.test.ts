@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PLACES = ['src', 'workers', 'commands', 'bench', 'docs', 'README.md']
+const TEXT = /\.(?:ts|js|cjs|mjs|css|html|md)$/
+
+// The glossary replaced these words; each pattern comes with the word to use.
+const REPLACED: Record<string, string> = {
+  'crowd(?:s|ed)?': 'batch, or the number of concurrent callers',
+  'ferr(?:y|ies|ied)': 'batcher',
+  'passengers?': 'item',
+  'berths?': 'slot',
+  'hasten(?:s|ed|ing)?': 'dispatch eagerly',
+  whoever: 'the caller, by name',
+  mended: 'fixed',
+  'judged again': 're-evaluated',
+  'for good(?! reasons?)': 'permanently',
+  'nobody else': 'no other caller, by name',
+}
+
+it('the code and the documents avoid the words that the glossary replaced', () => {
+  expect(PLACES.flatMap(filesOf).flatMap(foundIn)).toEqual([])
+})
+
+it('the search for replaced words finds them in any case, across lines of a comment, and as whole words only', () => {
+  expect(search('// Whoever is\n// judged\n  // again, for\n * good')).toEqual([
+    '1: "Whoever", use: the caller, by name',
+    '2: "judged again", use: re-evaluated',
+    '3: "for good", use: permanently',
+  ])
+  expect(search('crowdsourced, accepted for good reason, judged; again')).toEqual([])
+})
+
+function foundIn(file: string): string[] {
+  return search(readFileSync(join(ROOT, file), 'utf8')).map((found) => `${file}:${found}`)
+}
+
+// A phrase may continue in the next line of a comment or of a quotation.
+function search(text: string): string[] {
+  return Object.entries(REPLACED)
+    .flatMap(([words, instead]) => {
+      const pattern = new RegExp(`\\b${words.replaceAll(/ (?!reason)/g, '(?:\\s|//|\\*|>)+')}\\b`, 'gi')
+      return [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
+        line: text.slice(0, index).split('\n').length,
+        what: `"${found.replaceAll(/(?:\s|\/\/|\*|>)+/g, ' ')}", use: ${instead}`,
+      }))
+    })
+    .toSorted((one, other) => one.line - other.line)
+    .map(({ line, what }) => `${line}: ${what}`)
+}
+
+function filesOf(path: string): string[] {
+  if (!existsSync(join(ROOT, path))) return []
+  if (!statSync(join(ROOT, path)).isDirectory()) return TEXT.test(path) ? [path] : []
+  return readdirSync(join(ROOT, path)).flatMap((name) => filesOf(join(path, name)))
+}

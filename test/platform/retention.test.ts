@@ -1,0 +1,272 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { HOUR_MS, type RetentionRule, type TenantRule } from '#src/platform/retention.ts'
+import { createRetentionMetrics, purgeTenants, type RetentionDeps, runRetention } from '#src/platform/retention-run.ts'
+import { createDiskStore } from '#src/platform/store/disk.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { fillEveryTable } from '../support/rows.ts'
+import { makeServices } from '../support/services.ts'
+import { until } from '../support/until.ts'
+
+const DAY = 24 * 3_600_000
+// The time span of the ids and rows of a test.
+const MINUTE = 60_000
+const { signal } = new AbortController()
+
+let test: TestDatabase
+let root: string
+let deps: RetentionDeps
+let rules: RetentionRule[]
+let logged: Record<string, unknown>[]
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'retention-'))
+})
+beforeEach(async () => {
+  test = await createTestDatabase({ poolSize: 8 })
+  const { db } = test
+  const store = createDiskStore({ root })
+  logged = []
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const { features } = makeServices({ db, store, log })
+  rules = features.toReversed().flatMap(({ retention = [] }) => retention)
+  deps = {
+    db,
+    accounts: createAccounts({ db }),
+    log,
+    metrics: createRetentionMetrics(new Registry()),
+  }
+  return () => test.close()
+})
+afterAll(() => rm(root, { recursive: true }))
+
+async function makeTenant({ isPublic = false, environment = 'sandbox' as Scope['environment'] } = {}): Promise<Scope> {
+  const account = await createAccounts(deps).create({
+    id: newAccountId('acc'),
+    name: 'Test',
+    plan: 'enterprise',
+    isPublic,
+  })
+  const scope = { accountId: account.id, environment }
+  await fillEveryTable(test, scope)
+  // Finished rows are deleted; waiting rows stay. One medium without references: no id of ours has a u.
+  await test.owner("UPDATE deliveries SET status = 'delivered', next_attempt_at = NULL WHERE account_id = $1", [
+    account.id,
+  ])
+  await test.owner(
+    `INSERT INTO media (account_id, environment, id, sha256, size, content_type)
+     SELECT account_id, environment, left(id, -1) || 'u', sha256(id::bytea), 1, content_type FROM media WHERE account_id = $1`,
+    [account.id],
+  )
+  return scope
+}
+
+/** Rows of the tenant in each table that has any. */
+async function countOf({ accountId }: Scope): Promise<Record<string, number>> {
+  const tables = await test.owner<{ name: string }>(
+    `SELECT DISTINCT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name = 'account_id' ORDER BY 1`,
+  )
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await test.owner<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${name} WHERE account_id = $1`,
+      [accountId],
+    )
+    if (row !== undefined && row.count > 0) counts[name] = row.count
+  }
+  return counts
+}
+
+const roundAt = (ageMs: number) =>
+  purgeTenants({ ...deps, now: async () => new Date(Date.now() + ageMs) }, tenantRules(), signal)
+// Without the search for files that have no row, which lists the whole store.
+const tenantRules = () => rules.filter((rule): rule is TenantRule => rule.per === 'tenant' && rule.everyMs === HOUR_MS)
+
+describe('retention', () => {
+  it('deletes each kind of row of an account in its time, and the protected kinds never', async () => {
+    const scope = await makeTenant()
+    const whole = await countOf(scope)
+    const lost = async (ageMs: number) => {
+      await roundAt(ageMs)
+      const left = await countOf(scope)
+      return Object.fromEntries(
+        Object.entries(whole).flatMap(([name, count]) => (left[name] === count ? [] : [[name, left[name] ?? 0]])),
+      )
+    }
+    const month = { events: 0, reevaluations: 0, reevaluation_marks: 0 }
+    const sessions = { capture_sessions: 0, device_challenges: 0 }
+    expect(await lost(0)).toEqual({})
+    expect(await lost(7 * DAY - MINUTE)).toEqual({})
+    const week = { media: 1, capture_chunks: 0 }
+    expect(await lost(7 * DAY + MINUTE)).toEqual(week)
+    expect(await lost(30 * DAY - MINUTE)).toEqual(week)
+    expect(await lost(30 * DAY + MINUTE)).toEqual({ ...week, ...month })
+    expect(await lost(31 * DAY - MINUTE)).toEqual({ ...week, ...month })
+    expect(await lost(31 * DAY + MINUTE)).toEqual({ ...week, ...month, ...sessions })
+    expect(await lost(90 * DAY - MINUTE)).toMatchObject({ media: 1 })
+    const last = { ...week, ...month, ...sessions, deliveries: 0, delivery_attempts: 0 }
+    expect(await lost(90 * DAY + MINUTE)).toEqual(last)
+    expect(await lost(10_000 * DAY)).toEqual(last)
+  })
+
+  it('deletes everything of a public account after a week, except the account and its keys', async () => {
+    const scope = await makeTenant({ isPublic: true })
+    const neighbour = await makeTenant()
+    const whole = await countOf(scope)
+    await roundAt(7 * DAY - MINUTE)
+    expect(await countOf(scope)).toEqual(whole)
+    await roundAt(7 * DAY + MINUTE)
+    // Waiting jobs find their subjects deleted; a public key can't create endpoints; idempotency keys last a day.
+    const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
+    expect(await countOf(scope)).toEqual({
+      api_keys,
+      jobs,
+      webhook_endpoints,
+      ...(idempotency_keys && { idempotency_keys }),
+    })
+    const { capture_chunks: _, ...others } = whole
+    expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(others))
+  })
+
+  it('keeps a claim for as long as it has a case', async () => {
+    const scope = await makeTenant({ isPublic: true })
+    // Its id is of the same hour, and the case was opened six days after the claim.
+    await test.owner("UPDATE cases SET created_at = now() + interval '6 days' WHERE account_id = $1", [scope.accountId])
+    await roundAt(7 * DAY + MINUTE)
+    expect(await countOf(scope)).toMatchObject({ claims: 1, cases: 1, case_entries: 1 })
+    await roundAt(13 * DAY + MINUTE)
+    const left = await countOf(scope)
+    expect([left.claims, left.cases, left.case_entries]).toEqual([undefined, undefined, undefined])
+  })
+
+  it('treats the live environment of a public account like any other', async () => {
+    const scope = await makeTenant({ isPublic: true, environment: 'live' })
+    const { capture_chunks: _, ...whole } = await countOf(scope)
+    await roundAt(8 * DAY)
+    expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
+  })
+
+  it('keeps events of pending deliveries, and nonces of captures that were not evaluated', async () => {
+    const scope = await makeTenant()
+    await test.owner("UPDATE deliveries SET status = 'pending' WHERE account_id = $1", [scope.accountId])
+    await test.owner(
+      `UPDATE capture_sessions SET consumed_at = now(), consumed_by = (SELECT min(id) FROM attestations WHERE account_id = $1)
+       WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    const {
+      device_challenges: _,
+      capture_chunks: __,
+      reevaluations,
+      reevaluation_marks,
+      ...whole
+    } = await countOf(scope)
+    expect([reevaluations, reevaluation_marks]).toEqual([1, 1])
+    await roundAt(100 * DAY)
+    expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
+    await test.owner("UPDATE deliveries SET status = 'failed' WHERE account_id = $1", [scope.accountId])
+    await test.owner("UPDATE attestations SET status = 'cancelled' WHERE account_id = $1", [scope.accountId])
+    await roundAt(100 * DAY)
+    expect(await countOf(scope)).not.toHaveProperty('capture_sessions')
+    expect(await countOf(scope)).not.toHaveProperty('deliveries')
+  })
+
+  it('is harmless in several concurrent clocks, and works in small steps', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      `INSERT INTO events (account_id, environment, id, type, data)
+       SELECT account_id, environment, left(id, -5) || 'u' || to_char(n, 'FM0000'), type, data
+       FROM events, generate_series(0, 4499) AS n WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    const rounds = await Promise.all([1, 2, 3].map(() => roundAt(31 * DAY)))
+    expect(rounds.reduce((sum, round) => sum + (round.get('events') ?? 0), 0)).toBe(4501)
+    expect(rounds.reduce((sum, round) => sum + (round.get('unreferenced_media') ?? 0), 0)).toBe(1)
+    expect(await countOf(scope)).not.toHaveProperty('events')
+    expect(logged.filter(({ level }) => Number(level) > 30)).toEqual([])
+  })
+
+  it('continues in other tenants after an error in one, and logs the error with its place', async () => {
+    const scopes = [await makeTenant(), await makeTenant(), await makeTenant()]
+    const broken = scopes[1]?.accountId
+    const given = tenantRules().map((rule) => ({
+      ...rule,
+      purge: async (...args: Parameters<typeof rule.purge>) => {
+        if (args[0].accountId === broken && rule.what === 'events') throw new Error('not here')
+        return rule.purge(...args)
+      },
+    }))
+    const at = { ...deps, now: async () => new Date(Date.now() + 31 * DAY) }
+    const purged = await purgeTenants(at, given, signal)
+    expect(purged.get('events')).toBe(2)
+    expect(purged.get('capture_sessions')).toBe(3)
+    expect(logged).toMatchObject([
+      { what: 'events', accountId: broken, environment: 'sandbox', err: { message: 'not here' } },
+      { what: 'events', accountId: broken, environment: 'live' },
+    ])
+    const failures = await deps.metrics.failures.get()
+    expect(failures.values).toMatchObject([{ value: 2, labels: { what: 'events' } }])
+    const counted = await deps.metrics.purged.get()
+    expect(counted.values).toContainEqual({ value: 3, labels: { what: 'capture_sessions' } })
+  })
+
+  it('stops between two steps when it is aborted', async () => {
+    const controller = new AbortController()
+    const scopes = [await makeTenant(), await makeTenant()]
+    const given = tenantRules().map((rule) => ({
+      ...rule,
+      purge: async (...args: Parameters<typeof rule.purge>) => {
+        controller.abort()
+        return rule.purge(...args)
+      },
+    }))
+    await purgeTenants({ ...deps, now: async () => new Date(Date.now() + 100 * DAY) }, given, controller.signal)
+    for (const scope of scopes) expect(await countOf(scope)).toHaveProperty('events')
+  })
+
+  it('walks every account, page after page', async () => {
+    await test.owner(
+      `INSERT INTO accounts (id, name, plan, products) SELECT 'acc_' || n, 'x', 'developer', '{}' FROM generate_series(1, 1203) AS n`,
+    )
+    const seen = new Set<string>()
+    for await (const { id } of deps.accounts.walk()) seen.add(id)
+    expect(seen.size).toBe(1203)
+  })
+
+  it('deletes many thousands in steps that are quick without statistics', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, status)
+       SELECT account_id, environment, left(id, -7) || 'u' || to_char(n, 'FM000000'), endpoint_id, event_id || n, event_type, job_id,
+         'delivered'
+       FROM deliveries, generate_series(1, 20000) AS n WHERE account_id = $1`,
+      [scope.accountId],
+    )
+    expect((await roundAt(91 * DAY)).get('deliveries')).toBe(20_001)
+  })
+
+  it('runs by itself, counts, logs a line, and stops at once', async () => {
+    const scope = await makeTenant()
+    await test.owner(
+      "UPDATE jobs SET state = 'succeeded', settled_at = now() - interval '25 hours' WHERE account_id = $1",
+      [scope.accountId],
+    )
+    const loop = runRetention(deps, rules)
+    await until(() => logged.some(({ msg }) => msg === 'retention deleted old rows'))
+    await loop.close()
+    expect(logged).toMatchObject([{ purged: { jobs: 1 }, level: 30 }])
+    expect((await deps.metrics.purged.get()).values).toEqual([{ value: 1, labels: { what: 'jobs' } }])
+  })
+
+  it('names each kind once', () => {
+    const names = rules.map(({ what }) => what)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
