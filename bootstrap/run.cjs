@@ -99,7 +99,7 @@ function linkLibraries() {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), path.join(home, link.source)), target)
     } catch (error) {
-      // Whoever may not write here has them already, or has a Postgres of their own.
+      // A user without the right to write here has the links already, or uses a Postgres server of their own.
       if (['EEXIST', 'EACCES', 'EPERM', 'EROFS'].indexOf(error.code) < 0) throw error
     }
   })
