@@ -22,7 +22,7 @@ import { type Doomed, isErasing, takeUnfinished } from '#src/attest/media/erase-
 import { eraseScreenings } from '#src/attest/screen/erase.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import { retryLocks } from '#src/platform/db/retry.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
@@ -56,12 +56,14 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
   async function erase(scope: Scope, id: string, request: ErasureRequest): Promise<ListedClaim> {
     checkId(id, 'clm', scope.environment)
     const { keyId, requestId, idempotencyKey } = request
-    const isOpen = await db.tenant(scope, (tx) =>
-      again(tx, idempotencyKey, async () => {
-        const claim = await findClaim(tx, id)
-        if (claim === undefined) throw notFound(id)
-        return closeClaim(tx, id)
-      }),
+    const isOpen = await retryLocks(() =>
+      db.tenant(scope, (tx) =>
+        again(tx, idempotencyKey, async () => {
+          const claim = await findClaim(tx, id)
+          if (claim === undefined) throw notFound(id)
+          return closeClaim(tx, id)
+        }),
+      ),
     )
     if (isOpen) {
       const subject = { account: scope.accountId, environment: scope.environment, claim: id, key: keyId, requestId }
@@ -80,14 +82,14 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
   async function finish(scope: Scope, claimId: string): Promise<{ attestations: number; media: number }> {
     const done = { attestations: 0, media: 0 }
     for (;;) {
-      const { count, taken } = await retryDeadlocks(() => db.tenant(scope, (tx) => eraseSome(tx, scope, claimId)))
+      const { count, taken } = await retryLocks(() => db.tenant(scope, (tx) => eraseSome(tx, scope, claimId)))
       await eraser.eraseTaken(scope, taken)
       done.attestations += count
       done.media += taken.length
       if (count === 0) break
     }
     for (;;) {
-      const { count, taken } = await retryDeadlocks(() => db.tenant(scope, (tx) => eraseScreenings(tx, claimId, STEP)))
+      const { count, taken } = await retryLocks(() => db.tenant(scope, (tx) => eraseScreenings(tx, claimId, STEP)))
       await eraser.eraseTaken(scope, taken)
       done.media += taken.length
       if (count === 0) break
@@ -96,11 +98,13 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     const mediaIds = await db.tenant(scope, (tx) => findMediaOfClaim(tx, claimId))
     const left = await db.tenant(scope, (tx) => takeUnfinished(tx, mediaIds.length, mediaIds))
     await eraser.eraseTaken(scope, left)
-    await db.tenant(scope, async (tx) => {
-      if (await isErasing(tx, mediaIds)) throw underWay(claimId)
-      await eraseNotes(tx, claimId)
-      await markErased(tx, claimId)
-    })
+    await retryLocks(() =>
+      db.tenant(scope, async (tx) => {
+        if (await isErasing(tx, mediaIds)) throw underWay(claimId)
+        await eraseNotes(tx, claimId)
+        await markErased(tx, claimId)
+      }),
+    )
     return { ...done, media: done.media + left.length }
   }
 

@@ -1,4 +1,6 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../support/until.ts'
 import { type Erasing, startErasing } from './erasing.ts'
 import { shoot } from './phone.ts'
 
@@ -46,6 +48,34 @@ describe('an erasure that is interrupted', () => {
     expect(Math.max(...done)).toBe(1)
     expect((await on.service.call(on.caller, `/v1/claims/${id}`)).json.erased_at).toEqual(expect.any(String))
     expect(on.filesWith(photo.subarray(-40))).toEqual([])
+  })
+
+  it('survives a lock timeout: a comparison may hold a row that it deletes', async () => {
+    const { claim_id: id, attestation_id: attestationId } = await on.judged('compared meanwhile')
+    const holder = new pg.Client({ connectionString: on.service.test.ownerUrl })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM fingerprints WHERE attestation_id = $1 FOR NO KEY UPDATE', [attestationId])
+    const waitingSince = async () => {
+      const [row] = await on.service.test.owner<{ since: string }>(
+        `SELECT xact_start::text AS since FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM fingerprints%'`,
+      )
+      return row?.since
+    }
+    const erased = on.erase(id)
+    let first: string | undefined
+    await until(async () => {
+      first = await waitingSince()
+      return first !== undefined
+    })
+    // Another transaction waits: the first one gave up.
+    await until(async () => {
+      const since = await waitingSince()
+      return since !== undefined && since !== first
+    })
+    await holder.end()
+    expect((await erased).json.erased_at).toEqual(expect.any(String))
   })
 
   it('concurrent with submissions of the same photo keeps an accepted photo or erases it with the claim', async () => {
