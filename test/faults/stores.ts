@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../commands/embedded/postgres.ts'
 
 export interface RedisServer {
   port: number

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { guardKeeper } from '#src/platform/db/guard.ts'
+import { monitorWatchdog } from '../../../commands/embedded/watchdog-monitor.ts'
 import { until } from '../../support/until.ts'
 
-describe('the guard of an embedded server', () => {
+describe('the monitor of a watchdog', () => {
   it('restores once for each death of the watchdog', async () => {
     let isAlive = true
     let restored = 0
-    const guard = guardKeeper({
-      isKept: () => isAlive,
+    const monitor = monitorWatchdog({
+      isWatched: () => isAlive,
       restore: async () => {
         restored += 1
         isAlive = true
@@ -18,14 +18,14 @@ describe('the guard of an embedded server', () => {
       isAlive = false
       await until(() => restored === expected)
     }
-    await guard.stop()
+    await monitor.stop()
     expect(restored).toBe(3)
   })
 
   it('reports why the server can’t be restored, and does not retry endlessly', async () => {
     let tried = 0
-    const guard = guardKeeper({
-      isKept: () => false,
+    const monitor = monitorWatchdog({
+      isWatched: () => false,
       restore: async () => {
         tried += 1
         throw new Error(`the disk is full (${tried})`)
@@ -33,8 +33,8 @@ describe('the guard of an embedded server', () => {
       checkEveryMs: 1,
       tries: 3,
     })
-    expect((await guard.lost).message).toBe('the disk is full (3)')
-    await guard.stop()
+    expect((await monitor.lost).message).toBe('the disk is full (3)')
+    await monitor.stop()
     expect(tried).toBe(3)
   })
 
@@ -44,8 +44,8 @@ describe('the guard of an embedded server', () => {
     const running = new Promise<void>((resolve) => {
       begun = resolve
     })
-    const guard = guardKeeper({
-      isKept: () => false,
+    const monitor = monitorWatchdog({
+      isWatched: () => false,
       restore: async () => {
         begun()
         await new Promise((done) => setImmediate(done))
@@ -54,7 +54,7 @@ describe('the guard of an embedded server', () => {
       checkEveryMs: 1,
     })
     await running
-    await guard.stop()
+    await monitor.stop()
     expect(isDone).toBe(true)
   })
 })

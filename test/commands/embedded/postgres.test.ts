@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
-import { isAlive } from '#src/platform/db/holders.ts'
+import { startEmbeddedPostgres } from '../../../commands/embedded/postgres.ts'
+import { isAlive } from '../../../commands/embedded/process-lock.ts'
 import { until } from '../../support/until.ts'
 
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../../src/platform/db/embedded.ts')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../../commands/embedded/postgres.ts')).href
 const isRoot = userInfo().uid === 0
 
 let root: string
@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(async () => {
   // Also processes that a failed test did not wait for.
   await Promise.all(children.map(kill))
-  await until(async () => !(await isServed()) && !(await isKept()), { timeoutMs: PATIENCE_MS })
+  await until(async () => !(await isServed()) && !(await isWatched()), { timeoutMs: PATIENCE_MS })
   rmSync(root, { recursive: true, force: true })
 }, 200_000)
 
@@ -65,7 +65,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
   it('starts on the postmaster.pid of a server that was killed together with its processes', async () => {
     const killed = await startHolder()
     const server = serverPid()
-    process.kill(keeperPid(), 'SIGKILL')
+    process.kill(watchdogPid(), 'SIGKILL')
     killed.child.kill('SIGKILL')
     process.kill(server, 'SIGKILL')
     await until(async () => !(await isAlive(server)), { timeoutMs: PATIENCE_MS })
@@ -88,9 +88,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
 
   it('gets another watchdog when its own was killed, and is started again by that one', async () => {
     const holder = await startHolder()
-    const [server, keeper] = [serverPid(), keeperPid()]
-    process.kill(keeper, 'SIGKILL')
-    await until(() => keeperPid() !== keeper, { timeoutMs: PATIENCE_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(watchdog, 'SIGKILL')
+    await until(() => watchdogPid() !== watchdog, { timeoutMs: PATIENCE_MS })
     expect(serverPid()).toBe(server)
     expect(await query(holder.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 
@@ -104,7 +104,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
   it('comes back at its address when its watchdog and the server were killed', async () => {
     const holder = await startHolder()
     const server = serverPid()
-    process.kill(keeperPid(), 'SIGKILL')
+    process.kill(watchdogPid(), 'SIGKILL')
     process.kill(server, 'SIGKILL')
     await untilAnswers(holder)
     expect(serverPid()).not.toBe(server)
@@ -114,9 +114,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
 
   it('ends with its last holder, also under the watchdog that adopted it', async () => {
     const holder = await startHolder()
-    const keeper = keeperPid()
-    process.kill(keeper, 'SIGKILL')
-    await until(() => keeperPid() !== keeper, { timeoutMs: PATIENCE_MS })
+    const watchdog = watchdogPid()
+    process.kill(watchdog, 'SIGKILL')
+    await until(() => watchdogPid() !== watchdog, { timeoutMs: PATIENCE_MS })
     holder.child.kill('SIGKILL')
     await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
   })
@@ -232,12 +232,14 @@ function untilAnswers({ ownerUrl }: Holder): Promise<void> {
   return until(answers, { timeoutMs: PATIENCE_MS })
 }
 
-async function isKept(): Promise<boolean> {
-  return existsSync(join(dirname(serverDirectory()), 'keeper')) && (await isAlive(keeperPid(), serverDirectory()))
+async function isWatched(): Promise<boolean> {
+  return (
+    existsSync(join(dirname(serverDirectory()), 'watchdog.pid')) && (await isAlive(watchdogPid(), serverDirectory()))
+  )
 }
 
-function keeperPid(): number {
-  return Number(readFileSync(join(dirname(serverDirectory()), 'keeper'), 'utf8'))
+function watchdogPid(): number {
+  return Number(readFileSync(join(dirname(serverDirectory()), 'watchdog.pid'), 'utf8'))
 }
 
 async function isServed(): Promise<boolean> {

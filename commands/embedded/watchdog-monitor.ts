@@ -2,16 +2,16 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface Guard {
+export interface WatchdogMonitor {
   /** Resolves with the reason when the server could not be brought back; never otherwise. */
   lost: Promise<Error>
   /** Ends after the current check. */
   stop(): Promise<void>
 }
 
-interface GuardOptions {
+interface MonitorOptions {
   /** Whether the watchdog runs. Called often, so it is cheap. */
-  isKept(): boolean
+  isWatched(): boolean
   /** Starts another watchdog, and the server if it is gone. */
   restore(): Promise<void>
   checkEveryMs?: number
@@ -21,7 +21,12 @@ interface GuardOptions {
 
 const CHECK_EVERY_MS = 2_000
 
-export function guardKeeper({ isKept, restore, checkEveryMs = CHECK_EVERY_MS, tries = 5 }: GuardOptions): Guard {
+export function monitorWatchdog({
+  isWatched,
+  restore,
+  checkEveryMs = CHECK_EVERY_MS,
+  tries = 5,
+}: MonitorOptions): WatchdogMonitor {
   const stopping = new AbortController()
   const { promise: lost, resolve: lose } = Promise.withResolvers<Error>()
 
@@ -29,7 +34,7 @@ export function guardKeeper({ isKept, restore, checkEveryMs = CHECK_EVERY_MS, tr
     for (let failures = 0; !stopping.signal.aborted; ) {
       // This timer keeps no process alive.
       await delay(checkEveryMs * 2 ** failures, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-      if (stopping.signal.aborted || isKept()) continue
+      if (stopping.signal.aborted || isWatched()) continue
       try {
         await restore()
         failures = 0

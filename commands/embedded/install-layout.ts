@@ -33,7 +33,7 @@ const SHARED = '/var/lib/countersign'
  * must reach then goes to a folder that it can enter. No user is created: an existing one without privileges is enough.
  * @throws {Error} with a sentence for people when the platform has no binaries.
  */
-export async function settlePlace(directory: string): Promise<InstallLayout> {
+export async function prepareLayout(directory: string): Promise<InstallLayout> {
   const binaries = await findBinaries()
   const data = join(directory, 'postgres')
   mkdirSync(directory, { recursive: true })
@@ -47,36 +47,36 @@ export async function settlePlace(directory: string): Promise<InstallLayout> {
   }
   const identity = unprivilegedIdentity()
   if (!isTraversable(dirname(directory))) {
-    return claim({ directory: join(placeApart(directory), 'postgres'), binaries: reachable(binaries), identity })
+    return claim({ directory: join(makeSharedFolder(directory), 'postgres'), binaries: reachable(binaries), identity })
   }
   chmodSync(directory, 0o711)
   return claim({ directory: data, binaries: reachable(binaries), identity })
 }
 
-/** The folder that `settlePlace` made beside the given one, to be removed with it; undefined when there is none. */
-export function folderApart(place: Pick<InstallLayout, 'directory'>): string | undefined {
-  return place.directory.startsWith(`${SHARED}/`) ? dirname(place.directory) : undefined
+/** The folder that `prepareLayout` made beside the given one, to be removed with it; undefined when there is none. */
+export function sharedFolderOf(layout: Pick<InstallLayout, 'directory'>): string | undefined {
+  return layout.directory.startsWith(`${SHARED}/`) ? dirname(layout.directory) : undefined
 }
 
 // The folder has a random name, which is stored in the data directory. Deleting or moving that directory gives new data
 // or the same, and never another checkout's.
-function placeApart(directory: string): string {
+function makeSharedFolder(directory: string): string {
   const note = join(directory, 'apart')
   const known = existsSync(note) ? readFileSync(note, 'utf8') : ''
-  const apart = known || join(SHARED, randomBytes(8).toString('hex'))
+  const folder = known || join(SHARED, randomBytes(8).toString('hex'))
   makeTraversable(SHARED)
-  makeTraversable(apart)
-  if (known === '') writeFileSync(note, apart)
-  return apart
+  makeTraversable(folder)
+  if (known === '') writeFileSync(note, folder)
+  return folder
 }
 
 // An existing directory keeps its owner: a newer machine may choose another unprivileged user, which could not open it.
-function claim(place: InstallLayout & { identity: { uid: number; gid: number } }): InstallLayout {
-  const existing = statSync(join(place.directory, 'PG_VERSION'), { throwIfNoEntry: false })
-  if (existing !== undefined) return { ...place, identity: { uid: existing.uid, gid: existing.gid } }
-  mkdirSync(place.directory, { recursive: true, mode: 0o700 })
-  chownSync(place.directory, place.identity.uid, place.identity.gid)
-  return place
+function claim(layout: InstallLayout & { identity: { uid: number; gid: number } }): InstallLayout {
+  const existing = statSync(join(layout.directory, 'PG_VERSION'), { throwIfNoEntry: false })
+  if (existing !== undefined) return { ...layout, identity: { uid: existing.uid, gid: existing.gid } }
+  mkdirSync(layout.directory, { recursive: true, mode: 0o700 })
+  chownSync(layout.directory, layout.identity.uid, layout.identity.gid)
+  return layout
 }
 
 async function findBinaries(): Promise<InstallLayout['binaries']> {

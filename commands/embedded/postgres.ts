@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
-import { type Guard, guardKeeper } from './guard.ts'
-import { hold, whileLocked } from './holders.ts'
-import { folderApart, type InstallLayout, settlePlace } from './place.ts'
-import { isKept, type Launch, launch, OWNER, restore, runningPort, stop, url } from './server.ts'
+import { type InstallLayout, prepareLayout, sharedFolderOf } from './install-layout.ts'
+import { hold, whileLocked } from './process-lock.ts'
+import { isWatched, type Launch, launch, OWNER, restore, runningPort, stop, url } from './server.ts'
+import { monitorWatchdog, type WatchdogMonitor } from './watchdog-monitor.ts'
 
 export interface EmbeddedPostgres {
   /** The superuser's connection: migrations only. */
@@ -43,34 +43,34 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const holders = join(directory, 'holders')
   const holder = await hold(holders)
   let end = async () => {}
-  let guard: Guard | undefined
+  let monitor: WatchdogMonitor | undefined
   const release = async () => {
-    await guard?.stop()
+    await monitor?.stop()
     await holder.release(() => end())
   }
   try {
-    const place = await settlePlace(directory)
+    const layout = await prepareLayout(directory)
     const { transient } = options
-    const leavings = transient === undefined ? [] : [transient, folderApart(place) ?? transient]
+    const transientFolders = transient === undefined ? [] : [transient, sharedFolderOf(layout) ?? transient]
     end = async () => {
-      await stop(place)
-      for (const folder of leavings) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+      await stop(layout)
+      for (const folder of transientFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     }
-    const password = await initialize(place)
-    const running = await runningPort(place, password)
-    const launching: Launch = { place, password, isDurable: options.isDurable ?? true, holders, leavings }
+    const password = await initialize(layout)
+    const running = await runningPort(layout, password)
+    const launching: Launch = { layout, password, isDurable: options.isDurable ?? true, holders, transientFolders }
     const port = running ?? (await launch(launching))
     await createDatabase(url(password, port, 'postgres'), options.database)
     const ownerUrl = url(password, port, options.database)
-    guard = guardKeeper({
-      isKept: () => isKept(place),
+    monitor = monitorWatchdog({
+      isWatched: () => isWatched(layout),
       // Other holders notice the loss at the same moment: the first one restores the server.
       restore: () =>
         whileLocked(holders, async () => {
-          if (!isKept(place)) await restore({ ...launching, port })
+          if (!isWatched(layout)) await restore({ ...launching, port })
         }),
     })
-    return { ownerUrl, directory: place.directory, isJoined: running !== undefined, lost: guard.lost, release }
+    return { ownerUrl, directory: layout.directory, isJoined: running !== undefined, lost: monitor.lost, release }
   } catch (error) {
     await release()
     throw error
@@ -79,35 +79,44 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-async function initialize(place: InstallLayout): Promise<string> {
-  const passwordFile = join(dirname(place.directory), 'postgres-password')
-  const unfinished = join(dirname(place.directory), 'initdb-password')
+async function initialize(layout: InstallLayout): Promise<string> {
+  const passwordFile = join(dirname(layout.directory), 'postgres-password')
+  const unfinished = join(dirname(layout.directory), 'initdb-password')
   if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8')
-  if (existsSync(join(place.directory, 'PG_VERSION')) && !existsSync(unfinished)) {
-    throw new Error(`${passwordFile} is missing: without it the data in ${place.directory} can't be opened.`)
+  if (existsSync(join(layout.directory, 'PG_VERSION')) && !existsSync(unfinished)) {
+    throw new Error(`${passwordFile} is missing: without it the data in ${layout.directory} can't be opened.`)
   }
 
   // The rest of an interrupted initdb is useless and would make the next one fail.
-  rmSync(place.directory, { recursive: true, force: true })
-  mkdirSync(place.directory, { recursive: true, mode: 0o700 })
+  rmSync(layout.directory, { recursive: true, force: true })
+  mkdirSync(layout.directory, { recursive: true, mode: 0o700 })
   const password = randomBytes(24).toString('base64url')
   rmSync(unfinished, { force: true })
   writeFileSync(unfinished, password, { mode: 0o600 })
-  if (place.identity) {
-    chownSync(place.directory, place.identity.uid, place.identity.gid)
-    chownSync(unfinished, place.identity.uid, place.identity.gid)
+  if (layout.identity) {
+    chownSync(layout.directory, layout.identity.uid, layout.identity.gid)
+    chownSync(unfinished, layout.identity.uid, layout.identity.gid)
   }
-  const flags = [`--pgdata=${place.directory}`, '--auth=scram-sha-256', `--username=${OWNER}`, `--pwfile=${unfinished}`]
+  const flags = [
+    `--pgdata=${layout.directory}`,
+    '--auth=scram-sha-256',
+    `--username=${OWNER}`,
+    `--pwfile=${unfinished}`,
+  ]
   flags.push('--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync')
-  await runToEnd(place, place.binaries.initdb, flags)
-  if (place.identity) chownSync(unfinished, 0, 0)
+  await runToEnd(layout, layout.binaries.initdb, flags)
+  if (layout.identity) chownSync(unfinished, 0, 0)
   renameSync(unfinished, passwordFile)
   return password
 }
 
-function runToEnd(place: InstallLayout, command: string, args: string[]): Promise<void> {
+function runToEnd(layout: InstallLayout, command: string, args: string[]): Promise<void> {
   return new Promise((done, fail) => {
-    const child = spawn(command, args, { ...place.identity, cwd: place.directory, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(command, args, {
+      ...layout.identity,
+      cwd: layout.directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let complaint = ''
     child.stderr.on('data', (chunk: Buffer) => {
       complaint = (complaint + chunk.toString()).slice(-2_000)

@@ -16,16 +16,16 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { isAlive, isRunning } from './holders.ts'
-import { type Keeping, spawnKeeper } from './keeper.ts'
-import type { InstallLayout } from './place.ts'
+import type { InstallLayout } from './install-layout.ts'
+import { isAlive, isRunning } from './process-lock.ts'
+import { spawnWatchdog, type WatchdogOptions } from './watchdog.ts'
 
 export interface Launch {
-  place: InstallLayout
+  layout: InstallLayout
   password: string
   isDurable: boolean
   holders: string
-  leavings: string[]
+  transientFolders: string[]
   /** undefined: a free one. */
   port?: number
 }
@@ -41,12 +41,12 @@ const TRANSIENT_REFUSAL_MS = 30_000
 const MAX_LOG_BYTES = 20_000_000
 
 /** The port of the live server; waits while it still recovers. undefined when a dead server left its file behind. */
-export async function runningPort(place: InstallLayout, password: string): Promise<number | undefined> {
-  const pidFile = join(place.directory, 'postmaster.pid')
+export async function runningPort(layout: InstallLayout, password: string): Promise<number | undefined> {
+  const pidFile = join(layout.directory, 'postmaster.pid')
   while (existsSync(pidFile)) {
     const [pidLine, , , portLine] = readFileSync(pidFile, 'utf8').split('\n')
     const pid = Number(pidLine)
-    if (!(await isAlive(pid, place.directory))) {
+    if (!(await isAlive(pid, layout.directory))) {
       rmSync(pidFile, { force: true })
       return undefined
     }
@@ -55,7 +55,7 @@ export async function runningPort(place: InstallLayout, password: string): Promi
     if (port > 0) {
       if (await untilReady(url(password, port, 'postgres'), () => !existsSync(pidFile))) return port
       if (existsSync(pidFile))
-        throw new Error(`The Postgres of ${place.directory} (process ${pid}) does not answer: end it.`)
+        throw new Error(`The Postgres of ${layout.directory} (process ${pid}) does not answer: end it.`)
     }
     await delay(50)
   }
@@ -67,32 +67,32 @@ export async function runningPort(place: InstallLayout, password: string): Promi
  * contain.
  */
 export async function restore(launching: Launch & { port: number }): Promise<void> {
-  const { place, password } = launching
-  const running = await runningPort(place, password)
+  const { layout, password } = launching
+  const running = await runningPort(layout, password)
   if (running === undefined) await launch(launching)
-  else keepRunning(launching, running)
+  else adopt(launching, running)
 }
 
-function keepRunning(launching: Launch, port: number): void {
-  const { place } = launching
-  const log = openSync(logFile(place), 'a', 0o600)
+function adopt(launching: Launch, port: number): void {
+  const { layout } = launching
+  const log = openSync(logFile(layout), 'a', 0o600)
   try {
-    startKeeper({ ...keepingOf(launching, port), adopted: postmasterPid(place) }, place, log)
+    startWatchdog({ ...watchdogOptions(launching, port), adopted: postmasterPid(layout) }, layout, log)
   } finally {
     closeSync(log)
   }
 }
 
-function startKeeper(keeping: Keeping, place: InstallLayout, log: number): ChildProcess {
-  const keeper = spawnKeeper(keeping, log)
-  writeFileSync(keeperFile(place), String(keeper.pid))
-  return keeper
+function startWatchdog(options: WatchdogOptions, layout: InstallLayout, log: number): ChildProcess {
+  const watchdog = spawnWatchdog(options, log)
+  writeFileSync(watchdogFile(layout), String(watchdog.pid))
+  return watchdog
 }
 
-function keepingOf({ place, isDurable, holders, leavings }: Launch, port: number): Keeping {
-  const { identity, directory, binaries } = place
+function watchdogOptions({ layout, isDurable, holders, transientFolders }: Launch, port: number): WatchdogOptions {
+  const { identity, directory, binaries } = layout
   const args = ['-D', directory, '-p', String(port), ...settings(isDurable)]
-  return { command: binaries.postgres, args, identity, directory, holders, leavings }
+  return { command: binaries.postgres, args, identity, directory, holders, transientFolders }
 }
 
 /**
@@ -100,8 +100,8 @@ function keepingOf({ place, isDurable, holders, leavings }: Launch, port: number
  * @throws {Error} with a sentence for people when the server does not start.
  */
 export async function launch(launching: Launch): Promise<number> {
-  const { place, password } = launching
-  const file = logFile(place)
+  const { layout, password } = launching
+  const file = logFile(layout)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`)
   for (const deadline = Date.now() + TRANSIENT_REFUSAL_MS; ; await delay(250)) {
     const port = launching.port ?? (await freePort())
@@ -109,9 +109,9 @@ export async function launch(launching: Launch): Promise<number> {
     try {
       const spoken = statSync(file).size
       let hasEnded = false
-      const keeper = startKeeper(keepingOf(launching, port), place, log)
+      const watchdog = startWatchdog(watchdogOptions(launching, port), layout, log)
       for (const event of ['error', 'exit']) {
-        keeper.on(event, () => {
+        watchdog.on(event, () => {
           hasEnded = true
         })
       }
@@ -170,41 +170,41 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
   return false
 }
 
-export async function stop(place: InstallLayout): Promise<void> {
-  const pidFile = join(place.directory, 'postmaster.pid')
-  const pid = postmasterPid(place)
+export async function stop(layout: InstallLayout): Promise<void> {
+  const pidFile = join(layout.directory, 'postmaster.pid')
+  const pid = postmasterPid(layout)
   // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
   // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 5_000],
   ] as const) {
-    if (!(await isAlive(pid, place.directory))) break
+    if (!(await isAlive(pid, layout.directory))) break
     process.kill(pid, signal)
     for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
   }
-  const keeper = Number(readText(keeperFile(place)))
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(keeper, place.directory)); ) {
+  const watchdog = Number(readText(watchdogFile(layout)))
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(watchdog, layout.directory)); ) {
     await delay(10)
   }
-  rmSync(keeperFile(place), { force: true })
+  rmSync(watchdogFile(layout), { force: true })
 }
 
-function postmasterPid(place: InstallLayout): number {
-  return Number(readText(join(place.directory, 'postmaster.pid'))?.split('\n')[0])
+function postmasterPid(layout: InstallLayout): number {
+  return Number(readText(join(layout.directory, 'postmaster.pid'))?.split('\n')[0])
 }
 
-function logFile(place: InstallLayout): string {
-  return join(dirname(place.directory), 'postgres.log')
+function logFile(layout: InstallLayout): string {
+  return join(dirname(layout.directory), 'postgres.log')
 }
 
 /** Whether its watchdog runs. */
-export function isKept(place: InstallLayout): boolean {
-  return isRunning(Number(readText(keeperFile(place))))
+export function isWatched(layout: InstallLayout): boolean {
+  return isRunning(Number(readText(watchdogFile(layout))))
 }
 
-function keeperFile(place: InstallLayout): string {
-  return join(dirname(place.directory), 'keeper')
+function watchdogFile(layout: InstallLayout): string {
+  return join(dirname(layout.directory), 'watchdog.pid')
 }
 
 function readText(file: string): string | undefined {

@@ -1,15 +1,15 @@
 // The watchdog: the parent process of an embedded server. It stops the server when no holder is left, however the
 // holders ended, and restarts it when it crashed while a holder is left. When the watchdog itself is killed, a holder
-// starts another one, which adopts the running server (guard.ts).
+// starts another one, which adopts the running server (watchdog-monitor.ts).
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isAlive, isHeld, whenUnheld } from './holders.ts'
+import { isAlive, isHeld, whenUnheld } from './process-lock.ts'
 
-export interface Keeping {
+export interface WatchdogOptions {
   command: string
   args: string[]
   identity: { uid: number; gid: number } | undefined
@@ -17,7 +17,7 @@ export interface Keeping {
   directory: string
   holders: string
   /** Folders to remove when the holders were killed: no other process would remove them. */
-  leavings: string[]
+  transientFolders: string[]
   /** The pid of a server that still runs after its watchdog died. */
   adopted?: number
 }
@@ -29,8 +29,8 @@ const MAX_RESTARTS = 120
 const ADOPTED_CHECK_MS = 250
 
 /** Starts the watchdog, which starts the server. `log` is a file descriptor for the output of both. */
-export function spawnKeeper(keeping: Keeping, log: number) {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(keeping)], {
+export function spawnWatchdog(options: WatchdogOptions, log: number) {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(options)], {
     // In its own process group: Ctrl-C must reach the workers first, so that they can still settle.
     detached: true,
     stdio: ['ignore', log, log],
@@ -39,21 +39,21 @@ export function spawnKeeper(keeping: Keeping, log: number) {
   return child
 }
 
-if (import.meta.main) process.exit(await keep(JSON.parse(process.argv[2] ?? '')))
+if (import.meta.main) process.exit(await supervise(JSON.parse(process.argv[2] ?? '')))
 
-async function keep(keeping: Keeping): Promise<number> {
+async function supervise(options: WatchdogOptions): Promise<number> {
   let wasReady = false
   for (let restarts = 0; ; restarts += 1) {
-    const server = restarts === 0 && keeping.adopted !== undefined ? adopt(keeping, keeping.adopted) : start(keeping)
-    const { code, isAbandoned } = await watch(server, keeping)
+    const server = restarts === 0 && options.adopted !== undefined ? adopt(options, options.adopted) : start(options)
+    const { code, isAbandoned } = await untilEnded(server, options)
     // 0: a holder or an administrator stopped it.
     if (code === 0 && !isAbandoned) return 0
-    if (isAbandoned || !(await isHeldSurely(keeping.holders))) {
-      keeping.leavings.forEach(remove)
+    if (isAbandoned || !(await hasHolder(options.holders))) {
+      options.transientFolders.forEach(remove)
       return 0
     }
     // A server that never got ready can't run here, and the process that started it must be told.
-    wasReady ||= isReadyNoted(keeping.directory, server.pid)
+    wasReady ||= wasReadyOnce(options.directory, server.pid)
     if (!wasReady || restarts === MAX_RESTARTS) return code
     await delay(RESTART_MS)
   }
@@ -66,7 +66,7 @@ interface Server {
   end(): void
 }
 
-function start({ command, args, identity, directory }: Keeping): Server {
+function start({ command, args, identity, directory }: WatchdogOptions): Server {
   const server = spawn(command, args, { ...identity, cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = new Promise<number>((done) => {
     server.on('error', () => done(1))
@@ -77,7 +77,7 @@ function start({ command, args, identity, directory }: Keeping): Server {
 }
 
 // Only a parent can read an exit code. A server that stopped in order has removed its pid file.
-function adopt({ directory }: Keeping, pid: number): Server {
+function adopt({ directory }: WatchdogOptions, pid: number): Server {
   const ended = (async () => {
     while (await isAlive(pid, directory)) await delay(ADOPTED_CHECK_MS)
     return existsSync(join(directory, 'postmaster.pid')) ? 1 : 0
@@ -93,10 +93,13 @@ function adopt({ directory }: Keeping, pid: number): Server {
 }
 
 /** Waits for the server's end, and stops it when no holder is left. */
-async function watch(server: Server, { holders }: Keeping): Promise<{ code: number; isAbandoned: boolean }> {
+async function untilEnded(
+  server: Server,
+  { holders }: WatchdogOptions,
+): Promise<{ code: number; isAbandoned: boolean }> {
   let isAbandoned = false
   const timer = setInterval(async () => {
-    if (isAbandoned || (await isHeldSurely(holders))) return
+    if (isAbandoned || (await hasHolder(holders))) return
     isAbandoned = true
     // The lock is held to the end, so that a concurrent start finds the server either running or gone.
     const hasEnded = await whenUnheld(holders, async () => {
@@ -114,7 +117,7 @@ async function watch(server: Server, { holders }: Keeping): Promise<{ code: numb
 }
 
 // A crashed server leaves its pid file, which records the state that it had reached.
-function isReadyNoted(directory: string, pid: number): boolean {
+function wasReadyOnce(directory: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')
     return Number(lines[0]) === pid && lines.some((line) => line.startsWith('ready'))
@@ -124,7 +127,7 @@ function isReadyNoted(directory: string, pid: number): boolean {
 }
 
 // Without the folder there is no holder either.
-function isHeldSurely(holders: string): Promise<boolean> {
+function hasHolder(holders: string): Promise<boolean> {
   return isHeld(holders).catch(() => false)
 }
 
