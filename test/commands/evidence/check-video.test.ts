@@ -2,13 +2,13 @@
 
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CheckReport, checkFile } from '#src/attest/evidence/check.ts'
 import type { PacketAttestation, SignedPacket } from '#src/attest/evidence/views.ts'
 import type { VideoManifest } from '#src/attest/video/facts.ts'
 import { inlineMedia } from '../../../capture-kit/device.ts'
 import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
-import { flipped } from '../claims/recording.ts'
-import { type EvidenceService, startEvidence } from './service.ts'
+import { type CheckReport, checkFile } from '../../../commands/evidence/check.ts'
+import { flipped } from '../../attest/claims/recording.ts'
+import { type EvidenceService, startEvidence } from '../../attest/evidence/service.ts'
 
 const RECORDING = recordVideo({ seed: 7, chunks: 5, chunkMs: 200 })
 const CHECKS = ['video chain', 'video manifest', 'video nonce', 'video times']

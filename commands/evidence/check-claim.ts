@@ -1,7 +1,7 @@
 // Checks a claim's standing against its attestations. Only a packet that holds all of them allows it.
 
+import type { EvidencePacket } from '#src/attest/evidence/views.ts'
 import { type CheckFinding, finding, skipped } from './findings.ts'
-import type { EvidencePacket } from './views.ts'
 
 // Best first.
 const PROVENANCE = ['verified', 'attested_unverified', 'unattested', 'broken']

@@ -2,18 +2,18 @@
 // sum of the points, the device's signature with the key of its certificate, the certificates against each other, the
 // original file, and the chain of a video.
 
+import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
+import { jsonOf } from '#src/attest/evidence/digests.ts'
+import type { EvidencePacket, PacketAttestation } from '#src/attest/evidence/views.ts'
+import { FACTORS } from '#src/attest/factors/table.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
-import { withoutCoordinates } from '../claims/coordinates.ts'
-import { FACTORS } from '../factors/table.ts'
 import type { CheckOptions } from './check.ts'
 import { checkVideo } from './check-video.ts'
-import { jsonOf } from './digests.ts'
 import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
-import type { EvidencePacket, PacketAttestation } from './views.ts'
 
 const RESULT_TYP = 'attest-result+jwt'
 

@@ -1,16 +1,16 @@
 // Checks an evidence packet part by part and without the service: the file, its signature, and each attestation from
 // the packet's own data. The file is untrusted: nothing in it is used before it is checked.
 
+import { digestOf, jsonOf, PACKET_TYP, PDF_TYP, partDigests } from '#src/attest/evidence/digests.ts'
+import { isPdf, readAttachment, splitSeal } from '#src/attest/evidence/pdf-file.ts'
+import { type EvidencePacket, type SignedPacket, signedPacketView } from '#src/attest/evidence/views.ts'
 import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { KeySet, PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import { checkAttestation } from './check-attestation.ts'
 import { checkClaim } from './check-claim.ts'
 import type { OpenMedia } from './check-video.ts'
-import { digestOf, jsonOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
 import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
-import { isPdf, readAttachment, splitSeal } from './pdf-file.ts'
-import { type EvidencePacket, type SignedPacket, signedPacketView } from './views.ts'
 
 export interface CheckOptions {
   /** Keys known to be the service's. Without them the packet's own keys are used, and their origin is unproven. */
