@@ -13,9 +13,9 @@ import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { inlineMedia } from '../../../capture-kit/device.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
 import { type CheckReport, checkFile } from '../../../commands/evidence/check.ts'
+import { diceOf } from '../../../hostile/dice.ts'
 import { PHOTO } from '../../attest/claims/phone.ts'
 import { type EvidenceService, startEvidence } from '../../attest/evidence/service.ts'
-import { diceOf } from '../../hostile/dice.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../commands/embedded/postgres.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../commands/embedded/postgres.ts'
 
 export interface RedisServer {
   port: number

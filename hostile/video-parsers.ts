@@ -6,13 +6,7 @@ import { createWalker } from '#src/attest/video/container.ts'
 import { examineVideo } from '#src/attest/video/examine.ts'
 import { MAX_FRAMES } from '#src/attest/video/limits.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
-import {
-  joinChunks,
-  makeVideoManifest,
-  recordVideo,
-  VIDEO_TYPES,
-  type VideoContainer,
-} from '../../capture-kit/video.ts'
+import { joinChunks, makeVideoManifest, recordVideo, VIDEO_TYPES, type VideoContainer } from '../capture-kit/video.ts'
 import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
@@ -20,7 +14,7 @@ import { corpusFiles } from './seeds.ts'
 
 const NONCE = 'A'.repeat(43)
 const { cases }: { cases: { content_type: string; data: string }[] } = JSON.parse(
-  readFileSync(new URL('../../vectors/attest/video-container.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../vectors/attest/video-container.json', import.meta.url), 'utf8'),
 )
 const STRUCTURE = [
   'bad_box_type',

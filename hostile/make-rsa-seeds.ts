@@ -1,9 +1,9 @@
 // Makes rsa-seeds.json anew: certificates whose keys cost their verifier too much. Stored, so that a case stays the
-// same. `node test/hostile/make-rsa-seeds.ts` writes a new one.
+// same. `node hostile/make-rsa-seeds.ts` writes a new one.
 
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { make, makeDer, makeSlowRsa, rsa, rsaPublicKey } from '../platform/crypto/pki.ts'
+import { make, makeDer, makeSlowRsa, rsa, rsaPublicKey } from '../test/platform/crypto/pki.ts'
 
 const until = { from: '2026-01-01T00:00:00Z', until: '2045-01-01T00:00:00Z' }
 const root = await make({ name: 'Root', isCa: true, ...until })

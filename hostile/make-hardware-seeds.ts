@@ -3,7 +3,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createVendor, enrollmentHash } from '../../capture-kit/vendor.ts'
+import { createVendor, enrollmentHash } from '../capture-kit/vendor.ts'
 
 const at = new Date('2026-11-20T12:00:00.000Z')
 const challenge = Buffer.alloc(32, 5)

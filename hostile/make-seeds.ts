@@ -1,13 +1,13 @@
 // Makes seeds.json: certificates and one signed bundle, kept so that a case is the same in every run (keys and signatures are
-// random). Only public parts are in it. `node test/hostile/make-seeds.ts` writes a new one.
+// random). Only public parts are in it. `node hostile/make-seeds.ts` writes a new one.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import 'reflect-metadata'
 import { Extension } from '@peculiar/x509'
-import { createAuthority } from '../../capture-kit/authority.ts'
-import { signedBytes } from '../../capture-kit/device.ts'
-import { ED25519, makeDer, P384, rsa } from '../platform/crypto/pki.ts'
+import { createAuthority } from '../capture-kit/authority.ts'
+import { signedBytes } from '../capture-kit/device.ts'
+import { ED25519, makeDer, P384, rsa } from '../test/platform/crypto/pki.ts'
 
 const from = new Date('2026-01-01T00:00:00Z')
 const authority = await createAuthority({ name: 'Hostile', now: () => from, notBefore: from })

@@ -1,7 +1,7 @@
 // Injects a planned fault into a running system, removes it, and waits until the system has recovered.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { until } from '../support/until.ts'
+import { until } from '../test/support/until.ts'
 import type { Attackers } from './attackers.ts'
 import type { DetectorServer } from './detector.ts'
 import { groupBy } from './group.ts'

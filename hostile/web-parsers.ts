@@ -1,8 +1,8 @@
 // All parsers through the public port: a web process of its own with keys, Postgres and a disk.
 
 import { randomUUID } from 'node:crypto'
-import { joinChunks, makeVideoManifest, recordVideo } from '../../capture-kit/video.ts'
-import type { System } from '../support/system.ts'
+import { joinChunks, makeVideoManifest, recordVideo } from '../capture-kit/video.ts'
+import type { System } from '../test/support/system.ts'
 import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateDer } from './mutate-der.ts'

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { createDice, type Dice } from '../../capture-kit/scene.ts'
+import { createDice, type Dice } from '../capture-kit/scene.ts'
 import { type Asked, clock, idsIn, type Journal } from './journal.ts'
 import { sha256Hex, type Tenant } from './tenant.ts'
 

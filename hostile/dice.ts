@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { createDice } from '../platform/crypto/seeded.ts'
+import { createDice } from '../test/platform/crypto/seeded.ts'
 
 /** Numbers of one case. Each case has its own, so that it can be repeated without those before it. */
 export interface Dice {

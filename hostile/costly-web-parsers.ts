@@ -1,7 +1,7 @@
 // Requests made to be costly, through the public port: each is small or looks honest, and causes much work.
 
-import { slowAvif } from '../support/slow-avif.ts'
-import type { System } from '../support/system.ts'
+import { slowAvif } from '../test/support/slow-avif.ts'
+import type { System } from '../test/support/system.ts'
 import { makeCostlyChain } from './costly-parsers.ts'
 import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'

@@ -13,7 +13,7 @@ import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
-import { chunk, profileText, RAW_PROFILES, rawProfile, withChunks } from '../attest/media/png.ts'
+import { chunk, profileText, RAW_PROFILES, rawProfile, withChunks } from '../test/attest/media/png.ts'
 import {
   DATE,
   MAKE,
@@ -25,7 +25,7 @@ import {
   structure,
   text,
   withBlock,
-} from '../attest/media/structure.ts'
+} from '../test/attest/media/structure.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { corpusFiles, IMAGE_TYPES, makeImages, VIDEOS } from './seeds.ts'

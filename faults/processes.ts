@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
-import { until } from '../support/until.ts'
+import { type Supervisor, startProcfile } from '../commands/supervisor.ts'
+import { until } from '../test/support/until.ts'
 import type { Kind } from './plan.ts'
 
 export interface Instance {

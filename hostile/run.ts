@@ -12,7 +12,7 @@ import type { Parser, Report } from './parser.ts'
 
 type Told = Report & Pick<Parser, 'source' | 'limit'> & { memory: Memory; at: number }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const { count, seed, from, only } = readArguments()
 const reports = mkdtempSync(join(tmpdir(), 'hostile-reports-'))
 try {

@@ -1,7 +1,7 @@
 // The faults and their order. Pure: the same seed, minutes and engine give the same plan, so that a run that found
 // something can be repeated. Concurrent events elsewhere depend on the machine, and no seed repeats them.
 
-import { createDice, type Dice } from '../../capture-kit/scene.ts'
+import { createDice, type Dice } from '../capture-kit/scene.ts'
 
 export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'deliver' | 'clock'
 export type Link = 'postgres' | 'redis' | 'receivers'

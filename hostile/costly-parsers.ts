@@ -2,7 +2,7 @@
 // the longer a verifier takes for their signatures.
 
 import { checkChain, parseChain } from '#src/platform/crypto/x509.ts'
-import { rsaSpki, unsignedCertificate } from '../support/costly-certificates.ts'
+import { rsaSpki, unsignedCertificate } from '../test/support/costly-certificates.ts'
 import type { Dice } from './dice.ts'
 import { randomBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import type { Scope } from '#src/platform/ids.ts'
-import { type Authority, createAuthority } from '../../capture-kit/authority.ts'
-import { createClient } from '../../capture-kit/client.ts'
-import { type AttestBody, createDevice, type Device } from '../../capture-kit/device.ts'
-import { renderPhoto } from '../../capture-kit/photo.ts'
+import { type Authority, createAuthority } from '../capture-kit/authority.ts'
+import { createClient } from '../capture-kit/client.ts'
+import { type AttestBody, createDevice, type Device } from '../capture-kit/device.ts'
+import { renderPhoto } from '../capture-kit/photo.ts'
 import { type Asked, clock, type Endpoint } from './journal.ts'
 
 export interface Tenant extends Scope {

@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
-import { makeC2paSigner, makePicture } from '../attest/media/c2pa-signing.ts'
+import { makeC2paSigner, makePicture } from '../test/attest/media/c2pa-signing.ts'
 
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff'] as const
 const signer = await makeC2paSigner()
