@@ -50,10 +50,10 @@ async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: 
   try {
     await untilReady(child)
     await delay(isQuick ? 1_000 : SETTLE_MS)
-    const keeper = Number(readFileSync(join(directory, 'data/embedded/keeper'), 'utf8'))
+    const watchdog = Number(readFileSync(join(directory, 'data/embedded/watchdog.pid'), 'utf8'))
     const measured: Record<'all' | 'node' | 'postgres', Cost[]> = { all: [], node: [], postgres: [] }
     for (let round = 0; round < rounds; round += 1) {
-      const pids = [child.pid ?? 0, keeper].flatMap(withDescendants)
+      const pids = [child.pid ?? 0, watchdog].flatMap(withDescendants)
       const before = pids.map(costOf)
       const startedAt = performance.now()
       await delay(isQuick ? 1_000 : MEASURE_MS)

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { CheckOptions } from '#src/attest/evidence/check.ts'
 import { usageError } from '../sentence.ts'
+import type { CheckOptions } from './check.ts'
 
 const MAX_FILES = 100_000
 const PIECE_BYTES = 1024 * 1024

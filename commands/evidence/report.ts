@@ -1,7 +1,7 @@
 // The findings by part. Pure.
 
-import type { CheckReport } from '#src/attest/evidence/check.ts'
-import type { CheckFinding, CheckOutcome } from '#src/attest/evidence/findings.ts'
+import type { CheckReport } from './check.ts'
+import type { CheckFinding, CheckOutcome } from './findings.ts'
 
 export interface PartReport {
   name: string

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isAlive } from '#src/platform/db/holders.ts'
+import { isAlive } from '../../commands/embedded/process-lock.ts'
 import { until } from '../support/until.ts'
 
 const BOOTSTRAP = join(import.meta.dirname, '../../bootstrap/run.cjs')

@@ -3,10 +3,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
-import { check, type Invariant } from './check.ts'
-import type { AttestationFact, Evidence } from './evidence.ts'
-import { measure } from './figures.ts'
-import { sampleEvidence, signResult } from './sample.ts'
+import { check, type Invariant } from '../../faults/check.ts'
+import type { AttestationFact, Evidence } from '../../faults/evidence.ts'
+import { measure } from '../../faults/figures.ts'
+import { sampleEvidence, signResult } from '../../faults/sample.ts'
 
 interface Sabotage {
   what: string

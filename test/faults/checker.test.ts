@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
-import { check, type Invariant } from './check.ts'
-import { countDuplicates } from './check-deliveries.ts'
-import type { Evidence } from './evidence.ts'
-import { measure } from './figures.ts'
-import { sampleEvidence, signResult } from './sample.ts'
+import { check, type Invariant } from '../../faults/check.ts'
+import { countDuplicates } from '../../faults/check-deliveries.ts'
+import type { Evidence } from '../../faults/evidence.ts'
+import { measure } from '../../faults/figures.ts'
+import { sampleEvidence, signResult } from '../../faults/sample.ts'
 
 interface Sabotage {
   what: string

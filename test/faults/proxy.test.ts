@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Relay, startRelay } from '../../faults/proxy.ts'
 import { until } from '../support/until.ts'
-import { type Relay, startRelay } from './proxy.ts'
 
 describe('a relay', () => {
   let echo: Server

@@ -4,13 +4,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { costlyWebParsers } from '../../hostile/costly-web-parsers.ts'
+import { diceOf } from '../../hostile/dice.ts'
+import { type Memory, type Nursery, startNursery } from '../../hostile/nursery.ts'
+import { describeFailures, note, type Parser, type Report, runCase } from '../../hostile/parser.ts'
+import { webParsers } from '../../hostile/web-parsers.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
-import { costlyWebParsers } from './costly-web-parsers.ts'
-import { diceOf } from './dice.ts'
-import { type Memory, type Nursery, startNursery } from './nursery.ts'
-import { describeFailures, note, type Parser, type Report, runCase } from './parser.ts'
-import { webParsers } from './web-parsers.ts'
 
 const isLarge = process.env.HOSTILE !== undefined
 const count = Number(process.env.HOSTILE ?? 200)

@@ -158,9 +158,11 @@ describe('the layers', () => {
   it('have small files', () => {
     const tooLong = (files: string[], most: number) =>
       files.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > most)
-    expect(tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench')], 330)).toEqual([])
+    expect(
+      tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench'), ...walk('faults')], 330),
+    ).toEqual([])
     // A table of cases grows longer than the code under test.
-    expect(tooLong(walk('test'), 420)).toEqual([])
+    expect(tooLong([...walk('test'), ...walk('hostile')], 420)).toEqual([])
   })
 
   it('have no barrels, no default exports, no enums', () => {

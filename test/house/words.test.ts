@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const PLACES = ['src', 'workers', 'commands', 'bench', 'docs', 'README.md']
+const PLACES = ['src', 'workers', 'commands', 'bench', 'faults', 'hostile', 'docs', 'README.md']
 const TEXT = /\.(?:ts|js|cjs|mjs|css|html|md)$/
 
 // The glossary replaced these words; each pattern comes with the word to use.

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedPostgres } from '#src/platform/db/embedded.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { startEmbeddedPostgres } from '../../commands/embedded/postgres.ts'
 import { LOGIN, loginUrl, TEMPLATE } from './database.ts'
 
 declare module 'vitest' {

@@ -1,0 +1,276 @@
+// A fault run: starts stores, relays, receivers, processes and clients, injects one fault after the other while clients
+// submit, lets all work end, and reads what is left for the checker.
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAccounts } from '#src/account/keys/accounts.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import { createDatabase } from '#src/platform/db/database.ts'
+import { type Environment, newAccountId } from '#src/platform/ids.ts'
+import { until } from '../test/support/until.ts'
+import { startAttackers } from './attackers.ts'
+import { startLoad } from './clients.ts'
+import { startDetector } from './detector.ts'
+import { type Evidence, readEvidence } from './evidence.ts'
+import { inject, type LinkName, type Scene } from './inject.ts'
+import { clock, type Journal, openJournal } from './journal.ts'
+import { describeFault, type EngineKind, type Fault, type Kind } from './plan.ts'
+import { type Instance, startInstance, weighedAs } from './processes.ts'
+import { startRelays } from './proxy.ts'
+import { startReceivers } from './receivers.ts'
+import { freePort, type PostgresServer, startPostgresServer, startRedisServer } from './stores.ts'
+import { settleTenant, type Tenant } from './tenant.ts'
+import { layTrail } from './trail.ts'
+
+export interface RunOptions {
+  engine: EngineKind
+  seed: number
+  faults: readonly Fault[]
+  /** No fault begins after this; undefined: all of them, however long that takes. */
+  minutes?: number
+  /** Exists; the caller that created it removes it. */
+  directory: string
+  /** How many of each kind run. */
+  processes: Record<Kind, number>
+  accounts: number
+  openTarget: number
+  batchSize: number
+  pauseMs: number
+  batchPauseMs: number
+  maxCaptures?: number
+  /** Between two faults. */
+  gapMs: number
+  /** Time without any fault before the first: the others are compared with it. */
+  calmMs: number
+  /** `settled`: the next fault comes when the system has recovered; `overlapping`: while it still recovers. */
+  pace: 'settled' | 'overlapping'
+  /** The processes record their memory once a minute. */
+  isWeighed: boolean
+  say(line: string): void
+}
+
+export interface RunResult {
+  evidence: Evidence
+  injected: number
+  captures: number
+  /** Of clients, from the first submission to the last answer. */
+  loadMs: number
+  /** From then until no work was left. */
+  drainMs: number
+  /** Work that did not end. */
+  left: number
+}
+
+// By the partial indexes: a query over all ended rows each second would be load by the run itself, more each minute.
+// Without those of the accounts in $1.
+const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'queued'
+  UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs
+  WHERE account_id <> ALL($1::text[])`
+
+const DRAIN_MS = 300_000
+const SAMPLE_MS = 1_000
+
+export async function runFaults(options: RunOptions): Promise<RunResult> {
+  const { directory, engine, say } = options
+  const stack = new AsyncDisposableStack()
+  const journals = {
+    clients: openJournal(join(directory, 'clients.ndjson')),
+    receivers: openJournal(join(directory, 'receivers.ndjson')),
+    faults: openJournal(join(directory, 'faults.ndjson')),
+  }
+  try {
+    const postgres = await startPostgresServer(join(directory, 'postgres'))
+    stack.defer(() => postgres.stop())
+    await layTrail(postgres)
+    const redis = engine === 'redis' ? await startRedisServer(directory) : undefined
+    stack.defer(() => redis?.stop())
+    const relays = await startRelays<LinkName>(['web', 'postgres', 'redis', 'receivers'])
+    stack.defer(() => relays.stop())
+    const receivers = await startReceivers(journals.receivers)
+    stack.defer(() => receivers.close())
+    const detector = await startDetector(journals.receivers)
+    stack.defer(() => detector.close())
+    await relays.target('postgres', [postgres.port()])
+    await relays.target('redis', redis === undefined ? [] : [redis.port])
+    await relays.target('receivers', [receivers.port])
+
+    const instances: Instance[] = []
+    stack.defer(async () => void (await Promise.all(instances.map((instance) => instance.stop()))))
+    const baseUrl = `http://127.0.0.1:${relays.ports.web}`
+    const environment = {
+      MODE: 'development',
+      BASE_URL: baseUrl,
+      DATABASE_URL: postgres.loginUrl(relays.ports.postgres),
+      REDIS_URL: redis === undefined ? '' : `redis://127.0.0.1:${relays.ports.redis}`,
+      QUEUE_PREFIX: 'faults',
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      BLOB_STORE: `disk:${join(directory, 'blobs')}`,
+      OUTBOUND_ALLOW: '127.0.0.1',
+      SCREENING_DETECTOR: 'http',
+      SCREENING_URL: `http://127.0.0.1:${detector.port}/`,
+      // The schedule of 75 hours passes in four minutes and a half.
+      WEBHOOK_TIME_DIVISOR: '1000',
+      LOG_LEVEL: 'info',
+    }
+    const logs = join(directory, 'logs')
+    mkdirSync(logs)
+    const webPorts: number[] = []
+    const wanted = (Object.keys(options.processes) as Kind[]).flatMap((kind) =>
+      Array.from({ length: options.processes[kind] }, (_, index) => ({ kind, number: index + 1 })),
+    )
+    await Promise.all(
+      wanted.map(async ({ kind, number }) => {
+        const port = kind === 'web' ? await freePort() : 0
+        if (kind === 'web') webPorts.push(port)
+        const weighed = options.isWeighed ? weighedAs(`${kind}-${number}`, join(directory, 'weights.ndjson')) : {}
+        const own = { ...environment, ...weighed, PORT: String(port) }
+        instances.push(await startInstance({ kind, number, environment: own, directory: logs }))
+      }),
+    )
+    instances.sort((a, b) => (a.name < b.name ? -1 : 1))
+    await relays.target('web', webPorts)
+
+    const tenants = await settleTenants(options, postgres, journals.clients, baseUrl, relays.ports.receivers)
+    const assaults = options.faults.flatMap((fault) => (fault.name === 'attack' ? [fault.how] : []))
+    const attackers = await startAttackers(postgres, { url: baseUrl, assaults })
+    stack.defer(() => attackers.close())
+    const scene: Scene = {
+      instances,
+      relays,
+      redis,
+      postgres,
+      receivers,
+      detector,
+      attackers,
+      journal: journals.faults,
+    }
+    const watch = startWatch(postgres, attackers.accountIds, journals.faults)
+    const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
+    const since = clock()
+    const injected = await injectAll(scene, options, since)
+    await load.stop()
+    const loadMs = clock() - since
+    say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
+    const { drainMs, left } = await drain(postgres, attackers.accountIds)
+    await watch.stop()
+    await Promise.all(instances.map((instance) => instance.stop()))
+    await Promise.all(Object.values(journals).map((journal) => journal.close()))
+    const evidence = await readEvidence(postgres, { directory, hostile: attackers.accountIds })
+    return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
+  } finally {
+    await stack.disposeAsync()
+  }
+}
+
+async function injectAll(scene: Scene, options: RunOptions, since: number): Promise<number> {
+  const { faults, minutes, gapMs, calmMs, pace, say } = options
+  await delay(calmMs)
+  const injecting: Promise<void>[] = []
+  for (const [turn, fault] of faults.entries()) {
+    if (minutes !== undefined && clock() - since > minutes * 60_000) break
+    say(`${((clock() - since) / 1_000).toFixed(0).padStart(5)} s  ${describeFault(fault)}`)
+    const ending = inject(scene, fault, turn, pace === 'settled')
+    injecting.push(ending)
+    if (pace === 'settled') await ending
+    await delay(gapMs)
+  }
+  await Promise.all(injecting)
+  return injecting.length
+}
+
+async function settleTenants(
+  { accounts }: RunOptions,
+  postgres: PostgresServer,
+  journal: Journal,
+  url: string,
+  receiversPort: number,
+): Promise<Tenant[]> {
+  const db = createDatabase({ url: postgres.loginUrl(postgres.port()) })
+  const tenants: Tenant[] = []
+  try {
+    for (let number = 1; number <= accounts; number += 1) {
+      const account = await createAccounts({ db }).create({
+        id: newAccountId('acc'),
+        name: `Insurer ${number}`,
+        plan: 'enterprise',
+      })
+      for (const environment of ['sandbox', 'live'] as Environment[]) {
+        const scope = { accountId: account.id, environment }
+        const { key } = await createKeys({ db }).create(scope, {
+          name: 'faults',
+          scopes: ['verify', 'attest', 'admin', 'screen'],
+        })
+        tenants.push(
+          await settleTenant({
+            ...scope,
+            key,
+            name: `${number}${environment}`,
+            url,
+            receivers: environment === 'sandbox' ? `http://127.0.0.1:${receiversPort}` : undefined,
+            tell: journal.write,
+          }),
+        )
+      }
+    }
+  } finally {
+    await db.close()
+  }
+  return tenants
+}
+
+/** Reads the backlog once a second, past every relay. */
+function startWatch({ owner }: PostgresServer, hostile: readonly string[], journal: Journal) {
+  let open = 0
+  let isStopping = false
+  const sample = async () => {
+    const [row] = await owner<{ open: number; oldest: number; interactive: number }>(
+      `SELECT count(*) FILTER (WHERE queue = 'attest')::int AS open,
+         coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()), 0)::float8
+           AS oldest,
+         coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE state = 'queued' AND run_at <= now()
+           AND queue = 'attest' AND priority = 0), 0)::float8 AS interactive
+       FROM ${OPEN_JOBS}`,
+      [hostile],
+    )
+    if (row === undefined) return
+    open = row.open
+    journal.write({
+      kind: 'sample',
+      at: clock(),
+      oldestDue: row.oldest,
+      oldestDueInteractive: row.interactive,
+      open,
+    })
+  }
+  const watching = (async () => {
+    while (!isStopping) {
+      // While Postgres is down there is nothing to read.
+      await sample().catch(() => {})
+      await delay(SAMPLE_MS)
+    }
+  })()
+  return {
+    open: () => open,
+    async stop() {
+      isStopping = true
+      await watching
+    },
+  }
+}
+
+async function drain(
+  { owner }: PostgresServer,
+  hostile: readonly string[],
+): Promise<{ drainMs: number; left: number }> {
+  const since = clock()
+  let left = 0
+  const isEmpty = async () => {
+    const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`, [hostile])
+    left = row?.left ?? 0
+    return left === 0
+  }
+  await until(isEmpty, { timeoutMs: DRAIN_MS, everyMs: 250 }).catch(() => {})
+  return { drainMs: clock() - since, left }
+}

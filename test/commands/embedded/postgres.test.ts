@@ -1,0 +1,259 @@
+// Real servers and real deaths: each holder is another process, as in production.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startEmbeddedPostgres } from '../../../commands/embedded/postgres.ts'
+import { isAlive } from '../../../commands/embedded/process-lock.ts'
+import { until } from '../../support/until.ts'
+
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../../commands/embedded/postgres.ts')).href
+const isRoot = userInfo().uid === 0
+
+let root: string
+let directory: string
+let children: ChildProcess[]
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'countersign-embedded-'))
+  directory = join(root, 'embedded')
+  children = []
+})
+
+afterEach(async () => {
+  // Also processes that a failed test did not wait for.
+  await Promise.all(children.map(kill))
+  await until(async () => !(await isServed()) && !(await isWatched()), { timeoutMs: PATIENCE_MS })
+  rmSync(root, { recursive: true, force: true })
+}, 200_000)
+
+// Each wait takes a second or two, and longer on a machine with fifteen times as much work as it can do.
+const PATIENCE_MS = 150_000
+
+describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
+  it('serves every process that holds it, and ends with the last of them', async () => {
+    const first = await startHolder()
+    const second = await startHolder()
+    expect([first.isJoined, second.isJoined]).toEqual([false, true])
+    expect(second.ownerUrl).toBe(first.ownerUrl)
+
+    await first.release()
+    expect(await isServed()).toBe(true)
+    expect(await query(second.ownerUrl, 'SELECT current_database()')).toEqual([{ current_database: 'trial' }])
+
+    await second.release()
+    expect(await isServed()).toBe(false)
+    expect(readdirSync(join(directory, 'holders'))).toEqual([])
+  })
+
+  it('ends when its last holder was killed, and the data exists at the next start', async () => {
+    const killed = await startHolder()
+    await query(killed.ownerUrl, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    killed.child.kill('SIGKILL')
+    await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
+
+    const next = await startHolder()
+    expect(next.isJoined).toBe(false)
+    expect(await query(next.ownerUrl, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }])
+    await next.release()
+  })
+
+  it('starts on the postmaster.pid of a server that was killed together with its processes', async () => {
+    const killed = await startHolder()
+    const server = serverPid()
+    process.kill(watchdogPid(), 'SIGKILL')
+    killed.child.kill('SIGKILL')
+    process.kill(server, 'SIGKILL')
+    await until(async () => !(await isAlive(server)), { timeoutMs: PATIENCE_MS })
+    expect(existsSync(join(serverDirectory(), 'postmaster.pid'))).toBe(true)
+
+    const next = await startHolder()
+    expect(next.isJoined).toBe(false)
+    expect(serverPid()).not.toBe(server)
+    await next.release()
+  })
+
+  it('is started again when it crashes under a holder', async () => {
+    const holder = await startHolder()
+    const server = serverPid()
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    await holder.release()
+  })
+
+  it('gets another watchdog when its own was killed, and is started again by that one', async () => {
+    const holder = await startHolder()
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(watchdog, 'SIGKILL')
+    await until(() => watchdogPid() !== watchdog, { timeoutMs: PATIENCE_MS })
+    expect(serverPid()).toBe(server)
+    expect(await query(holder.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    await holder.release()
+    expect(await isServed()).toBe(false)
+  })
+
+  it('comes back at its address when its watchdog and the server were killed', async () => {
+    const holder = await startHolder()
+    const server = serverPid()
+    process.kill(watchdogPid(), 'SIGKILL')
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    await holder.release()
+    expect(await isServed()).toBe(false)
+  })
+
+  it('ends with its last holder, also under the watchdog that adopted it', async () => {
+    const holder = await startHolder()
+    const watchdog = watchdogPid()
+    process.kill(watchdog, 'SIGKILL')
+    await until(() => watchdogPid() !== watchdog, { timeoutMs: PATIENCE_MS })
+    holder.child.kill('SIGKILL')
+    await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
+  })
+
+  it('deletes a transient folder, also when its holder was killed', async () => {
+    const holder = await startHolder({ transient: root })
+    holder.child.kill('SIGKILL')
+    await until(() => !existsSync(root), { timeoutMs: PATIENCE_MS })
+  })
+
+  it('never creates new data in place of data that it has no password for', async () => {
+    const holder = await startHolder()
+    await holder.release()
+    rmSync(join(dirname(serverDirectory()), 'postgres-password'))
+    await expect(startEmbeddedPostgres({ directory, database: 'trial' })).rejects.toThrow(
+      /postgres-password is missing/,
+    )
+    expect(existsSync(join(serverDirectory(), 'PG_VERSION'))).toBe(true)
+  })
+
+  it('starts over where initdb was interrupted', async () => {
+    mkdirSync(join(directory, 'postgres'), { recursive: true })
+    for (const name of ['initdb-password', 'postgres/PG_VERSION']) writeFileSync(join(directory, name), '')
+    const holder = await startHolder()
+    expect(await query(holder.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await holder.release()
+  })
+
+  it.runIf(isRoot)('runs as an unprivileged user, from a closed home', async () => {
+    const open = await startHolder()
+    expect(statSync(serverDirectory()).uid).not.toBe(0)
+    await open.release()
+
+    const home = join(root, 'home')
+    mkdirSync(home, { mode: 0o700 })
+    directory = join(home, 'checkout', 'embedded')
+    const closed = await startHolder()
+    const apart = dirname(serverDirectory())
+    try {
+      expect(apart.startsWith(home)).toBe(false)
+      expect(await query(closed.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+      await closed.release()
+      const again = await startHolder()
+      expect(dirname(serverDirectory())).toBe(apart)
+      await again.release()
+    } finally {
+      rmSync(apart, { recursive: true, force: true })
+    }
+  })
+
+  it.runIf(!isRoot)('keeps everything in its folder, closed to others', async () => {
+    const holder = await startHolder()
+    expect(serverDirectory().startsWith(directory)).toBe(true)
+    expect(statSync(serverDirectory()).mode & 0o077).toBe(0)
+    await holder.release()
+  })
+})
+
+interface Holder {
+  child: ChildProcess
+  ownerUrl: string
+  isJoined: boolean
+  release(): Promise<void>
+}
+
+// Releases when it receives a word, and exits then.
+const SCRIPT = `
+  const { startEmbeddedPostgres } = await import(process.argv[1])
+  const postgres = await startEmbeddedPostgres({ database: 'trial', isDurable: false, ...JSON.parse(process.argv[2]) })
+  process.send({ ownerUrl: postgres.ownerUrl, isJoined: postgres.isJoined })
+  process.once('message', async () => {
+    await postgres.release()
+    process.exit(0)
+  })
+`
+
+function startHolder(options: { transient?: string } = {}): Promise<Holder> {
+  const args = ['--input-type=module', '-e', SCRIPT, MODULE, JSON.stringify({ directory, ...options })]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  children.push(child)
+  return new Promise((done, fail) => {
+    child.once('exit', (code) => fail(new Error(`the holder ended with ${code}`)))
+    child.once('message', (said: { ownerUrl: string; isJoined: boolean }) => {
+      const ended = new Promise<void>((end) => child.once('exit', () => end()))
+      const release = () => {
+        child.send('release')
+        return ended
+      }
+      done({ ...said, child, release })
+    })
+  })
+}
+
+function serverDirectory(): string {
+  const note = join(directory, 'apart')
+  return existsSync(note) ? join(readFileSync(note, 'utf8'), 'postgres') : join(directory, 'postgres')
+}
+
+function serverPid(): number {
+  return Number(readFileSync(join(serverDirectory(), 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise((done) => {
+    child.once('exit', () => done())
+    child.kill('SIGKILL')
+  })
+}
+
+function untilAnswers({ ownerUrl }: Holder): Promise<void> {
+  const answers = async () => (await query(ownerUrl, 'SELECT 1').catch(() => [])).length === 1
+  return until(answers, { timeoutMs: PATIENCE_MS })
+}
+
+async function isWatched(): Promise<boolean> {
+  return (
+    existsSync(join(dirname(serverDirectory()), 'watchdog.pid')) && (await isAlive(watchdogPid(), serverDirectory()))
+  )
+}
+
+function watchdogPid(): number {
+  return Number(readFileSync(join(dirname(serverDirectory()), 'watchdog.pid'), 'utf8'))
+}
+
+async function isServed(): Promise<boolean> {
+  const file = join(serverDirectory(), 'postmaster.pid')
+  return existsSync(file) && (await isAlive(serverPid(), serverDirectory()))
+}
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query(text)).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
