@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { allRoutes, inOrder } from '#src/app.ts'
+import { allRoutes } from '#src/app.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { inOrder } from '#src/platform/http/routing.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
 // The complete table of scopes per route: a changed scope changes one line here and one line there.

@@ -18,7 +18,8 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
-import { type Acceptance, acceptSubmissions } from '../claims/accept.ts'
+import type { Acceptance } from '../claims/accept.ts'
+import { acceptBulk } from '../claims/accept-bulk.ts'
 import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
 import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
@@ -254,12 +255,7 @@ async function acceptChunk(
   return verdicts
 
   async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Acceptance>> {
-    const answers = await acceptSubmissions(
-      tx,
-      scope,
-      lines.map(({ body }) => body),
-      { batch: { id, lines: lines.map(({ line }) => line) }, priority: 'bulk', now, claims },
-    )
+    const answers = await acceptBulk(tx, scope, lines, { batchId: id, claims, now })
     return new Map(answers.map((answer, index) => [lines[index]?.line ?? 0, answer]))
   }
 }

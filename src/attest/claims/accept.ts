@@ -1,5 +1,6 @@
-// Turns submissions into rows: claims, attestations, nonces and jobs, in one transaction. One submission and a batch
-// take the same path. Only what makes a submission impossible to store is refused here; the evaluation comes later.
+// What both ways of accepting submissions share. Only what makes a submission impossible to store is refused here; the
+// evaluation comes later. accept-interactive.ts expects that nothing is wrong and checks while it writes;
+// accept-bulk.ts checks first.
 
 import { randomUUID } from 'node:crypto'
 import type { FieldError } from '#src/failure.ts'
@@ -8,9 +9,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
-import { holdMedia, type Media } from '../media/rows.ts'
-import { type NewClaim, upsertClaims } from './claim-rows.ts'
-import { type DeferredClaims, inLockOrder, statedClaim } from './deferred-claims.ts'
+import type { Media } from '../media/rows.ts'
 import {
   type AttestationRow,
   findByExternalIds,
@@ -34,138 +33,30 @@ export interface Accepted {
 /** In the order of the submissions: the accepted attestation, or the reasons for the refusal. */
 export type Acceptance = { accepted: Accepted } | { errors: FieldError[] }
 
-interface Source {
-  /** The batch, and for each submission its line number, from 1. */
-  batch?: { id: string; lines: readonly number[] }
-  /**
-   * Of a batch, whose claims are written after its last line. Without it, claims are written before the attestations.
-   */
-  claims?: DeferredClaims
-  /**
-   * Interactive submissions are usually new: rows with the same external id are read only after an insert conflicts.
-   */
-  priority: 'interactive' | 'bulk'
-  now: Date
-}
-
-interface Prepared {
+/** A submission with the rows that it becomes. */
+export interface Candidate {
   body: BatchLine
   digest: Buffer
   attestation: NewAttestation
+  /** Undefined until it is a known one or refused; one that is inserted never gets it. */
+  verdict: Acceptance | undefined
 }
 
-/**
- * Writes the submissions that can be stored. Each has passed `checkSubmission`; the checks here need rows: media of
- * another account, an external id that already names other content.
- */
-export async function acceptSubmissions(
-  tx: Tx,
+export function makeCandidate(
+  body: BatchLine,
   scope: Scope,
-  bodies: readonly BatchLine[],
-  source: Source,
-): Promise<Acceptance[]> {
-  const prepared = bodies.map((body, index) => prepare(body, scope, source, index))
-  const held = holdMedia(tx, [...new Set(bodies.map((body) => body.media.media_id))])
-  const verdicts: Verdicts = prepared.map(() => undefined)
-  if (source.priority === 'interactive') {
-    settleKnown(prepared, new Map(), verdicts)
-    await insertFresh(tx, scope, prepared, verdicts, source, held)
-  } else {
-    // Sent together: the connection pipelines the queries.
-    const [media, known] = await Promise.all([held, knownSubmissions(tx, prepared)])
-    refuseWrongMedia(prepared, media, verdicts)
-    settleKnown(prepared, known, verdicts)
-    await insertFresh(tx, scope, prepared, verdicts, source)
-  }
-  return verdicts.map((verdict, index) => verdict ?? acceptedOf(prepared[index]))
-}
-
-type Verdicts = (Acceptance | undefined)[]
-
-// A row that another transaction commits between our SELECT and our INSERT shows only as an insert conflict. Our claims
-// are written by then, so a savepoint rolls them back: a repeat or a taken external id neither creates nor changes a
-// claim.
-async function insertFresh(
-  tx: Tx,
-  scope: Scope,
-  prepared: readonly Prepared[],
-  verdicts: Verdicts,
-  source: Source,
-  held?: Promise<Media[]>,
-): Promise<void> {
-  for (let unchecked = held; ; unchecked = undefined) {
-    const fresh = prepared.filter((_, index) => verdicts[index] === undefined)
-    if (fresh.length === 0) return
-    const canGoBack = held !== undefined || fresh.some(({ body }) => body.external_id !== undefined)
-    const [media] = await Promise.all([
-      unchecked,
-      canGoBack && tx.adhoc('SAVEPOINT unplaced'),
-      source.claims === undefined ? placeInClaims(tx, scope, fresh) : source.claims.place(fresh),
-    ])
-    if (media !== undefined) {
-      refuseWrongMedia(prepared, media, verdicts)
-      if (verdicts.filter((verdict) => verdict === undefined).length < fresh.length) {
-        await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
-        continue
-      }
-    }
-    prepared.forEach(({ attestation }, index) => {
-      if (verdicts[index] === undefined && attestation.claimId === '') verdicts[index] = refuseClosed()
-    })
-    const placed = fresh.filter(({ attestation }) => attestation.claimId !== '')
-    const [inserted] = await Promise.all([
-      insertAttestations(
-        tx,
-        scope,
-        inNameOrder(placed).map(({ attestation }) => attestation),
-      ),
-      enqueue(tx, 'attest', scope, placed.map(jobOf(source))),
-      consumeNonces(tx, placed.flatMap(nonceUse), source.now),
-    ])
-    if (inserted.length === placed.length) {
-      const times = new Map(inserted.map(({ id, acceptedAt }) => [id, acceptedAt]))
-      for (const { attestation } of placed) attestation.acceptedAt = times.get(attestation.id)
-      source.claims?.keep(placed)
-      return
-    }
-    await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
-    settleKnown(prepared, await knownSubmissions(tx, prepared), verdicts)
-  }
-}
-
-function jobOf({ priority }: Source) {
-  return ({ attestation: { id, jobId } }: Prepared) => ({ id: jobId, payload: { attestationId: id }, priority })
-}
-
-function refuseWrongMedia(prepared: readonly Prepared[], media: readonly Media[], verdicts: Verdicts): void {
-  const found = new Map(media.map((row) => [row.id, row]))
-  prepared.forEach(({ body }, index) => {
-    verdicts[index] ??= refusalOfMedia(body, found.get(body.media.media_id))
-  })
-}
-
-function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Acceptance | undefined {
-  const pointer = '/media/media_id'
-  if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
-  if (found.contentType.startsWith(`${media_type}/`)) return undefined
-  return refuse(pointer, 'wrong_media_type', `is ${found.contentType}, not ${media_type}`)
-}
-
-function nonceUse({ body, attestation }: Prepared): { nonce: string; attestationId: string }[] {
-  const nonce = body.bundle?.session_nonce
-  return nonce === undefined ? [] : [{ nonce, attestationId: attestation.id }]
-}
-
-function prepare(body: BatchLine, scope: Scope, source: Source, index: number): Prepared {
+  { now, batchId = null, batchLine = null }: { now: Date; batchId?: string | null; batchLine?: number | null },
+): Candidate {
   const digest = sha256(contentOf(body, body.media.media_id))
   return {
     body,
     digest,
+    verdict: undefined,
     attestation: {
-      id: newId('att', scope.environment, source.now.getTime()),
+      id: newId('att', scope.environment, now.getTime()),
       claimId: '',
-      batchId: source.batch?.id ?? null,
-      batchLine: source.batch?.lines[index] ?? null,
+      batchId,
+      batchLine,
       externalId: body.external_id ?? null,
       contentDigest: digest,
       mediaId: body.media.media_id,
@@ -176,51 +67,99 @@ function prepare(body: BatchLine, scope: Scope, source: Source, index: number): 
   }
 }
 
-async function knownSubmissions(tx: Tx, prepared: readonly Prepared[]): Promise<Map<string, KnownSubmission>> {
-  const ids = prepared.flatMap(({ body }) => body.external_id ?? [])
+export function undecided(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.filter(({ verdict }) => verdict === undefined)
+}
+
+export function mediaIdsOf(bodies: readonly BatchLine[]): string[] {
+  return [...new Set(bodies.map((body) => body.media.media_id))]
+}
+
+export function refuseWrongMedia(candidates: readonly Candidate[], media: readonly Media[]): void {
+  const found = new Map(media.map((row) => [row.id, row]))
+  for (const one of candidates) one.verdict ??= refusalOfMedia(one.body, found.get(one.body.media.media_id))
+}
+
+export async function knownSubmissions(
+  tx: Tx,
+  candidates: readonly Candidate[],
+): Promise<Map<string, KnownSubmission>> {
+  const ids = candidates.flatMap(({ body }) => body.external_id ?? [])
   return new Map((await findByExternalIds(tx, ids)).map((row) => [row.externalId, row]))
 }
 
-// The same content under the same external id is the same attestation; other content is a conflict. Compared with the
-// stored rows and, for the lines of a batch, with the first line that has the name.
-function settleKnown(
-  prepared: readonly Prepared[],
-  known: ReadonlyMap<string, KnownSubmission>,
-  verdicts: Verdicts,
-): void {
+/**
+ * The same content under the same external id is the same attestation; other content is a conflict. Compared with the
+ * stored rows and, for submissions that come together, with the first that has the name.
+ */
+export function decideByName(candidates: readonly Candidate[], known: ReadonlyMap<string, KnownSubmission>): void {
   const first = new Map<string, Pick<KnownSubmission, 'id' | 'claimId' | 'jobId' | 'contentDigest'>>(known)
-  prepared.forEach(({ body, digest }, index) => {
-    if (body.external_id === undefined || verdicts[index] !== undefined) return
+  for (const one of undecided(candidates)) {
+    const { body, digest } = one
+    if (body.external_id === undefined) continue
     const earlier = first.get(body.external_id)
     if (earlier === undefined) {
       first.set(body.external_id, { id: '', claimId: '', jobId: '', contentDigest: digest })
     } else if (!isEqualBytes(earlier.contentDigest, digest)) {
-      verdicts[index] = refuse('/external_id', 'conflict', 'names a submission with other content')
+      one.verdict = refuse('/external_id', 'conflict', 'names a submission with other content')
     } else if (earlier.id !== '') {
       const { id: attestationId, claimId, jobId } = earlier
-      verdicts[index] = { accepted: { attestationId, claimId, jobId, isRepeat: true } }
+      one.verdict = { accepted: { attestationId, claimId, jobId, isRepeat: true } }
     } else {
-      verdicts[index] = refuse('/external_id', 'duplicate_line', 'repeats an earlier line of this batch, which is kept')
+      one.verdict = refuse('/external_id', 'duplicate_line', 'repeats an earlier line of this batch, which is kept')
     }
-  })
+  }
 }
 
-/** Leaves claimId empty when the claim accepts no more captures. */
-async function placeInClaims(tx: Tx, scope: Scope, fresh: readonly Prepared[]): Promise<void> {
-  const claims = new Map<string, NewClaim>()
-  for (const { body, attestation } of fresh) {
-    const reference = body.claim?.reference
-    const key = reference === undefined ? `attestation ${attestation.id}` : `reference ${reference}`
-    const stated = claims.get(key)
-    claims.set(key, statedClaim(stated?.id ?? newId('clm', scope.environment), body, stated))
-  }
-  const placed = await upsertClaims(tx, scope, inLockOrder([...claims.values()]))
-  const byReference = new Map(placed.map((claim) => [claim.reference, claim.id]))
-  for (const { body, attestation } of fresh) {
-    const reference = body.claim?.reference
-    const own = claims.get(`attestation ${attestation.id}`)?.id
-    attestation.claimId = (reference === undefined ? own : byReference.get(reference)) ?? ''
-  }
+/**
+ * Writes the attestations, jobs and nonces of candidates that have their claims, and refuses those without one. Returns
+ * what was inserted. Undefined when another transaction has committed one of the external ids since they were read: the
+ * caller rolls back to its savepoint, so that a repeat or a taken external id neither creates nor changes a claim.
+ */
+export async function insertPlaced(
+  tx: Tx,
+  scope: Scope,
+  fresh: readonly Candidate[],
+  { priority, now }: { priority: 'interactive' | 'bulk'; now: Date },
+): Promise<Candidate[] | undefined> {
+  for (const one of fresh) if (one.attestation.claimId === '') one.verdict = refuseClosed()
+  const placed = undecided(fresh)
+  const [inserted] = await Promise.all([
+    insertAttestations(
+      tx,
+      scope,
+      inNameOrder(placed).map(({ attestation }) => attestation),
+    ),
+    enqueue(
+      tx,
+      'attest',
+      scope,
+      placed.map(({ attestation: { id, jobId } }) => ({ id: jobId, payload: { attestationId: id }, priority })),
+    ),
+    consumeNonces(tx, placed.flatMap(nonceUse), now),
+  ])
+  if (inserted.length < placed.length) return undefined
+  const times = new Map(inserted.map(({ id, acceptedAt }) => [id, acceptedAt]))
+  for (const { attestation } of placed) attestation.acceptedAt = times.get(attestation.id)
+  return placed
+}
+
+export function acceptanceOf({ verdict, attestation }: Candidate): Acceptance {
+  if (verdict !== undefined) return verdict
+  const { id: attestationId, claimId, jobId } = attestation
+  return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(attestation) } }
+}
+
+function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Acceptance | undefined {
+  const pointer = '/media/media_id'
+  if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
+  if (found.contentType.startsWith(`${media_type}/`)) return undefined
+  return refuse(pointer, 'wrong_media_type', `is ${found.contentType}, not ${media_type}`)
+}
+
+function nonceUse({ body, attestation }: Candidate): { nonce: string; attestationId: string }[] {
+  const nonce = body.bundle?.session_nonce
+  return nonce === undefined ? [] : [{ nonce, attestationId: attestation.id }]
 }
 
 // A claim that was erased on request must not fill again, for example by a phone that was offline.
@@ -232,14 +171,8 @@ function refuse(pointer: string, code: string, detail: string): Acceptance {
   return { errors: [{ pointer, code, detail }] }
 }
 
-function acceptedOf(prepared: Prepared | undefined): Acceptance {
-  if (prepared === undefined) throw new Error('an acceptance without a submission')
-  const { id: attestationId, claimId, jobId } = prepared.attestation
-  return { accepted: { attestationId, claimId, jobId, isRepeat: false, row: queuedRow(prepared.attestation) } }
-}
-
 // Every transaction locks rows in this order, so two batches that share external ids wait and don't deadlock.
-function inNameOrder(items: readonly Prepared[]): Prepared[] {
-  const keyOf = ({ body }: Prepared) => body.external_id ?? ''
+function inNameOrder(items: readonly Candidate[]): Candidate[] {
+  const keyOf = ({ body }: Candidate) => body.external_id ?? ''
   return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
 }

@@ -15,7 +15,8 @@ import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { traceparentOf } from '#src/platform/trace.ts'
 import type { Streams } from '../captures/streams.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
-import { type Acceptance, type Accepted, acceptSubmissions } from './accept.ts'
+import type { Acceptance, Accepted } from './accept.ts'
+import { acceptInteractive } from './accept-interactive.ts'
 import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
 import { resubmit } from './resubmit.ts'
 import {
@@ -61,19 +62,18 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     run: (take, { scope }) =>
       retryDeadlocks(() =>
         db.tenant(scope, (tx) =>
-          acceptSubmissions(
+          acceptInteractive(
             tx,
             scope,
             take().map(({ body }) => body),
-            { priority: 'interactive', now: now() },
+            { now: now() },
           ),
         ),
       ),
   })
 
   function acceptSingle(scope: Scope, body: BatchLine, key?: IdempotencyKey): Promise<Accepted> {
-    const accept = async (tx: Tx) =>
-      acceptedOf(...(await acceptSubmissions(tx, scope, [body], { priority: 'interactive', now: now() })))
+    const accept = async (tx: Tx) => acceptedOf(...(await acceptInteractive(tx, scope, [body], { now: now() })))
     return retryDeadlocks(() => db.tenant(scope, (tx) => once(tx, key, accept, (accepted) => accepted.attestationId)))
   }
 

@@ -1,32 +1,19 @@
-// A worker process's loop: claim a job, run its handler, and write the outcome to the row. The handler settles in its
-// own transaction. A handler that throws does not know the answer yet, and its job is tried again.
+// A worker process's loop: takes deliveries from the engine, claims their rows, and runs the claimed jobs.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
+import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
-import { type LogSubject, note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
-import { isLockTimeout } from '#src/platform/unavailable.ts'
-import {
-  claimAll,
-  deregister,
-  type Lease,
-  putBack,
-  RENEW_EVERY_MS,
-  renew,
-  STALE_JOB,
-  settle,
-  settleAll,
-} from './backlog.ts'
+import { claimAll, type Lease, RENEW_EVERY_MS } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
+import { createLeaseRenewal } from './lease-renewal.ts'
 import type { JobMetrics } from './metrics.ts'
-import { createProgressWatch } from './progress.ts'
+import { createRunner } from './runner.ts'
+import { createWatchdog } from './watchdog.ts'
 
 export interface RunningJob {
   id: string
@@ -82,9 +69,6 @@ export interface Worker {
 // One batch is fetched while another batch's rows are claimed. More fetchers would take jobs that other workers could
 // run sooner.
 const FETCHERS = 4
-// A transaction that holds a row longer than the lock timeout is usually a bulk write. Jittered, because jobs that were
-// settled together would otherwise retry at the same time.
-const LOCKED_DELAY_MS = 1_000
 
 interface WorkerDeps<Q extends QueueName> {
   queue: Q
@@ -103,24 +87,28 @@ interface WorkerDeps<Q extends QueueName> {
 export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Promise<Worker> {
   const { queue, work, db, engine, log, metrics, stuckAfterMs = 60_000, now = () => performance.now() } = deps
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
-  const identity = { id: randomUUID(), queue, concurrency, isLeaving: false }
-  const running = new Map<string, { claim: Lease; controller: AbortController; renewedAt: number }>()
+  const id = randomUUID()
   const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
-  const finish = createBatcher<Lease, boolean>({
-    run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
-  })
+  const run = createRunner({ queue, work, db, log })
   const inTurn = createTurns(concurrency)
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
   const producer = engine.producer(queue)
-  const watch = createProgressWatch({
+  const watchdog = createWatchdog({
     queue,
     stuckAfterMs,
     checkEveryMs,
     // Jobs that this worker fetched and has not claimed wait too, though the engine no longer counts them.
     countWaiting: async () => unclaimed.size || producer.waiting(),
     onStuck: (reason) => deps.onStuck?.(reason),
+    now,
+  })
+  const leases = createLeaseRenewal({
+    db,
+    log,
+    worker: { id, queue, concurrency },
+    onRenewed: watchdog.progressed,
     now,
   })
 
@@ -132,12 +120,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     return new Promise((taken, refused) => {
       const ended = inTurn(async () => {
         await hangAt(`${queue}:delivered`)
-        const claimed = await claim(ticket)
+        const lease = await claim(ticket)
         failpoint(`${queue}:claimed`)
         unclaimed.delete(ticket)
         taken()
-        if (claimed === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
-        else await process(ticket, claimed)
+        if (lease === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
+        else await process(ticket, lease)
       })
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
@@ -152,123 +140,21 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     })
   }
 
-  async function process(ticket: Ticket, claimed: Lease): Promise<void> {
+  async function process(ticket: Ticket, lease: Lease): Promise<void> {
     const startedAt = now()
-    const controller = new AbortController()
-    running.get(claimed.id)?.controller.abort()
-    const mine = { claim: claimed, controller, renewedAt: startedAt }
-    running.set(claimed.id, mine)
-    watch.progressed()
+    const { signal, release } = leases.hold(lease)
+    watchdog.progressed()
     try {
-      const outcome = await runAs(ticket, claimed, () => runClaimed(claimed, controller.signal))
+      const outcome = await run(ticket, lease, signal)
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
-      watch.progressed()
+      watchdog.progressed()
     } finally {
-      if (running.get(claimed.id) === mine) running.delete(claimed.id)
+      release()
     }
   }
 
-  // Log lines and spans of this call carry the job's ids.
-  function runAs({ traceparent }: Ticket, claimed: Lease, run: () => Promise<string>): Promise<string> {
-    const subject = { queue, job: claimed.id, account: claimed.scope.accountId, attempt: claimed.attempt }
-    const describe = () => ({
-      name: `run ${queue}`,
-      kind: 'consumer' as const,
-      attributes: { 'messaging.destination.name': queue, ...attributesOf(subject) },
-    })
-    return within(subject, () =>
-      inSpanOf(traceparent, describe, async (span) => {
-        const outcome = await run()
-        span.setAttribute('countersign.outcome', outcome)
-        if (outcome === 'retried' || outcome === 'dead') failSpan(span, outcome)
-        log.debug({ outcome }, 'run')
-        return outcome
-      }),
-    )
-  }
-
-  async function runClaimed(claimed: Lease, signal: AbortSignal): Promise<string> {
-    const payload = QUEUES[queue].payload.safeParse(claimed.payload)
-    if (!payload.success) return end(claimed, 'the payload is not one of this queue', undefined, signal)
-    const known = payload.data as Payload<Q>
-    note(subjectOf(payload.data))
-    if (claimed.isSpent) return end(claimed, 'no attempts are left', known, signal)
-
-    const isLastAttempt = claimed.attempt >= QUEUES[queue].maxAttempts
-    const job: RunningJob = {
-      id: claimed.id,
-      scope: claimed.scope,
-      fence: claimed.fence,
-      attempt: claimed.attempt,
-      isLastAttempt,
-      signal,
-      settle: async (tx) => {
-        failpoint(`${queue}:settling`)
-        await settle(tx, claimed)
-      },
-    }
-    // A job that failed because Postgres is away must not also wait for its lease to lapse.
-    const giveBack = (back: Parameters<typeof putBack>[2]) => retryWhileAway(() => putBack(db, claimed, back), signal)
-    const outcome = await attempt(() => work.run(known, job), log)
-    failpoint(`${queue}:ran`)
-    if (outcome === 'stale') return 'stale'
-    if (outcome.kind === 'settled') return 'settled'
-    if (outcome.kind === 'done') return (await finish(claimed)) ? 'settled' : 'stale'
-    if (outcome.kind === 'defer') {
-      await giveBack({ delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
-      return 'deferred'
-    }
-    if (outcome.kind === 'dead' || isLastAttempt) return end(claimed, outcome.error, known, signal)
-    const delayMs = outcome.delayMs ?? retryDelayMs(queue, claimed.attempt)
-    log.warn({ error: outcome.error, delayMs }, 'the job will be tried again')
-    await giveBack({ delayMs, error: outcome.error, isCounted: true })
-    return 'retried'
-  }
-
-  async function end(
-    claimed: Lease,
-    error: string,
-    payload: Payload<Q> | undefined,
-    signal: AbortSignal,
-  ): Promise<string> {
-    log.error({ error }, 'the job is dead')
-    try {
-      const onDead = async (tx: Tx) => {
-        await settle(tx, claimed, 'dead', error.slice(0, 2_000))
-        if (payload === undefined) await work.onUnreadableDead?.(tx, claimed.scope, claimed.id)
-        else await work.onDead(tx, claimed.scope, payload, error)
-      }
-      // Retried while the subject is locked too: if only the lease ended the job, it would run once more.
-      await retryWhileAway(() => db.tenant(claimed.scope, onDead), signal)
-    } catch (reason) {
-      if (reason !== STALE_JOB) throw reason
-      return 'stale'
-    }
-    return 'dead'
-  }
-
-  async function renewLeases(): Promise<void> {
-    const held = [...running.values()]
-    try {
-      const kept = await renew(
-        db,
-        identity,
-        held.map(({ claim: { id, fence } }) => ({ id, fence })),
-      )
-      for (const job of held) {
-        if (kept.has(job.claim.id)) job.renewedAt = now()
-        else if (running.get(job.claim.id) === job) job.controller.abort(new Error('the job has moved on'))
-      }
-      if (kept.size > 0) watch.progressed()
-    } catch (error) {
-      log.warn({ queue, err: error }, 'leases could not be renewed')
-      // After its lease a job may run elsewhere. To go on would only do work that the fence refuses.
-      for (const job of held) if (now() - job.renewedAt > 20_000) job.controller.abort(error)
-    }
-  }
-
-  await renewLeases()
+  await leases.renewAll()
   const consumer = engine.consume(queue, {
     concurrency: FETCHERS,
     async process(tickets) {
@@ -280,41 +166,21 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   })
   const timers = [
     // A renewal counts as progress, so it must come more than once in `stuckAfterMs`.
-    setInterval(() => void renewLeases(), Math.min(RENEW_EVERY_MS, stuckAfterMs / 3)),
-    setInterval(() => void watch.check(), checkEveryMs),
+    setInterval(() => void leases.renewAll(), Math.min(RENEW_EVERY_MS, stuckAfterMs / 3)),
+    setInterval(() => void watchdog.check(), checkEveryMs),
   ]
 
   return {
-    id: identity.id,
-    stuck: watch.reason,
+    id,
+    stuck: watchdog.reason,
     async close(deadlineMs) {
-      identity.isLeaving = true
-      await deregister(db, identity.id).catch(() => {})
+      await leases.leave()
       const deadline = new Promise<void>((done) => setTimeout(done, deadlineMs).unref())
       const drained = consumer.close().then(() => Promise.all(unfinished))
       await Promise.race([drained, deadline])
       for (const timer of timers) clearInterval(timer)
-      for (const { controller } of running.values()) controller.abort(new Error('the worker is stopping'))
+      leases.abortAll(new Error('the worker is stopping'))
       await producer.close()
     },
-  }
-}
-
-// `attestationId` names an attestation: payloads carry ids only.
-function subjectOf(payload: Readonly<Record<string, string>>): LogSubject {
-  return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
-}
-
-async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<JobOutcome | 'stale'> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error === STALE_JOB) return 'stale'
-    if (isLockTimeout(error)) {
-      const delayMs = Math.round(LOCKED_DELAY_MS * (0.5 + Math.random()))
-      return { kind: 'defer', reason: 'a row that it needs is locked', delayMs }
-    }
-    log.warn({ err: error }, 'job handler threw')
-    return { kind: 'retry', error: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { acceptSubmissions } from '#src/attest/claims/accept.ts'
+import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import { lockClaims } from '#src/attest/claims/claim-rows.ts'
 import { until } from '../../support/until.ts'
 import { type BatchAnswer, type Caller, goodLine, type Service, startService } from './service.ts'
@@ -33,7 +33,7 @@ const linesOf = (reference: string) =>
 const acceptOne = (reference: string) =>
   service.test.db.tenant(caller, async (tx) => {
     const line = { media_type: 'image' as const, media: { media_id: mediaId }, claim: { reference } }
-    const [verdict] = await acceptSubmissions(tx, caller, [line], { priority: 'interactive', now: new Date() })
+    const [verdict] = await acceptInteractive(tx, caller, [line], { now: new Date() })
     if (verdict === undefined || 'errors' in verdict) throw new Error(JSON.stringify(verdict))
     return verdict.accepted
   })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptSubmissions } from '#src/attest/claims/accept.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import { newId } from '#src/platform/ids.ts'
+import { acceptBatch } from './bulk.ts'
 import { type Erasing, type Seen, startErasing } from './erasing.ts'
 import { shoot } from './phone.ts'
 
@@ -241,16 +241,13 @@ describe('DELETE /v1/claims/:id', () => {
     const lineOf = (externalId: string, claim?: { reference: string }) =>
       ({ ...shoot(on.phone), external_id: externalId, claim, media: { media_id: mediaId } }) as BatchLine
     const before = await on.service.count('claims')
-    const source = { priority: 'bulk', now: new Date() } as const
     const bodies = [
       lineOf('l-1', { reference: 'closed line' }),
       lineOf('l-2', { reference: 'new line' }),
       lineOf('l-3'),
       lineOf('l-4', { reference: 'closed line' }),
     ]
-    const verdicts = await on.service.test.db.tenant(on.caller, (tx) =>
-      acceptSubmissions(tx, on.caller, bodies, source),
-    )
+    const verdicts = await acceptBatch(on.service.test.db, on.caller, bodies)
     expect(verdicts.map((verdict) => ('errors' in verdict ? verdict.errors[0]?.code : 'accepted'))).toEqual([
       'claim_erased',
       'accepted',

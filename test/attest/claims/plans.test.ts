@@ -2,7 +2,7 @@
 // for one submission must touch a few pages all the same.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { acceptSubmissions } from '#src/attest/claims/accept.ts'
+import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
@@ -51,9 +51,7 @@ it('accepting several concurrent captures touches few pages', async () => {
     claim: { reference: `reference ${n}` },
   }))
   await service.test.db.tenant(caller, (tx) =>
-    explainedTx(tx, (watched) =>
-      acceptSubmissions(watched, caller, bodies, { priority: 'interactive', now: new Date() }),
-    ),
+    explainedTx(tx, (watched) => acceptInteractive(watched, caller, bodies, { now: new Date() })),
   )
   expectFewPages(5)
 })

@@ -2,13 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Acceptance, acceptSubmissions } from '#src/attest/claims/accept.ts'
+import type { Acceptance } from '#src/attest/claims/accept.ts'
 import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
 import { decodeBase64 } from '#src/platform/http/long-strings.ts'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
+import { acceptBatch } from './bulk.ts'
 import { codesOf, evidenceOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
@@ -34,12 +35,8 @@ const bare = (more: Partial<BatchLine> = {}): BatchLine => ({
   ...more,
 })
 const nameOf = () => `name-${randomBytes(6).toString('hex')}`
-const accept = (bodies: BatchLine[], { committing = async () => {} }: { committing?: () => Promise<void> } = {}) =>
-  service.test.db.tenant(caller, async (tx) => {
-    const verdicts = await acceptSubmissions(tx, caller, bodies, { priority: 'bulk', now: new Date() })
-    await committing()
-    return verdicts
-  })
+const accept = (bodies: BatchLine[], options: { committing?: () => Promise<void> } = {}) =>
+  acceptBatch(service.test.db, caller, bodies, options)
 const idOf = (verdict: Acceptance | undefined) =>
   verdict !== undefined && 'accepted' in verdict ? verdict.accepted.attestationId : undefined
 const counts = async () => ({

@@ -4,7 +4,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { acceptSubmissions } from '#src/attest/claims/accept.ts'
+import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
@@ -62,9 +62,7 @@ const stateOf = async ({ id }: Media) =>
 
 function submit(mediaId: string) {
   const line: BatchLine = { media_type: 'image', media: { media_id: mediaId } }
-  return test.db.tenant(scope, (tx) =>
-    acceptSubmissions(tx, scope, [line], { priority: 'interactive', now: new Date() }),
-  )
+  return test.db.tenant(scope, (tx) => acceptInteractive(tx, scope, [line], { now: new Date() }))
 }
 
 describe('media without references', () => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createProgressWatch } from '#src/platform/jobs/progress.ts'
+import { createWatchdog } from '#src/platform/jobs/watchdog.ts'
 
 const STUCK_AFTER_MS = 60_000
 const CHECK_EVERY_MS = 5_000
 
-// A watch whose clock only the test moves, and an engine whose count answers when the test says so.
+// A watchdog whose clock only the test moves, and an engine whose count answers when the test says so.
 function setUp() {
   let nowMs = 0
   const counts: ((waiting: number) => void)[] = []
   const said: string[] = []
-  const watch = createProgressWatch({
+  const watchdog = createWatchdog({
     queue: 'attest',
     stuckAfterMs: STUCK_AFTER_MS,
     checkEveryMs: CHECK_EVERY_MS,
@@ -22,7 +22,7 @@ function setUp() {
   }
   const answer = (waiting: number) => counts.splice(0).forEach((resolve) => void resolve(waiting))
   const check = async (waiting: number) => {
-    const checked = watch.check()
+    const checked = watchdog.check()
     answer(waiting)
     await checked
   }
@@ -32,58 +32,58 @@ function setUp() {
       await check(waiting)
     }
   }
-  return { watch, pass, answer, check, checkFor, said }
+  return { watchdog, pass, answer, check, checkFor, said }
 }
 
-describe('the watch over a worker’s progress', () => {
+describe('the watchdog of a worker', () => {
   it('reports the worker as stuck once when jobs have waited for the whole time', async () => {
-    const { watch, checkFor, said } = setUp()
+    const { watchdog, checkFor, said } = setUp()
     await checkFor(STUCK_AFTER_MS, 1)
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
     await checkFor(3 * CHECK_EVERY_MS, 1)
-    expect(watch.reason()).toMatch(/attest jobs wait/)
+    expect(watchdog.reason()).toMatch(/attest jobs wait/)
     expect(said).toHaveLength(1)
   })
 
   it('spares a worker whose jobs arrived at the end of an idle time', async () => {
-    const { watch, checkFor, check, pass } = setUp()
+    const { watchdog, checkFor, check, pass } = setUp()
     await checkFor(10 * STUCK_AFTER_MS, 0)
     pass(CHECK_EVERY_MS)
     await check(60)
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
     await checkFor(STUCK_AFTER_MS - CHECK_EVERY_MS, 60)
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
   })
 
   it('spares a worker that finished a job while the engine counted', async () => {
-    const { watch, pass, answer, checkFor } = setUp()
+    const { watchdog, pass, answer, checkFor } = setUp()
     await checkFor(STUCK_AFTER_MS, 1)
     pass(CHECK_EVERY_MS)
-    const checked = watch.check()
-    watch.progressed()
+    const checked = watchdog.check()
+    watchdog.progressed()
     answer(1)
     await checked
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
     await checkFor(STUCK_AFTER_MS, 1)
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
   })
 
   it('does not count the time in which the process was suspended', async () => {
-    const { watch, pass, check, checkFor } = setUp()
+    const { watchdog, pass, check, checkFor } = setUp()
     await checkFor(2 * CHECK_EVERY_MS, 1)
     pass(100 * STUCK_AFTER_MS)
     await check(1)
-    expect(watch.reason()).toBeUndefined()
+    expect(watchdog.reason()).toBeUndefined()
   })
 
   it('does not count the time in which no job waited or the engine was unavailable', async () => {
-    const { watch, checkFor } = setUp()
+    const { watchdog, checkFor } = setUp()
     for (let round = 0; round < 4; round += 1) {
       await checkFor(STUCK_AFTER_MS - CHECK_EVERY_MS, 1)
       await checkFor(CHECK_EVERY_MS, 0)
     }
-    expect(watch.reason()).toBeUndefined()
-    const away = createProgressWatch({
+    expect(watchdog.reason()).toBeUndefined()
+    const away = createWatchdog({
       queue: 'attest',
       stuckAfterMs: 0,
       checkEveryMs: CHECK_EVERY_MS,
@@ -95,11 +95,11 @@ describe('the watch over a worker’s progress', () => {
   })
 
   it('sends one count at a time', async () => {
-    const { watch, pass, answer, said } = setUp()
-    const first = watch.check()
+    const { watchdog, pass, answer, said } = setUp()
+    const first = watchdog.check()
     for (let passed = 0; passed < 3 * STUCK_AFTER_MS; passed += CHECK_EVERY_MS) {
       pass(CHECK_EVERY_MS)
-      await watch.check()
+      await watchdog.check()
     }
     answer(1)
     await first

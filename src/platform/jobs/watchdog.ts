@@ -1,6 +1,6 @@
 // Decides whether a worker is stuck: jobs wait, the process runs, and nothing is finished or renewed.
 
-export interface ProgressWatch {
+export interface Watchdog {
   /** A job was finished, or a lease renewed. */
   progressed(): void
   /** Counts once. Called every `checkEveryMs`. */
@@ -9,7 +9,7 @@ export interface ProgressWatch {
   reason(): string | undefined
 }
 
-interface ProgressWatchOptions {
+interface WatchdogOptions {
   queue: string
   stuckAfterMs: number
   checkEveryMs: number
@@ -20,7 +20,7 @@ interface ProgressWatchOptions {
   now?: () => number
 }
 
-export function createProgressWatch(options: ProgressWatchOptions): ProgressWatch {
+export function createWatchdog(options: WatchdogOptions): Watchdog {
   const { queue, stuckAfterMs, checkEveryMs, countWaiting, onStuck, now = () => performance.now() } = options
   let progress = 0
   // How long jobs have waited without progress, counted only while this process ran; undefined while none wait.

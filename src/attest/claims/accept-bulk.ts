@@ -1,0 +1,55 @@
+// Accepts lines of a batch. Repeated and refused lines are usual in a batch, so all are checked before a row is written.
+// Their claims are written after the last line.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { holdMedia } from '../media/rows.ts'
+import {
+  type Acceptance,
+  acceptanceOf,
+  decideByName,
+  insertPlaced,
+  knownSubmissions,
+  makeCandidate,
+  mediaIdsOf,
+  refuseWrongMedia,
+  undecided,
+} from './accept.ts'
+import type { DeferredClaims } from './deferred-claims.ts'
+import type { BatchLine } from './submission.ts'
+
+interface BulkSource {
+  batchId: string
+  /** Writes the claims of the whole batch later. */
+  claims: DeferredClaims
+  now: Date
+}
+
+/** Writes the lines that can be stored. Each has passed `checkSubmission`; the checks here need rows. */
+export async function acceptBulk(
+  tx: Tx,
+  scope: Scope,
+  lines: readonly { line: number; body: BatchLine }[],
+  { batchId, claims, now }: BulkSource,
+): Promise<Acceptance[]> {
+  const candidates = lines.map(({ line, body }) => makeCandidate(body, scope, { now, batchId, batchLine: line }))
+  // Sent together: the connection pipelines the queries.
+  const [media, known] = await Promise.all([
+    holdMedia(tx, mediaIdsOf(lines.map(({ body }) => body))),
+    knownSubmissions(tx, candidates),
+  ])
+  refuseWrongMedia(candidates, media)
+  decideByName(candidates, known)
+  for (let fresh = undecided(candidates); fresh.length > 0; fresh = undecided(candidates)) {
+    const canConflict = fresh.some(({ body }) => body.external_id !== undefined)
+    await Promise.all([canConflict && tx.adhoc('SAVEPOINT unplaced'), claims.place(fresh)])
+    const placed = await insertPlaced(tx, scope, fresh, { priority: 'bulk', now })
+    if (placed !== undefined) {
+      claims.keep(placed)
+      break
+    }
+    await tx.adhoc('ROLLBACK TO SAVEPOINT unplaced')
+    decideByName(candidates, await knownSubmissions(tx, candidates))
+  }
+  return candidates.map(acceptanceOf)
+}

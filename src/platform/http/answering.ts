@@ -1,0 +1,96 @@
+// What surrounds every request: its id, its span, its metrics, the answer to an error, and the sending.
+
+import type { Span } from '@opentelemetry/api'
+import type { Context } from 'koa'
+import type { Failure } from '#src/failure.ts'
+import { within } from '#src/platform/context.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
+import type { Metrics } from '#src/platform/metrics.ts'
+import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/platform/trace.ts'
+import type { Answer } from './endpoint.ts'
+import { represent } from './represent.ts'
+import { commonHeaders, problemOf, toFailure } from './respond.ts'
+import { send } from './send.ts'
+
+/** The path of requests that no route answers: the paths that strangers request are unbounded. */
+export const UNMATCHED = 'unmatched'
+
+interface AnsweringDeps {
+  /** The API's public address, without a trailing slash. */
+  baseUrl: string
+  log: Log
+  metrics: Metrics
+}
+
+/** Answers one request with what `produce` returns or throws. `path` is the route's, as declared, or UNMATCHED. */
+export type AnswerWith = (ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>) => Promise<void>
+
+export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): AnswerWith {
+  return (ctx, path, produce) => {
+    const subject = { requestId: newAccountId('req'), route: `${ctx.method} ${path}` }
+    const describe = () => ({
+      // The route's path as declared. The paths that strangers request are unbounded, so they name no span.
+      name: path === UNMATCHED ? ctx.method : subject.route,
+      kind: 'server' as const,
+      attributes: { 'http.request.method': ctx.method, 'http.route': path, ...attributesOf(subject) },
+    })
+    return within(subject, () =>
+      inServerSpan(ctx.get('traceparent'), describe, (span) => answer(ctx, path, subject.requestId, span, produce)),
+    )
+  }
+
+  async function answer(
+    ctx: Context,
+    path: string,
+    requestId: string,
+    span: Span,
+    produce: (requestId: string) => Promise<Answer>,
+  ): Promise<void> {
+    const { req, res } = ctx
+    const startedAt = performance.now()
+    const traceresponse = traceresponseOf(span)
+    const finish = async (answer: Answer) => {
+      answer.headers = Object.assign(commonHeaders(requestId, ctx.path), answer.headers)
+      if (traceresponse !== undefined) answer.headers.traceresponse = traceresponse
+      return send(req, res, await represent(req, answer))
+    }
+    const refuse = (error: unknown): Answer => {
+      const failure = toFailure(error)
+      logFailure(log, failure)
+      span.setAttribute('countersign.code', failure.code)
+      return problemOf(failure, { baseUrl, requestId })
+    }
+    // The client left. An error that the handler then throws is not ours, and the answer has no reader.
+    const leave = (error: unknown): Answer => {
+      log.debug({ err: error }, 'the client left')
+      return { status: 499, headers: {}, text: '' }
+    }
+    // Koa's own respond supports neither early answers to unfinished uploads nor streams that break.
+    ctx.respond = false
+    try {
+      await finish(
+        await produce(requestId).catch((error: unknown) => (req.socket.destroyed ? leave(error) : refuse(error))),
+      )
+    } catch (error) {
+      const problem = refuse(error)
+      if (res.headersSent) res.destroy()
+      else await finish(problem)
+    } finally {
+      // 499: the client left before its answer (nginx's number, which dashboards know).
+      const status = res.headersSent ? res.statusCode : 499
+      const seconds = (performance.now() - startedAt) / 1000
+      metrics.observeRequest(ctx.method, path, status, seconds)
+      span.setAttribute('http.response.status_code', status)
+      if (status >= 500) failSpan(span, String(status))
+      if (log.isLevelEnabled('debug')) log.debug({ status, seconds }, 'answered')
+    }
+  }
+}
+
+function logFailure(log: Log, failure: Failure): void {
+  const { code, status } = failure
+  if (code === 'internal_error') log.error({ code, status, err: failure.cause }, 'internal error')
+  else if (status >= 500) log.warn({ code, status, err: failure.cause }, 'unavailable')
+  else log.info({ code, status }, 'refused')
+}

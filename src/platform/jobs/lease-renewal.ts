@@ -1,0 +1,73 @@
+// The leases that one worker holds. A lease that is not renewed lapses, and reconcile gives the job to another worker.
+// Each renewal also records the worker itself, so that dispatch knows how much it takes.
+
+import type { Logger } from 'pino'
+import type { QueueName } from '#src/catalogue/queues.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { deregister, type Lease, renew } from './backlog.ts'
+
+export interface LeaseRenewal {
+  /** Renews a lease until it is released. Its signal aborts when this worker no longer holds the job. */
+  hold(lease: Lease): { signal: AbortSignal; release(): void }
+  /** Renews every held lease, once. */
+  renewAll(): Promise<void>
+  /** Removes the worker from the list, so that dispatch adds nothing for it. Held leases are still renewed. */
+  leave(): Promise<void>
+  abortAll(reason: Error): void
+}
+
+interface LeaseRenewalDeps {
+  db: Database
+  log: Logger
+  worker: { id: string; queue: QueueName; concurrency: number }
+  /** At least one lease was renewed. */
+  onRenewed: () => void
+  now: () => number
+}
+
+// As long as a lease itself. Then the job may run elsewhere, and to go on would only do work that the fence refuses.
+const ABORT_AFTER_MS = 20_000
+
+export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRenewalDeps): LeaseRenewal {
+  const held = new Map<string, { lease: Lease; controller: AbortController; renewedAt: number }>()
+  // Read when the renewal's transaction begins, which may be after `leave`.
+  const self = { ...worker, isLeaving: false }
+
+  return {
+    hold(lease) {
+      const mine = { lease, controller: new AbortController(), renewedAt: now() }
+      // The same job, delivered to this worker once more: the earlier run has lost its fence.
+      held.get(lease.id)?.controller.abort()
+      held.set(lease.id, mine)
+      const release = () => {
+        if (held.get(lease.id) === mine) held.delete(lease.id)
+      }
+      return { signal: mine.controller.signal, release }
+    },
+
+    async renewAll() {
+      const jobs = [...held.values()]
+      const fences = jobs.map(({ lease: { id, fence } }) => ({ id, fence }))
+      try {
+        const kept = await renew(db, self, fences)
+        for (const job of jobs) {
+          if (kept.has(job.lease.id)) job.renewedAt = now()
+          else if (held.get(job.lease.id) === job) job.controller.abort(new Error('the job has moved on'))
+        }
+        if (kept.size > 0) onRenewed()
+      } catch (error) {
+        log.warn({ queue: worker.queue, err: error }, 'leases could not be renewed')
+        for (const job of jobs) if (now() - job.renewedAt > ABORT_AFTER_MS) job.controller.abort(error)
+      }
+    },
+
+    async leave() {
+      self.isLeaving = true
+      await deregister(db, worker.id).catch(() => {})
+    },
+
+    abortAll(reason) {
+      for (const { controller } of held.values()) controller.abort(reason)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// The service's own public routes: its health, its public keys and its description.
+
+import { z } from 'zod'
+import { type Prepared, prepare } from '#src/docs/prepared.ts'
+import { type Exchange, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+
+interface ServiceRouteDeps {
+  /** Public keys only; the view drops every other member. */
+  jwks: () => Promise<{ keys: object[] }>
+  /** Writes the OpenAPI document. */
+  describe: () => object
+}
+
+export function serviceRoutes({ jwks, describe }: ServiceRouteDeps): Route[] {
+  return [healthRoute(), ...jwksRoutes(jwks), openapiRoute(describe)]
+}
+
+function healthRoute(): Route {
+  return publicEndpoint(
+    {
+      method: 'GET',
+      path: '/health',
+      operationId: 'getHealth',
+      tag: 'Service',
+      summary: 'Whether this process answers at all',
+      public: 'Load balancers have no key',
+      view: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }),
+      status: [200],
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+}
+
+function jwksRoutes(jwks: ServiceRouteDeps['jwks']): Route[] {
+  const text = { kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() }
+  const marks = { alg: z.string().optional(), use: z.string().optional(), env: z.string().optional() }
+  const key = z.object({ ...text, ...marks, family: z.string().optional() }).meta({ id: 'PublicKey' })
+  const jwksView = z.object({ keys: z.array(key) }).meta({ id: 'Jwks' })
+  return (
+    [
+      ['/.well-known/jwks.json', 'getJwks'],
+      ['/v1/jwks', 'getJwksV1'],
+    ] as const
+  ).map(([path, operationId]) =>
+    publicEndpoint(
+      {
+        method: 'GET',
+        path,
+        operationId,
+        tag: 'Service',
+        summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
+        public: 'Every holder of a token or a result must be able to check it',
+        view: jwksView,
+        status: [200],
+      },
+      async () => {
+        const { keys } = await jwks()
+        return reply(200, { keys: keys as z.input<typeof key>[] }, { 'Cache-Control': 'public, max-age=300' })
+      },
+    ),
+  )
+}
+
+function openapiRoute(describe: ServiceRouteDeps['describe']): Route {
+  const route = publicEndpoint(
+    {
+      method: 'GET',
+      path: '/v1/openapi.json',
+      operationId: 'getOpenapiDocument',
+      tag: 'Service',
+      summary: 'This interface as an OpenAPI 3.1 document',
+      public: 'Client generators have no key',
+      view: z.looseObject({ openapi: z.string() }),
+      status: [200],
+    },
+    async () => ({ openapi: '3.1.1' }),
+  )
+  // Written at the first request: most processes never get one, and it takes a fifth of a second.
+  let prepared: Prepared | undefined
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
+  const handle = async ({ req }: Exchange) => {
+    prepared ??= prepare(JSON.stringify(describe()), headers)
+    return prepared.answer(req.headers['accept-encoding'])
+  }
+  return { ...route, handle }
+}
