@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
+import { isAwaited, type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import { type LogSubject, note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -163,6 +163,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       const outcome = await runAs(ticket, claimed, () => runClaimed(claimed, controller.signal))
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
+      if (claimed.isInteractive && isAwaited(queue) && hasEnded(outcome)) engine.settled.publish(claimed.id)
       watch.progressed()
     } finally {
       if (running.get(claimed.id) === mine) running.delete(claimed.id)
@@ -298,6 +299,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       await producer.close()
     },
   }
+}
+
+function hasEnded(outcome: string): boolean {
+  return outcome === 'settled' || outcome === 'dead'
 }
 
 // `attestationId` names an attestation: payloads carry ids only.
