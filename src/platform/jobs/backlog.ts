@@ -93,20 +93,15 @@ export async function claimAll(
   tickets: readonly Ticket[],
 ): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
-  const rows = await db.system(
-    `claim ${queue}`,
-    (tx) =>
-      tx.query<ClaimRow>(
-        `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
-           lease_until = now() + ${LEASE}
-         FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
-         WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
-           AND ${IS_IN_FLIGHT}
-         RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts, priority`,
-        [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
-      ),
-    { isDurable: false },
-  )
+  const rows = await db.writeSystem<ClaimRow>(`claim ${queue}`, () => ({
+    text: `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
+             lease_until = now() + ${LEASE}
+           FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
+           WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
+             AND ${IS_IN_FLIGHT}
+           RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts, priority`,
+    values: [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
+  }))
   const claims = new Map(
     rows.map((row) => [
       `${row.id} ${row.dispatches}`,

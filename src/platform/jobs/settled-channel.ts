@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 export interface SettledChannel {
   /** Sends the id of a job that has ended, after the commit. */
   publish(jobId: string): void
-  /** Calls `onSettled` with the ids of each message. One subscriber per channel. Connects at the call. */
+  /** Connects, and calls `onSettled` with the ids of each message. */
   subscribe(onSettled: (jobIds: readonly string[]) => void): void
 }
 

@@ -54,7 +54,11 @@ describe('reads for waiting callers', () => {
           return ended.filter(({ id }) => ids.includes(id)) as Row[]
         },
       },
-      reports: { subscribe: (onSettled) => void (report = onSettled) },
+      reports: {
+        subscribe(onSettled) {
+          report = onSettled
+        },
+      },
     })
   })
   afterEach(() => {
