@@ -10,8 +10,8 @@ import { type Process, startProcess } from './processes.ts'
 import { openStage } from './stage.ts'
 
 const SUBMISSIONS = 200
-const MAX_P50_MS = 40
-const MAX_P99_MS = 150
+const MAX_P50_MS = 20
+const MAX_P99_MS = 60
 
 export async function runLatency(options: Options): Promise<Verdict[]> {
   const stage = await openStage({ redis: true })

@@ -89,7 +89,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
         .catch((error: unknown) =>
           log.debug({ err: error, job: jobId }, 'eager dispatch failed; the dispatcher takes the job'),
         ),
-    waiters: closing(createWaiters(db)),
+    waiters: closing(createWaiters({ db, reports: engine.settled })),
     outbound: closing(createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,
     signingKeys: createSigningKeys({ db, sealer, now }),

@@ -16,6 +16,8 @@ interface QueueSettings {
   /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
   retryBaseMs: number
   retryCapMs: number
+  /** Callers of the API wait for its interactive jobs, so their ends are published. */
+  isAwaited?: true
 }
 
 export const QUEUES = {
@@ -29,6 +31,7 @@ export const QUEUES = {
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
+    isAwaited: true,
   },
   screen: {
     payload: z.strictObject({ screeningId: z.string() }),
@@ -41,6 +44,7 @@ export const QUEUES = {
     laneCap: 100_000,
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
+    isAwaited: true,
   },
   deliver: {
     payload: z.strictObject({ deliveryId: z.string() }),
@@ -67,6 +71,12 @@ export type ProcessName = (typeof PROCESS_NAMES)[number]
 
 export function isQueueName(name: string): name is QueueName {
   return Object.hasOwn(QUEUES, name)
+}
+
+/** Whether callers of the API wait for jobs of this queue. */
+export function isAwaited(queue: QueueName): boolean {
+  const settings: QueueSettings = QUEUES[queue]
+  return settings.isAwaited ?? false
 }
 
 /**

@@ -51,6 +51,11 @@ export interface Database {
    */
   readSystem<Row>(reason: string, statement: () => Statement): Promise<Row[]>
   /**
+   * The same for one writing statement, which does not wait for the disk: for dispatch and claim, whose loss reconcile
+   * repairs; never for accept or settle.
+   */
+  writeSystem<Row>(reason: string, statement: () => Statement): Promise<Row[]>
+  /**
    * Short reading statements in the tenant role, in one round trip; returns the rows of each. Statements of one scope
    * that wait for a connection share it: a slow one would delay the others.
    */
@@ -189,7 +194,7 @@ export function createDatabase({
     }
   }
 
-  async function read(
+  async function runTogether(
     connect: Connect,
     settings: Statement,
     statements: () => readonly Statement[],
@@ -222,15 +227,28 @@ export function createDatabase({
     maxRunning: MAX_READS_RUNNING,
     async run(take, { scope }) {
       const sizes: number[] = []
-      const answers = await read(connectTenant(scope.accountId), tenantSettings(scope, { isReading: true }), () =>
-        take().flatMap(({ statements }) => {
-          sizes.push(statements.length)
-          return statements
-        }),
+      const answers = await runTogether(
+        connectTenant(scope.accountId),
+        tenantSettings(scope, { isReading: true }),
+        () =>
+          take().flatMap(({ statements }) => {
+            sizes.push(statements.length)
+            return statements
+          }),
       )
       return sizes.map((size) => answers.splice(0, size))
     },
   })
+
+  const runSystem = <Row>(
+    reason: string,
+    options: { isReading?: boolean; isDurable?: boolean },
+    statement: () => Statement,
+  ): Promise<Row[]> =>
+    spanned(`system: ${reason}`, async () => {
+      const [rows = []] = await runTogether(connectSystem, systemSettings(reason, options), () => [statement()])
+      return rows as Row[]
+    })
 
   return {
     tenant: (scope, work, { isSnapshot = false, isDurable = true } = {}) =>
@@ -240,12 +258,8 @@ export function createDatabase({
       }),
     system: (reason, work, options) =>
       spanned(`system: ${reason}`, () => transact(connectSystem, [BEGIN, systemSettings(reason, options)], work)),
-    readSystem: <Row>(reason: string, statement: () => Statement) =>
-      spanned(`system: ${reason}`, async () => {
-        const settings = systemSettings(reason, { isReading: true })
-        const [rows = []] = await read(connectSystem, settings, () => [statement()])
-        return rows as Row[]
-      }),
+    readSystem: (reason, statement) => runSystem(reason, { isReading: true }, statement),
+    writeSystem: (reason, statement) => runSystem(reason, { isDurable: false }, statement),
     readTenant: <Rows extends readonly unknown[]>(scope: Scope, statements: { [Index in keyof Rows]: Statement }) =>
       spanned('tenant', async () => {
         const answers = await readShared({ scope, statements })

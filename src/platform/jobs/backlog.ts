@@ -29,6 +29,8 @@ export interface Lease {
   attempt: number
   /** No attempts are left: this delivery may only call onDead. */
   isSpent: boolean
+  /** A caller may wait for its end. */
+  isInteractive: boolean
 }
 
 /** Thrown by `settle` when another delivery has taken the job over: the caller's transaction must roll back. */
@@ -91,20 +93,15 @@ export async function claimAll(
   tickets: readonly Ticket[],
 ): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
-  const rows = await db.system(
-    `claim ${queue}`,
-    (tx) =>
-      tx.query<ClaimRow>(
-        `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
-           lease_until = now() + ${LEASE}
-         FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
-         WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
-           AND ${IS_IN_FLIGHT}
-         RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts`,
-        [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
-      ),
-    { isDurable: false },
-  )
+  const rows = await db.writeSystem<ClaimRow>(`claim ${queue}`, () => ({
+    text: `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
+             lease_until = now() + ${LEASE}
+           FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
+           WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
+             AND ${IS_IN_FLIGHT}
+           RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts, priority`,
+    values: [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
+  }))
   const claims = new Map(
     rows.map((row) => [
       `${row.id} ${row.dispatches}`,
@@ -115,6 +112,7 @@ export async function claimAll(
         fence: row.fence,
         attempt: row.attempts,
         isSpent: row.attempts > QUEUES[queue].maxAttempts,
+        isInteractive: row.priority === PRIORITY.interactive,
       },
     ]),
   )
@@ -129,6 +127,7 @@ interface ClaimRow {
   payload: unknown
   fence: number
   attempts: number
+  priority: number
 }
 
 type Terminal = 'succeeded' | 'dead'
@@ -231,13 +230,16 @@ export async function deregister(db: Database, workerId: string): Promise<void> 
   await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
 }
 
-/** Which of these jobs have ended, for callers that wait. */
-export async function findSettled(db: Pick<Database, 'readSystem'>, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.readSystem<{ id: string }>('wait', () => ({
-    text: `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
+/** Which of these jobs have ended, and how long they took since they were accepted, for callers that wait. */
+export async function findSettled(
+  db: Pick<Database, 'readSystem'>,
+  ids: readonly string[],
+): Promise<{ id: string; tookMs: number }[]> {
+  return db.readSystem<{ id: string; tookMs: number }>('wait', () => ({
+    text: `SELECT id, (extract(epoch FROM coalesce(settled_at, now()) - created_at) * 1000)::float8 AS "tookMs"
+       FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
     values: [ids],
   }))
-  return rows.map((row) => row.id)
 }
 
 /** Cancels the jobs that have not started; running ones finish. Returns the ids that will not run. */

@@ -12,6 +12,7 @@ import {
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
 import type { QueueName } from '#src/catalogue/queues.ts'
+import { createRedisChannel, NO_SETTLED_CHANNEL, type SettledChannel } from './settled-channel.ts'
 
 export interface Ticket {
   id: string
@@ -51,6 +52,8 @@ export interface Engine {
   check(): Promise<void>
   producer(queue: QueueName): Producer
   consume(queue: QueueName, options: ConsumeOptions): Consumer
+  /** For callers that wait. */
+  settled: SettledChannel
   /** BullMQ's own queue, connected, for the board. */
   inspect(queue: QueueName): Promise<InspectedQueue>
   close(): Promise<void>
@@ -112,6 +115,10 @@ function redisEngine(url: string, prefix: string): Engine {
     return redis
   }
   let shared: Redis | undefined
+  const produce = () => {
+    shared ??= connect(producing, () => {})
+    return shared
+  }
   // A queue's keys share one hash tag, so that they stay in one slot of a cluster.
   const keyPrefix = (queue: QueueName) => `${prefix}:{${queue}}`
 
@@ -129,13 +136,11 @@ function redisEngine(url: string, prefix: string): Engine {
       }
     },
     producer(queue) {
-      shared ??= connect(producing, () => {})
-      const bull = new Queue(queue, { connection: shared, prefix: keyPrefix(queue), skipVersionCheck: true })
+      const bull = new Queue(queue, { connection: produce(), prefix: keyPrefix(queue), skipVersionCheck: true })
       return producerOf(bull, queue)
     },
     async inspect(queue) {
-      shared ??= connect(producing, () => {})
-      const bull = new Queue(queue, { connection: shared, prefix: keyPrefix(queue), skipVersionCheck: true })
+      const bull = new Queue(queue, { connection: produce(), prefix: keyPrefix(queue), skipVersionCheck: true })
       return ready(bull)
     },
     consume(queue, { concurrency, process, onError }) {
@@ -148,6 +153,11 @@ function redisEngine(url: string, prefix: string): Engine {
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
+    settled: createRedisChannel({
+      name: `${prefix}:settled`,
+      publisher: produce,
+      subscriber: () => connect(consuming, () => {}),
+    }),
     async close() {
       for (const redis of open) redis.disconnect()
     },
@@ -203,6 +213,7 @@ function postgresEngine(databaseUrl: string): Engine {
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
+    settled: NO_SETTLED_CHANNEL,
     async close() {
       await Promise.all(pools.map((pool) => pool.end()))
     },

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { isAwaited, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -148,6 +148,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       const outcome = await run(ticket, lease, signal)
       metrics.outcomes.inc({ queue, outcome })
       metrics.runTime.observe({ queue }, (now() - startedAt) / 1_000)
+      if (lease.isInteractive && isAwaited(queue) && hasEnded(outcome)) engine.settled.publish(lease.id)
       watchdog.progressed()
     } finally {
       release()
@@ -183,4 +184,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       await producer.close()
     },
   }
+}
+
+function hasEnded(outcome: string): boolean {
+  return outcome === 'settled' || outcome === 'dead'
 }

@@ -6,7 +6,7 @@ import type { Span } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
@@ -106,7 +106,7 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
         return rows.map(({ queue }) => queue)
       }),
     async dispatchOne(queue, id) {
-      const chosen = await db.system('dispatch one', (tx) => chooseOne(tx, queue, id), { isDurable: false })
+      const chosen = await db.writeSystem<Chosen>('dispatch one', () => chooseOne(queue, id))
       await hand(queue, chosen, [chosen])
     },
     async reconcile(queue) {
@@ -249,15 +249,18 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room):
   })
 }
 
-async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]> {
-  if ((await findRoom(tx, queue)).free <= 0) return []
-  return tx.query<Chosen>(
-    `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+// One statement with the same room as in `findRoom`: a caller waits for the round trip.
+function chooseOne(queue: QueueName, id: string): Statement {
+  return {
+    text: `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
+       AND NOT EXISTS (SELECT FROM queues q WHERE q.queue = $2 AND q.paused_at IS NOT NULL)
+       AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state IN ('dispatched', 'running'))
+         < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${ALIVE})
      RETURNING id, dispatches, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
        AND j.state IN ('dispatched', 'running')) AS ahead`,
-    [id, queue],
-  )
+    values: [id, queue],
+  }
 }
 
 async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {

@@ -1,10 +1,12 @@
 // Callers that wait for a job to end. One poller per process reads the jobs, and only while someone waits: a thousand
-// waiting callers hold no connection. The longer a job is waited for, the less often it is read: many callers that wait
-// for long cost the others little, and a new caller is answered without delay.
+// waiting callers hold no connection. The first read comes when jobs usually end; the longer a job is waited for after
+// that, the less often it is read. An engine with a channel reports ended jobs, which are then read at once.
 
 import { detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
+import type { SettledChannel } from './settled-channel.ts'
+import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextIntervalMs } from './wait-interval.ts'
 
 export interface Waiters {
   /** true when the job has ended in time. Returns false at once when too many callers already wait. */
@@ -17,12 +19,6 @@ export interface Waiters {
 }
 
 const MAX_WAITERS = 1_000
-const POLL_MIN_MS = 25
-const POLL_MAX_MS = 1_000
-// An answer is late by at most a quarter of the time that its caller has waited.
-const GROWTH = 1.25
-// Jobs per statement: what Postgres reads in a millisecond or two. The others are due at the next poll.
-const MAX_JOBS = 250
 // Each answer reads a row and writes a body: hundreds in one turn of the event loop would delay every other request.
 const MAX_WOKEN_A_TURN = 20
 
@@ -32,38 +28,51 @@ const RETRY_AFTER_FULL_SECONDS = 5
 
 interface Awaited {
   wakers: Set<(ended: boolean) => void>
-  delayMs: number
+  /** From the next read to the one after it. */
+  intervalMs: number
   dueAt: number
+  /** Further reports are ignored: forged ones cause one read at most. */
+  wasReported: boolean
 }
 
-export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
+interface WaitersDeps {
+  db: Pick<Database, 'readSystem'>
+  /** Reports ended jobs, sometimes. */
+  reports: Pick<SettledChannel, 'subscribe'>
+}
+
+export function createWaiters({ db, reports }: WaitersDeps): Waiters {
   const waiting = new Map<string, Awaited>()
+  const usualTime = createUsualTime()
   let count = 0
-  let next: { at: number; timer: NodeJS.Timeout } | undefined
+  let next: { at: number; cancel: () => void } | undefined
   let isPolling = false
+  let hasReports = false
   let polledAt = 0
+  let isSubscribed = false
 
   async function poll(): Promise<void> {
     next = undefined
     isPolling = true
-    polledAt = performance.now()
     const due = takeDue()
     // A failed poll is not the caller's failure: the next poll may answer, or the wait ends with 202.
     const ended = due.length === 0 ? [] : await findSettled(db, due).catch(() => [])
-    wakeInTurns(ended.flatMap((id) => [...(waiting.get(id)?.wakers ?? [])]))
+    for (const { tookMs } of ended) usualTime.add(tookMs)
+    wakeInTurns(ended.flatMap(({ id }) => [...(waiting.get(id)?.wakers ?? [])]))
+    polledAt = performance.now()
     isPolling = false
     schedule()
   }
 
-  // Longest due first, so that no job is passed over repeatedly.
+  // Jobs that fall due soon are read too, so that a statement of their own is saved.
   function takeDue(): string[] {
     const now = performance.now()
-    const due = [...waiting].filter(([, { dueAt }]) => dueAt <= now)
-    if (due.length > MAX_JOBS) due.sort(([, a], [, b]) => a.dueAt - b.dueAt)
-    return due.slice(0, MAX_JOBS).map(([id, awaited]) => {
-      awaited.delayMs = Math.min(POLL_MAX_MS, awaited.delayMs * GROWTH)
-      awaited.dueAt = now + awaited.delayMs
-      return id
+    hasReports = false
+    return [...waiting].flatMap(([id, awaited]) => {
+      if (awaited.dueAt > now + awaited.intervalMs / 4) return []
+      awaited.dueAt = now + awaited.intervalMs
+      awaited.intervalMs = nextIntervalMs(awaited.intervalMs, waiting.size)
+      return [id]
     })
   }
 
@@ -80,25 +89,44 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     pollBy(dueAt)
   }
 
-  // Jobs that fall due within one period are read together.
+  // Jobs that fall due within one gap are read together.
   function pollBy(dueAt: number): void {
-    const at = Math.max(dueAt, polledAt + POLL_MIN_MS)
+    const gapMs = hasReports ? minReportedGapMs(waiting.size) : minGapMs(waiting.size)
+    const at = Math.max(dueAt, polledAt + gapMs)
     if (isPolling || (next !== undefined && next.at <= at)) return
-    clearTimeout(next?.timer)
+    next?.cancel()
     // The poll reads for every waiting caller, so it must not run in the context of the first one's request.
-    next = { at, timer: detached(() => setTimeout(() => void poll(), Math.max(0, at - performance.now()))) }
+    next = { at, cancel: detached(() => callIn(at - performance.now(), () => void poll())) }
   }
 
   // A new caller for a job that others wait for is answered as soon as if it waited alone.
   function awaitSoon(jobId: string): Awaited {
-    const dueAt = performance.now() + POLL_MIN_MS
+    const dueAt = performance.now() + usualTime.ms()
     const known = waiting.get(jobId)
-    const awaited = known ?? { wakers: new Set<(ended: boolean) => void>(), delayMs: POLL_MIN_MS, dueAt }
-    awaited.delayMs = POLL_MIN_MS
+    const awaited = known ?? { wakers: new Set(), intervalMs: FIRST_INTERVAL_MS, dueAt, wasReported: false }
+    awaited.intervalMs = FIRST_INTERVAL_MS
     awaited.dueAt = Math.min(awaited.dueAt, dueAt)
     if (known === undefined) waiting.set(jobId, awaited)
     pollBy(awaited.dueAt)
     return awaited
+  }
+
+  function readReported(jobIds: readonly string[]): void {
+    const now = performance.now()
+    for (const id of jobIds) {
+      const awaited = waiting.get(id)
+      if (awaited === undefined || awaited.wasReported) continue
+      awaited.wasReported = true
+      awaited.dueAt = now
+      hasReports = true
+    }
+    if (hasReports) pollBy(now)
+  }
+
+  function subscribeOnce(): void {
+    if (isSubscribed) return
+    isSubscribed = true
+    detached(() => reports.subscribe(readReported))
   }
 
   return {
@@ -106,6 +134,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
       if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
+      subscribeOnce()
       return new Promise((resolve) => {
         const awaited = awaitSoon(jobId)
         let isAwake = false
@@ -127,8 +156,18 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
       })
     },
     close() {
-      clearTimeout(next?.timer)
+      next?.cancel()
       for (const { wakers } of [...waiting.values()]) for (const wake of [...wakers]) wake(false)
     },
   }
+}
+
+// A timer of 0 takes a millisecond or two.
+function callIn(delayMs: number, call: () => void): () => void {
+  if (delayMs > 0) {
+    const timer = setTimeout(call, delayMs)
+    return () => clearTimeout(timer)
+  }
+  const immediate = setImmediate(call)
+  return () => clearImmediate(immediate)
 }

@@ -125,7 +125,7 @@ export async function startService({
   await signingKeys.ensure()
   const engine = createEngine({ databaseUrl: test.url })
   const dispatcher = createDispatcher({ db, engine, log })
-  const waiters = createWaiters(test.db)
+  const waiters = createWaiters({ db: test.db, reports: engine.settled })
   const registry = { db, pager, now: () => clock.now, ...(trust === undefined ? {} : { trust }) }
   const rootCas = createCaRegistry(registry, ROOT_CAS)
   const dispatching = new Set<Promise<void>>()

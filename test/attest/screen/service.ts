@@ -29,6 +29,7 @@ import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { NO_SETTLED_CHANNEL } from '#src/platform/jobs/settled-channel.ts'
 import { createWaiters } from '#src/platform/jobs/waiters.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
@@ -78,7 +79,7 @@ export async function startScreening(): Promise<ScreenService> {
   const inspector = createInspector()
   const decoder = createDecoder()
   const media = createMedia({ db, store, inspector, decoder })
-  const waiters = createWaiters(db)
+  const waiters = createWaiters({ db, reports: NO_SETTLED_CHANNEL })
   const server = await startDetector({ json: { genai_score: 0.1, deepfake_score: 0.1 } })
   const outbound = createOutbound({ allow: ['127.0.0.1'] })
   const detector = createHttpDetector({ outbound, url: server.url, version: '1', now, secret: 'hush' })

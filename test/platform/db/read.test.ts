@@ -62,6 +62,36 @@ describe('a single read as the system role', () => {
   })
 })
 
+describe('a single write as the system role', () => {
+  const write = <Row>(text: string, values: unknown[] = []) => db.writeSystem<Row>('test', () => ({ text, values }))
+
+  it('is committed, and waits for no disk', async () => {
+    const text = `INSERT INTO queues (queue) VALUES ($1) RETURNING queue, current_user AS role,
+      current_setting('synchronous_commit') AS waits`
+    for (const queue of ['first', 'second'])
+      expect(await write(text, [queue])).toEqual([{ queue, role: SYSTEM_ROLE, waits: 'off' }])
+    expect(await test.owner('SELECT queue FROM queues ORDER BY queue')).toEqual([
+      { queue: 'first' },
+      { queue: 'second' },
+    ])
+  })
+
+  it('that fails leaves nothing, and the connection serves the next caller', async () => {
+    const text = `INSERT INTO queues (queue) SELECT 'part ' || n FROM generate_series(1, $1::int) AS n WHERE 1 / (3 - n) < 9`
+    await write(text, [2])
+    for (let time = 0; time < 2; time += 1) await expect(write(text, [3])).rejects.toMatchObject({ code: '23505' })
+    await test.owner('DELETE FROM queues')
+    for (let time = 0; time < 2; time += 1) await expect(write(text, [3])).rejects.toMatchObject({ code: '22012' })
+    expect(await test.owner('SELECT queue FROM queues')).toEqual([])
+    expect(await roleOfTenant()).toEqual([{ role: APP_ROLE }])
+  })
+
+  it('may not touch what belongs to a tenant', async () => {
+    await expect(write('DELETE FROM claims')).rejects.toMatchObject({ code: '42501' })
+    expect(await roleOfTenant()).toEqual([{ role: APP_ROLE }])
+  })
+})
+
 // The first time on a connection a statement goes the driver's own way, which returns its columns.
 describe('a repeated statement on a connection', () => {
   const VALUES = `SELECT $1::int AS int, $2::bigint AS big, $3::numeric AS amount, $4::float8 AS double, $5::boolean AS flag,

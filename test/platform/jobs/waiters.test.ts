@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { NO_SETTLED_CHANNEL } from '#src/platform/jobs/settled-channel.ts'
 import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -14,7 +15,7 @@ describe('waiting callers', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     scope = await makeAccount(database)
-    waiters = createWaiters(database.db)
+    waiters = createWaiters({ db: database.db, reports: NO_SETTLED_CHANNEL })
   })
   afterAll(async () => {
     waiters?.close()
@@ -66,18 +67,21 @@ describe('waiting callers', () => {
     const ids = await Promise.all(Array.from({ length: 40 }, addJob))
     const polls: number[] = []
     const counted = createWaiters({
-      readSystem: (reason, statement) => {
-        const { values } = statement()
-        polls.push((values[0] as string[]).length)
-        return database.db.readSystem(reason, statement)
+      db: {
+        readSystem: (reason, statement) => {
+          const { values } = statement()
+          polls.push((values[0] as string[]).length)
+          return database.db.readSystem(reason, statement)
+        },
       },
+      reports: NO_SETTLED_CHANNEL,
     })
     const waiting = Array.from({ length: 400 }, (_, index) => counted.settled(ids[index % 40] ?? '', 10_000))
     const [last = ''] = ids.slice(-1)
     const startedAt = performance.now()
-    await until(() => polls.length >= 7)
-    // 25 ms, and a quarter more each time: seven polls in a row would be over after 175 ms.
-    expect(performance.now() - startedAt).toBeGreaterThan(350)
+    await until(() => polls.length >= 14)
+    // 3 ms, and a quarter more each time: without growth, 14 polls would be over after 60 ms.
+    expect(performance.now() - startedAt).toBeGreaterThan(150)
     expect(Math.max(...polls)).toBe(40)
     await end(last, 'succeeded')
     expect((await Promise.all(waiting.filter((_, index) => index % 40 === 39))).every(Boolean)).toBe(true)

@@ -1,0 +1,55 @@
+// Tells waiting web processes which jobs have ended. A message is a hint: the row that it names is read again, and the
+// poll finds what a lost message named. So sending never fails, and a forged message changes no answer.
+
+import type { Redis } from 'ioredis'
+
+export interface SettledChannel {
+  /** Sends the id of a job that has ended, after the commit. */
+  publish(jobId: string): void
+  /** Connects, and calls `onSettled` with the ids of each message. */
+  subscribe(onSettled: (jobIds: readonly string[]) => void): void
+}
+
+// Ids of one turn of the event loop share a message. Longer messages are not ours.
+const MAX_IDS = 200
+const ID_LENGTH = 36
+const MAX_LENGTH = MAX_IDS * (ID_LENGTH + 1)
+
+/** Of an engine that can't send messages cheaply: NOTIFY would serialise Postgres's commits. Waiting callers poll. */
+export const NO_SETTLED_CHANNEL: SettledChannel = { publish() {}, subscribe() {} }
+
+interface RedisChannelDeps {
+  name: string
+  /** A connection for commands that fails fast. */
+  publisher(): Redis
+  /** A connection that only subscribes, and subscribes again after each reconnect. */
+  subscriber(): Redis
+}
+
+/** @throws never: without the connection, messages are lost. */
+export function createRedisChannel({ name, publisher, subscriber }: RedisChannelDeps): SettledChannel {
+  let unsent: string[] = []
+  const flush = () => {
+    const ids = unsent
+    unsent = []
+    for (let sent = 0; sent < ids.length; sent += MAX_IDS) {
+      // A user of Redis without the right to this channel gets an error as well.
+      void publisher()
+        .publish(name, ids.slice(sent, sent + MAX_IDS).join(' '))
+        .catch(() => {})
+    }
+  }
+  return {
+    publish(jobId) {
+      unsent.push(jobId)
+      if (unsent.length === 1) setImmediate(flush)
+    },
+    subscribe(onSettled) {
+      const redis = subscriber()
+      redis.on('message', (_, message: string) => {
+        if (message.length <= MAX_LENGTH) onSettled(message.split(' '))
+      })
+      redis.subscribe(name).catch(() => {})
+    },
+  }
+}
