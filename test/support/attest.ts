@@ -9,9 +9,9 @@ import { trustRoutes } from '#src/attest/trust/routes.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
-import type { Scope } from '#src/platform/ids.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from './database.ts'
-import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from './http.ts'
+import { createKeyring, type TestCaller } from './callers.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { call, startApp, type TestAnswer, type TestApp } from './http.ts'
 
 type Sent = NonNullable<Parameters<typeof call>[2]>
 
@@ -24,7 +24,7 @@ export interface AttestApp {
   captures: ReturnType<typeof createCaptures>
   clock: { now: Date }
   /** An account of its own, and a raw key for it. */
-  makeCaller(row?: Partial<KeyRow>): Promise<Scope & { key: string }>
+  makeCaller(row?: Partial<KeyRow>): Promise<TestCaller>
   /** A raw key. */
   addKey(row: Partial<KeyRow>): string
   call(key: string, path: string, sent?: Sent): Promise<TestAnswer>
@@ -38,19 +38,13 @@ export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {})
   const devices = createDevices({ ...common, ...deps })
   const rootCas = createCaRegistry(common, ROOT_CAS)
   const captures = createCaptures(common)
-  const keys = new Map<string, KeyRow>()
+  const { findKey, addKey, makeCaller } = createKeyring(test)
   const routes = [
     ...deviceRoutes(devices, createChallenges(common)),
     ...trustRoutes(rootCas, createCaRegistry(common, C2PA_ANCHORS)),
     ...captureRoutes(captures),
   ]
-  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(test.db) })
-
-  function addKey(row: Partial<KeyRow>): string {
-    const raw = randomBytes(24).toString('base64url')
-    keys.set(raw, makeKeyRow({ scopes: ['all'], ...row }))
-    return raw
-  }
+  const app = await startApp(routes, { findKey, findEffect: createFindEffect(test.db) })
 
   return {
     test,
@@ -60,10 +54,7 @@ export async function startAttestApp(now: Date, deps: Partial<DevicesDeps> = {})
     captures,
     clock,
     addKey,
-    async makeCaller(row = {}) {
-      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey({ ...row, ...scope }) }
-    },
+    makeCaller,
     call: (key, path, sent = {}) => call(app, path, { ...sent, key }),
     async close() {
       await app.close()

@@ -59,6 +59,7 @@ export function makeKeyRow(row: Partial<KeyRow> = {}): KeyRow {
     scopes: ['verify'],
     isAccountBearing: true,
     plan: 'enterprise',
+    products: ['attest', 'authorize', 'trace'],
     expiresAt: undefined,
     revokedAt: undefined,
     ...row,

@@ -182,6 +182,7 @@ function toKeyRow(row: LookupRow): KeyRow {
     scopes: row.scopes,
     isAccountBearing: row.is_account_bearing,
     plan: row.plan,
+    products: row.products,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
   }

@@ -1,4 +1,4 @@
-import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
+import type { GrantableScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
@@ -6,12 +6,12 @@ export interface AccountRow {
   id: string
   name: string
   plan: Plan
-  products: string[]
+  products: Product[]
   is_public: boolean
   created_at: Date
 }
 
-/** What a request's key look-up needs, with the plan of the key's account. */
+/** What a request's key look-up needs, with what a request must know of the key's account. */
 export interface LookupRow {
   hash: Buffer
   id: string
@@ -20,6 +20,7 @@ export interface LookupRow {
   scopes: GrantableScope[]
   is_account_bearing: boolean
   plan: Plan
+  products: Product[]
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
@@ -84,8 +85,8 @@ export async function listAccounts(
 /** Returns `LookupRow`s. */
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
-    text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, k.expires_at, k.revoked_at,
-       k.last_used_at
+    text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
+       k.expires_at, k.revoked_at, k.last_used_at
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],

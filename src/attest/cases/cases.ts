@@ -8,6 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import { actorOf, roleOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import {
   allowedFrom,
@@ -45,8 +46,8 @@ export interface CasesDeps {
   settings: CaseSettings
 }
 
-/** Who acts, according to the caller. */
-interface Acting {
+interface ByPerson {
+  /** The person who acts, as the request names them. */
   actor: string
   /** The version of the case that the decision is based on; without it, the current version. */
   version?: number | undefined
@@ -60,7 +61,7 @@ export interface Opening {
   note: string | null
 }
 
-export interface TransitionRequest extends Acting {
+export interface TransitionRequest extends ByPerson {
   to: CaseState
   reasonCode: CaseReasonCode | null
   note: string | null
@@ -68,7 +69,7 @@ export interface TransitionRequest extends Acting {
   assignee?: string | undefined
 }
 
-export interface CaseChanges extends Acting {
+export interface CaseChanges extends ByPerson {
   assignee?: string | null | undefined
   priority?: Priority | undefined
   dueAt?: Date | undefined
@@ -113,7 +114,8 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
      * open, and when the claim was erased.
      */
     async open(caller: Caller, request: Opening, key?: IdempotencyKey): Promise<CaseRow> {
-      const { claimId, actor, assignee, priority, note } = request
+      const { claimId, assignee, priority, note } = request
+      const { person: actor, keyId } = actorOf(caller.principal, request.actor)
       checkId(claimId, 'clm', caller.environment)
       const openedAt = now()
       const id = newId('cas', caller.environment, openedAt.getTime())
@@ -124,7 +126,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         if (claim.isClosed) throw erased('/claim_id')
         await refuseSecond(tx, claimId)
         const row = { id, claimId, assignee, priority, openedAt, ...startClock(openedAt, settings) }
-        await insertCase(tx, caller, row, { kind: 'opened', actor, keyId: caller.keyId, to: 'open', note })
+        await insertCase(tx, caller, row, { kind: 'opened', actor, keyId, to: 'open', note })
         const made = await findCase(tx, id)
         if (made === undefined) throw new Error('a case that was just opened is gone')
         return made
@@ -180,13 +182,13 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       request: TransitionRequest,
       key?: IdempotencyKey,
     ): Promise<{ row: CaseRow; isProposed: boolean }> {
-      const { to, reasonCode, note, actor } = request
+      const { to, reasonCode, note } = request
+      const { id: actorId, person: actor, keyId } = actorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row, claim }) => {
         const at = now()
         refuseStale(row, request.version, 'invalid_state_transition')
         const assignee = request.assignee ?? row.assignee
-        // Specification, users: API keys act with owner authority.
-        const wish = { to, reasonCode, note, actor, role: 'owner' as const }
+        const wish = { to, reasonCode, note, actor, role: roleOf(caller.principal) }
         const ruling = judgeTransition({ ...row, assignee }, wish, { claim, isFourEyes: settings.fourEyes })
         if (ruling.kind === 'refused') throw refusalOf(ruling, row.state)
         if (note !== null && claim.isClosed) throw erased('/note')
@@ -194,7 +196,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         if (isReopened) await refuseSecond(tx, row.claimId)
 
         const isProposed = ruling.kind === 'proposed'
-        const said = { actor, keyId: caller.keyId, from: row.state, to, reasonCode, note }
+        const said = { actor, keyId, from: row.state, to, reasonCode, note }
         const common = {
           ...row,
           fraudActor: fraudActorAfter(wish, ruling.kind),
@@ -227,7 +229,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
             reason_code: reasonCode,
             note_present: note !== null,
             // Events hold no personal data: the history of the case names the person.
-            actor: caller.keyId,
+            actor: actorId,
           },
         })
         return { row: moved, isProposed }
@@ -238,13 +240,14 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     async addNote(
       caller: Caller,
       id: string,
-      { actor, note }: { actor: string; note: string },
+      { actor: named, note }: { actor: string; note: string },
       key?: IdempotencyKey,
     ): Promise<CaseRow> {
+      const { person: actor, keyId } = actorOf(caller.principal, named)
       return change(caller, id, key, async (tx, { row, claim }) => {
         if (claim.isClosed) throw erased('/note')
         const noted = { ...row, version: row.version + 1, updatedAt: now() }
-        await saveCase(tx, caller, noted, { kind: 'noted', actor, keyId: caller.keyId, note })
+        await saveCase(tx, caller, noted, { kind: 'noted', actor, keyId, note })
         return noted
       })
     },
@@ -255,6 +258,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
      * an outdated version, and for removing the assignee during a review; `not_found`.
      */
     async update(caller: Caller, id: string, request: CaseChanges, key?: IdempotencyKey): Promise<CaseRow> {
+      const { person: actor, keyId } = actorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row }) => {
         const at = now()
         refuseStale(row, request.version, 'conflict')
@@ -271,7 +275,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         if (changes.length === 0) return row
         const clock = isDueNew ? setDue(clockOf(row), row.state, dueAt, at) : clockOf(row)
         const changed = { ...row, ...clock, assignee, priority, version: row.version + 1, updatedAt: at }
-        await saveCase(tx, caller, changed, { kind: 'changed', actor: request.actor, keyId: caller.keyId, changes })
+        await saveCase(tx, caller, changed, { kind: 'changed', actor, keyId, changes })
         return changed
       })
     },

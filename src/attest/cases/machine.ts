@@ -1,6 +1,7 @@
 // The state machine of a case. Pure: one table of transitions with their requirements. A terminal state needs a reason,
 // and the reason must be true.
 
+import type { Role } from '#src/catalogue/access.ts'
 import { visibleLength } from '#src/platform/visible.ts'
 
 export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
@@ -19,8 +20,6 @@ export const REASON_CODES = [
   'other',
 ] as const
 export type CaseReasonCode = (typeof REASON_CODES)[number]
-
-export type Role = 'owner' | 'admin' | 'approver' | 'analyst' | 'developer'
 
 /** Of the note that explains `other`. */
 export const MIN_NOTE_LENGTH = 10

@@ -51,8 +51,11 @@ export const entryView = z
     version: z.number().int().describe('Of the case, which this entry made.'),
     kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']).meta({ id: 'CaseEntryKind' }),
     at: iso,
-    via: z.enum(['api_key', 'system']).meta({ id: 'CaseEntryVia' }),
-    actor: z.string().nullable().describe('As the caller stated it; null for the service itself.'),
+    via: z.enum(['api_key', 'session', 'system']).meta({ id: 'CaseEntryVia' }),
+    actor: z
+      .string()
+      .nullable()
+      .describe('With an API key as the caller stated it, with a session its user; null for the service itself.'),
     key_id: z.string().nullable(),
     from: stateView.nullable(),
     to: stateView.nullable(),
@@ -99,7 +102,7 @@ export function toEntryView(row: EntryRow): z.infer<typeof entryView> {
     version: row.seq,
     kind: row.kind,
     at: row.at.toISOString(),
-    via: row.keyId === null ? 'system' : 'api_key',
+    via: row.keyId !== null ? 'api_key' : row.actor !== null ? 'session' : 'system',
     actor: row.actor,
     key_id: row.keyId,
     from: row.from,

@@ -8,6 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type HardwareEvidence, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
@@ -18,7 +19,7 @@ import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import { type HardwareStanding, replaceVerdict, standingOf } from './hardware-rows.ts'
-import { type Acting, countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
+import { countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
 import {
@@ -145,10 +146,11 @@ export function createDevices({
       const effectiveAt = request.effective_at === undefined ? at : readEffectiveAt(request.effective_at, at)
       const revocations = await trust.revocations()
       const revoke = async (tx: Tx) => {
-        const revoked = await revokeDevice(tx, { ...scope, actor: request.actor }, id, {
+        const revoked = await revokeDevice(tx, scope, id, {
           at,
           effectiveAt,
           reason: request.reason,
+          named: request.actor,
         })
         if (revoked !== undefined) {
           const cause = { cause: 'device_revoked', deviceId: id, effectiveAt: effectiveAt.toISOString() } as const

@@ -1,8 +1,8 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { type NewEvidence, withChallenge } from '../hardware/evidence.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { adoptVerdicts } from './hardware-rows.ts'
-import type { Acting } from './history-rows.ts'
 import { type EnrolledKey, enrollDevices, type NewDevice } from './rows.ts'
 
 /**

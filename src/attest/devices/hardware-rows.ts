@@ -2,10 +2,11 @@
 // depends on the vendor's list of revoked keys, and is computed at each read.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
 import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
 import type { EvidenceVerdict, HardwareTier } from '../hardware/verdict.ts'
-import { type Acting, entriesOfWritten } from './history-rows.ts'
+import { entriesOfWritten } from './history-rows.ts'
 
 export interface HardwareColumns {
   /** What the evidence proved. `standingOf` says what counts. */

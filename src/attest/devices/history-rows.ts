@@ -1,14 +1,7 @@
 // The history of devices. The statement that makes a change also writes its entry, so that neither exists alone.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
-
-/** On whose behalf a change is made. */
-export type Acting = Scope & {
-  keyId?: string | undefined
-  /** The person that the caller of the key names. */
-  actor?: string | undefined
-}
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 
 export const ENTRY_KINDS = ['enrolled', 'renewed', 'attested', 'revoked'] as const
 export type DeviceEntryKind = (typeof ENTRY_KINDS)[number]
@@ -29,20 +22,30 @@ const ENTRY_ID = (at: string) =>
   `lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000000)::bigint), 14, '0') || left(gen_random_uuid()::text, 8)`
 
+interface NewEntries {
+  at: Date
+  /** `kind`, `reason` and `detail` are SQL. */
+  kind: string
+  reason?: string
+  detail: string
+  /** The person whom the request names. */
+  named?: string | undefined
+}
+
 /**
  * The insertion of entries for devices that a statement has written. Append it to a CTE `written` with the columns of
- * `devices` that `kind`, `reason` and `detail` (SQL) use. Appends its parameters to `values`.
+ * `devices` that `kind`, `reason` and `detail` use. Appends its parameters to `values`.
  */
 export function entriesOfWritten(
-  acting: Acting,
-  { at, kind, detail, reason = 'NULL' }: { at: Date; kind: string; detail: string; reason?: string },
+  { principal }: Acting,
+  { at, kind, detail, reason = 'NULL', named }: NewEntries,
   values: unknown[],
 ): string {
   const time = `$${values.push(at)}::timestamptz`
-  const actor = `$${values.push(acting.actor ?? null)}::text`
-  const keyId = `$${values.push(acting.keyId ?? null)}::text`
+  const { person, keyId } = actorOf(principal, named)
+  const by = `$${values.push(person)}::text, $${values.push(keyId)}::text`
   return `INSERT INTO device_entries (account_id, environment, id, device_id, kind, actor, key_id, reason, detail, at)
-    SELECT account_id, environment, ${ENTRY_ID(time)}, id, ${kind}, ${actor}, ${keyId}, ${reason}, ${detail}, ${time}
+    SELECT account_id, environment, ${ENTRY_ID(time)}, id, ${kind}, ${by}, ${reason}, ${detail}, ${time}
     FROM written`
 }
 

@@ -7,11 +7,11 @@ import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
 import { findCas } from '../trust/rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
-import type { Acting } from './history-rows.ts'
 import type { EnrolledKey, NewDevice } from './rows.ts'
 
 /** A line after the check of its shape; `line` counts from 1. */

@@ -6,12 +6,12 @@ import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { type HardwareEvidence, judgeEvidence, type Trust, withChallenge } from '../hardware/evidence.ts'
 import { type EvidenceVerdict, isProven, type Reason } from '../hardware/verdict.ts'
 import { consumeChallenges, findConsumers } from './challenge-rows.ts'
 import { replaceVerdict } from './hardware-rows.ts'
-import type { Acting } from './history-rows.ts'
 import { type DeviceRow, findDevicesByIds } from './rows.ts'
 
 export interface RefreshRequest {

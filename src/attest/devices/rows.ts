@@ -2,10 +2,11 @@
 // key end with one row, and a revoked key can't return.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
-import { type Acting, entriesOfWritten } from './history-rows.ts'
+import { entriesOfWritten } from './history-rows.ts'
 
 export type DeviceState = 'enrolled' | 'expired' | 'revoked'
 
@@ -159,13 +160,14 @@ export async function revokeDevice(
   tx: Tx,
   acting: Acting,
   id: string,
-  revocation: { at: Date; effectiveAt: Date; reason: string },
+  revocation: { at: Date; effectiveAt: Date; reason: string; named?: string | undefined },
 ): Promise<DeviceRow | undefined> {
   const values: unknown[] = [id, revocation.at, revocation.effectiveAt, revocation.reason]
   const entries = entriesOfWritten(
     acting,
     {
       at: revocation.at,
+      named: revocation.named,
       kind: "'revoked'",
       reason: 'revoke_reason',
       detail: `jsonb_build_object('effective_at',

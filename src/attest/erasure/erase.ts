@@ -24,6 +24,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryLocks } from '#src/platform/db/retry.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
@@ -38,9 +39,8 @@ export interface ErasureDeps {
   log: Log
 }
 
-/** Who requested it, for the log. */
 export interface ErasureRequest {
-  keyId: string
+  /** For the log. */
   requestId: string
   idempotencyKey?: IdempotencyKey | undefined
 }
@@ -53,9 +53,9 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
    * @throws {Failure} `environment_mismatch`, `not_found`; `service_unavailable` when it takes longer: then the claim
    * is closed and its bytes are being deleted, and the same request, or the clock process, finishes it.
    */
-  async function erase(scope: Scope, id: string, request: ErasureRequest): Promise<ListedClaim> {
+  async function erase(scope: Acting, id: string, request: ErasureRequest): Promise<ListedClaim> {
     checkId(id, 'clm', scope.environment)
-    const { keyId, requestId, idempotencyKey } = request
+    const { requestId, idempotencyKey } = request
     const isOpen = await retryLocks(() =>
       db.tenant(scope, (tx) =>
         again(tx, idempotencyKey, async () => {
@@ -66,7 +66,8 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
       ),
     )
     if (isOpen) {
-      const subject = { account: scope.accountId, environment: scope.environment, claim: id, key: keyId, requestId }
+      const { accountId: account, environment } = scope
+      const subject = { account, environment, claim: id, actor: actorOf(scope.principal).id, requestId }
       log.info(subject, 'claim erasure requested')
       log.info({ ...subject, ...(await finish(scope, id)) }, 'claim erased')
     }

@@ -18,7 +18,7 @@ export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
         status: [200],
       },
       async ({ caller, params, requestId, idempotencyKey }) =>
-        toClaimView(await erasure.erase(caller, params.id, { keyId: caller.keyId, requestId, idempotencyKey })),
+        toClaimView(await erasure.erase(caller, params.id, { requestId, idempotencyKey })),
       async ({ caller }, id) => toClaimView(await erasure.find(caller, id)),
     ),
   ]

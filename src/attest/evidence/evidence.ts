@@ -8,6 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairTurns } from '#src/platform/fair-turns.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Pager } from '#src/platform/http/page.ts'
+import { actorOf, hasScope } from '#src/platform/http/principal.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { findClaim } from '../claims/claim-rows.ts'
@@ -101,7 +102,7 @@ export function createEvidence(deps: EvidenceDeps) {
       nextCursor: page.next_cursor,
       keys: keys.keys,
       keysAt: `${deps.baseUrl}/.well-known/jwks.json`,
-      maySeeNotes: caller.scopes.some((scope) => scope === 'escalate' || scope === 'all'),
+      maySeeNotes: hasScope(caller.principal, 'escalate'),
       issuedAt,
     })
     const sha256 = digestOf(packet)
@@ -121,7 +122,7 @@ export function createEvidence(deps: EvidenceDeps) {
         account: caller.accountId,
         environment: caller.environment,
         claim: claim_id,
-        key: caller.keyId,
+        actor: actorOf(caller.principal).id,
         requestId,
         packet: packet_id,
         format,

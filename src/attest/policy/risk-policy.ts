@@ -6,6 +6,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { DEFAULT_POLICY, type PolicyBody } from './policy.ts'
@@ -16,14 +17,13 @@ export interface CurrentPolicy {
   version: number
   policy: PolicyBody
   createdAt: Date | null
-  keyId: string | null
+  changedBy: string | null
 }
 
 export interface PolicyChange {
   policy: PolicyBody
   /** The versions that the caller expects to replace, from `If-Match`; undefined for any. */
   expected: readonly number[] | undefined
-  keyId: string
   requestId: string
 }
 
@@ -62,8 +62,9 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
      * whose results it changes.
      * @throws {Failure} `precondition_failed` when the current version is not among the expected ones.
      */
-    async put(scope: Scope, change: PolicyChange, key?: IdempotencyKey): Promise<CurrentPolicy> {
-      const { policy, expected, keyId, requestId } = change
+    async put(scope: Acting, change: PolicyChange, key?: IdempotencyKey): Promise<CurrentPolicy> {
+      const { policy, expected, requestId } = change
+      const { id: changedBy } = actorOf(scope.principal)
       const { current, isNew } = await db.tenant(scope, async (tx) => {
         await lockPolicy(tx, scope)
         return once(
@@ -74,7 +75,7 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
             if (expected !== undefined && !expected.includes(current.version)) throw otherVersion(current)
             // The first policy of an account is stored even when it equals the current defaults.
             if (current.version > 0 && isSamePolicy(current.policy, policy)) return { current, isNew: false }
-            const row = await insertPolicy(tx, scope, { version: current.version + 1, policy, keyId })
+            const row = await insertPolicy(tx, scope, { version: current.version + 1, policy, changedBy })
             await requestReevaluation(tx, scope, { cause: 'policy_changed', version: row.version })
             return { current: currentOf(row), isNew: true }
           },
@@ -82,8 +83,8 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
         )
       })
       if (isNew) {
-        const { version } = current
-        const subject = { account: scope.accountId, environment: scope.environment, version, key: keyId, requestId }
+        const { accountId: account, environment } = scope
+        const subject = { account, environment, version: current.version, actor: changedBy, requestId }
         log.info(subject, 'risk policy changed')
       }
       return current
@@ -92,7 +93,7 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
 }
 
 function currentOf(row: PolicyRow | undefined): CurrentPolicy {
-  return row ?? { version: 0, policy: DEFAULT_POLICY, createdAt: null, keyId: null }
+  return row ?? { version: 0, policy: DEFAULT_POLICY, createdAt: null, changedBy: null }
 }
 
 function isSamePolicy(a: PolicyBody, b: PolicyBody): boolean {

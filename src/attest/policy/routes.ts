@@ -38,9 +38,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
       },
       async ({ caller, body, idempotencyKey, requestId, header }) => {
         const expected = parseIfMatch(header('If-Match'))
-        return answer(
-          await risk.put(caller, { policy: body, expected, keyId: caller.keyId, requestId }, idempotencyKey),
-        )
+        return answer(await risk.put(caller, { policy: body, expected, requestId }, idempotencyKey))
       },
       async ({ caller }, version) => answer(await risk.getVersion(caller, Number(version))),
     ),
@@ -50,7 +48,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         method: 'GET',
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
-        summary: 'All versions of the risk policy, newest first, with the key that made each',
+        summary: 'All versions of the risk policy, newest first, with the key or user that made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(policyView),
         status: [200],

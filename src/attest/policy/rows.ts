@@ -7,11 +7,12 @@ import { DEFAULT_POLICY, type PolicyBody, toPolicy } from './policy.ts'
 export interface PolicyRow {
   version: number
   policy: PolicyBody
-  keyId: string
+  /** The key or user. */
+  changedBy: string
   createdAt: Date
 }
 
-const POLICY = `version, policy, key_id AS "keyId", created_at AS "createdAt"`
+const POLICY = `version, policy, key_id AS "changedBy", created_at AS "createdAt"`
 
 /** The newest version; undefined while the defaults apply. */
 export async function findPolicy(tx: Tx): Promise<PolicyRow | undefined> {
@@ -52,7 +53,7 @@ export async function insertPolicy(tx: Tx, scope: Scope, row: Omit<PolicyRow, 'c
   const [inserted] = await tx.query<PolicyRow>(
     `INSERT INTO risk_policies (account_id, environment, version, policy, key_id) VALUES ($1, $2, $3, $4, $5)
      RETURNING ${POLICY}`,
-    [scope.accountId, scope.environment, row.version, JSON.stringify(row.policy), row.keyId],
+    [scope.accountId, scope.environment, row.version, JSON.stringify(row.policy), row.changedBy],
   )
   if (inserted === undefined) throw new Error('a policy that was just inserted is not there')
   return inserted

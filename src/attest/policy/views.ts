@@ -11,10 +11,10 @@ export const policyView = z
     thresholds: z.object({ review: z.number().int(), failed: z.number().int() }),
     geofence_m: z.number(),
     changed_at: z.iso.datetime().nullable(),
-    changed_by: z.string().nullable().describe('The API key that made this version.'),
+    changed_by: z.string().nullable().describe('The API key or user that made this version.'),
   })
   .meta({ id: 'RiskPolicy' })
 
-export function toPolicyView({ version, policy, createdAt, keyId }: CurrentPolicy): z.infer<typeof policyView> {
-  return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: keyId }
+export function toPolicyView({ version, policy, createdAt, changedBy }: CurrentPolicy): z.infer<typeof policyView> {
+  return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: changedBy }
 }

@@ -3,10 +3,11 @@
 // account-bearing.
 
 import type { IncomingMessage } from 'node:http'
-import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
+import type { GrantableScope, KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { Caller, Route } from './endpoint.ts'
+import { hasScope, type Principal } from './principal.ts'
 
 /** What the database knows of a key, valid or not. */
 export interface KeyRow {
@@ -16,6 +17,7 @@ export interface KeyRow {
   scopes: readonly GrantableScope[]
   isAccountBearing: boolean
   plan: Plan
+  products: readonly Product[]
   expiresAt: Date | undefined
   revokedAt: Date | undefined
 }
@@ -46,12 +48,12 @@ export function createAuthenticator({ findKey, now = () => new Date() }: { findK
     if (row.expiresAt !== undefined && row.expiresAt <= now()) {
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
-    const { keyId, accountId, environment, scopes, isAccountBearing, plan } = row
-    return { keyId, accountId, environment, scopes, isAccountBearing, plan }
+    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    return { accountId, environment, principal: { kind: 'key', keyId, scopes }, isAccountBearing, plan, products }
   }
 }
 
-/** @throws {Failure} `environment_mismatch`, `insufficient_scope`, `account_key_required`. */
+/** @throws {Failure} `environment_mismatch`, `insufficient_scope`, `insufficient_role`, `account_key_required`. */
 export function authorize(
   route: Pick<Route, 'scope' | 'needsAccountKey'>,
   caller: Caller,
@@ -68,18 +70,24 @@ export function authorize(
     }
   }
   const { scope } = route
-  if (scope !== undefined && !caller.scopes.includes(scope) && !caller.scopes.includes('all')) {
-    throw new Failure('insufficient_scope', {
-      detail: `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ')}.`,
-      members: { required_scope: scope },
-    })
-  }
+  if (scope !== undefined && !hasScope(caller.principal, scope)) throw lacking(scope, caller.principal)
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
       'The publishable sandbox keys share one account and can not do this: use a key of an account of your own.',
     )
   }
+}
+
+// No route names the roles that it admits, so a session may not use those that take a key.
+function lacking(scope: KeyScope, principal: Principal): Failure {
+  if (principal.kind === 'session') {
+    return new Failure('insufficient_role', `This address takes an API key with the scope "${scope}", and no session.`)
+  }
+  return new Failure('insufficient_scope', {
+    detail: `This API key lacks the scope "${scope}"; it has ${principal.scopes.join(', ')}.`,
+    members: { required_scope: scope },
+  })
 }
 
 /**

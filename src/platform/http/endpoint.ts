@@ -4,22 +4,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
-import type { GrantableScope, KeyScope, Plan } from '#src/catalogue/access.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { Budget, Pace } from './body.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
+import type { Acting } from './principal.ts'
 import { runRoute } from './run.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The caller: the scope of the key's own row, never anything that the request says. */
-export interface Caller extends Scope {
-  keyId: string
-  /** `all` (sandbox keys only) satisfies every scope. */
-  scopes: readonly GrantableScope[]
+/** The caller, as the row of its key or session says; never anything that the request says. */
+export interface Caller extends Acting {
+  /** false: a publishable key, whose account many callers share. */
   isAccountBearing: boolean
+  /** Of the account. */
   plan: Plan
+  products: readonly Product[]
 }
 
 export interface PublicRequest<P, Q, B> {

@@ -21,7 +21,7 @@ let live: Scope
 beforeAll(async () => {
   test = await createTestDatabase()
   keys = createKeys({ db: test.db, now, onError: (error) => void errors.push(error) })
-  sandbox = await makeAccount(test, { plan: 'growth' })
+  sandbox = await makeAccount(test, { plan: 'growth', products: ['attest'] })
   live = { ...sandbox, environment: 'live' }
 })
 afterAll(async () => {
@@ -96,7 +96,7 @@ describe('making a key', () => {
 })
 
 describe('looking up a key', () => {
-  it('returns its owner and the plan of the account', async () => {
+  it('returns its owner, and the plan and the products of the account', async () => {
     const made = await keys.create(live, {
       name: 'live',
       scopes: ['verify'],
@@ -109,6 +109,7 @@ describe('looking up a key', () => {
       scopes: ['verify'],
       isAccountBearing: true,
       plan: 'growth',
+      products: ['attest'],
       expiresAt: new Date('2027-01-01T00:00:00Z'),
       revokedAt: undefined,
     })

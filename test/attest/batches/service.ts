@@ -13,14 +13,13 @@ import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
-import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+import { createKeyring, type TestCaller } from '../../support/callers.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { call, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
 
 export type Line = Record<string, unknown>
 
-export interface Caller extends Scope {
-  key: string
-}
+export type Caller = TestCaller
 
 export interface Rejected {
   line: number
@@ -80,15 +79,9 @@ export async function startService(): Promise<Service> {
   const clock = { now: new Date() }
   const pager = createPager({ key: randomBytes(32) })
   const batches = createBatches({ db: test.db, pager, now: () => clock.now, spoolDirectory })
-  const keys = new Map<string, KeyRow>()
+  const { findKey, addKey, makeCaller } = createKeyring(test, ['attest'])
   const findEffect = createFindEffect(test.db)
-  const app = await startApp(batchRoutes(batches), { findKey: async (raw) => keys.get(raw), findEffect })
-
-  function addKey(row: Partial<KeyRow>): string {
-    const raw = randomBytes(24).toString('base64url')
-    keys.set(raw, makeKeyRow({ scopes: ['attest'], ...row }))
-    return raw
-  }
+  const app = await startApp(batchRoutes(batches), { findKey, findEffect })
 
   function post(key: string, body: string, contentType: string): Promise<BatchAnswer> {
     const headers = { 'Content-Type': contentType }
@@ -100,10 +93,7 @@ export async function startService(): Promise<Service> {
     app,
     clock,
     addKey,
-    async makeCaller(row = {}) {
-      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey({ ...row, ...scope }) }
-    },
+    makeCaller,
     async makeMedia(scope) {
       const media = {
         id: newId('med', scope.environment),

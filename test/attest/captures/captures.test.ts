@@ -5,11 +5,12 @@ import { type CaptureSession, consumeNonces, findSessionsOf } from '#src/attest/
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { AT, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 
 const { root, intermediate, leaf } = await makeChain()
 const LATER = new Date(AT.getTime() + 60_000)
 let app: AttestApp
-let caller: Scope & { key: string }
+let caller: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT)

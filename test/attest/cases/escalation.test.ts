@@ -272,7 +272,7 @@ describe('a case of a claim', () => {
     const { db } = service.test
     const store = createDiskStore({ root })
     const erasure = createClaimErasure({ db, eraser: createEraser({ db, store }), log: pino({ level: 'silent' }) })
-    await erasure.erase(caller, claimId, { keyId: 'key', requestId: 'req' })
+    await erasure.erase(caller, claimId, { requestId: 'req' })
     await rm(root, { recursive: true })
     const [last, ...rest] = await entriesOf(id)
     expect(last).toMatchObject({ kind: 'noted', actor: A, note: null, note_erased_at: expect.any(String) })

@@ -10,12 +10,12 @@ import {
   isTerminal,
   judgeTransition,
   REASON_CODES,
-  type Role,
   type Ruling,
   STATES,
   TERMINAL_STATES,
   type Wish,
 } from '#src/attest/cases/machine.ts'
+import type { Role } from '#src/catalogue/access.ts'
 
 type Cell = [CaseState, CaseState, CaseReasonCode | null, string]
 interface Guard {

@@ -9,8 +9,9 @@ import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
-import { call, makeKeyRow, startApp, type TestAnswer } from '../../support/http.ts'
+import { createKeyring, type TestCaller } from '../../support/callers.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { call, startApp, type TestAnswer } from '../../support/http.ts'
 
 export const A = 'a@example.com'
 export const B = 'b@example.com'
@@ -18,7 +19,7 @@ export const B = 'b@example.com'
 export const NOW = new Date('2026-11-20T15:00:00.000Z')
 
 type Sent = NonNullable<Parameters<typeof call>[2]>
-export type Caller = Scope & { key: string }
+export type Caller = TestCaller
 
 export interface CaseService {
   test: TestDatabase
@@ -73,17 +74,12 @@ export async function startCases(settings: Partial<CaseSettings> = {}): Promise<
   const now = () => clock.now
   const chosen = { ...CASE_SETTINGS, ...settings }
   const cases = createCases({ db: test.db, pager: createPager({ key: randomBytes(32) }), now, settings: chosen })
-  const keys = new Map<string, KeyRow>()
+  const { findKey, addKey, makeCaller } = createKeyring(test, ['escalate'])
   const app = await startApp(caseRoutes(cases), {
-    findKey: async (raw) => keys.get(raw),
+    findKey,
     findEffect: createFindEffect(test.db),
   })
 
-  const addKey = (row: Partial<KeyRow>): string => {
-    const raw = randomBytes(24).toString('base64url')
-    keys.set(raw, makeKeyRow({ scopes: ['escalate'], ...row }))
-    return raw
-  }
   const post: CaseService['post'] = ({ key }, path, json, headers = {}) => call(app, path, { key, json, headers })
   const move: CaseService['move'] = (caller, id, wish) =>
     post(caller, `/v1/cases/${id}/transitions`, { actor: A, ...wish })
@@ -102,10 +98,7 @@ export async function startCases(settings: Partial<CaseSettings> = {}): Promise<
     clock,
     openCase: createOpenCase({ now, settings: chosen }),
     addKey,
-    async makeCaller(row = {}) {
-      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey({ ...row, ...scope }) }
-    },
+    makeCaller,
     call: ({ key }, path, sent = {}) => call(app, path, { ...sent, key }),
     post,
     patch: ({ key }, id, json, headers = {}) => call(app, `/v1/cases/${id}`, { method: 'PATCH', key, json, headers }),

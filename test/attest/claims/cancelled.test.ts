@@ -5,7 +5,6 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBatches } from '#src/attest/batches/batches.ts'
 import { takeCounter, takeNonce } from '#src/attest/claims/hardware-facts.ts'
-import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { AttestBody } from '../../../capture-kit/device.ts'
@@ -47,10 +46,9 @@ async function makeLines(count: number): Promise<AttestBody[]> {
 }
 
 async function submit(lines: readonly AttestBody[]): Promise<{ id: string; attestations: string[] }> {
-  const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'enterprise' }
   const body = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const stream = Readable.from([body])
-  const { row } = await batches.submit(asked, { stream, isArray: false, signal: new AbortController().signal })
+  const { row } = await batches.submit(caller, { stream, isArray: false, signal: new AbortController().signal })
   expect(row).toMatchObject({ accepted: lines.length, rejected: [] })
   const rows = await service.test.owner<{ id: string }>(
     `SELECT id FROM attestations WHERE batch_id = $1 OR id IN

@@ -89,7 +89,7 @@ describe('DELETE /v1/claims/:id', () => {
       {
         claim: id,
         account: on.caller.accountId,
-        key: expect.stringMatching(/^key_/),
+        actor: expect.stringMatching(/^key_/),
         requestId: expect.stringMatching(/^req_/),
       },
       { claim: id, msg: 'claim erased', attestations: 1, media: 1 },

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Acceptance } from '#src/attest/claims/accept.ts'
 import { type ClaimRow, lockClaims } from '#src/attest/claims/claim-rows.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
-import type { Caller as AttestCaller } from '#src/platform/http/endpoint.ts'
 import { decodeBase64 } from '#src/platform/http/long-strings.ts'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
@@ -202,9 +201,8 @@ describe('one claim reference', () => {
 describe('concurrent submissions', () => {
   it('share transactions, and each gets its own answer', async () => {
     const references = Array.from({ length: CONCURRENCY }, nameOf)
-    const asked: AttestCaller = { ...caller, keyId: '', scopes: [], isAccountBearing: true, plan: 'growth' }
     const answers = await concurrently((index) =>
-      service.claims.attest(asked, bare({ external_id: nameOf(), claim: { reference: references[index] } }), {
+      service.claims.attest(caller, bare({ external_id: nameOf(), claim: { reference: references[index] } }), {
         bytesOf: decodeBase64,
         waitSeconds: 0,
         signal: new AbortController().signal,

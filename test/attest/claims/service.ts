@@ -37,12 +37,11 @@ import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
-import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+import { createKeyring, type TestCaller } from '../../support/callers.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { call, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
 
-export interface Caller extends Scope {
-  key: string
-}
+export type Caller = TestCaller
 
 export interface EventRow {
   type: string
@@ -158,24 +157,19 @@ export async function startService({
     })
   const verify = makeVerify({})
 
-  const keys = new Map<string, KeyRow>()
+  const { findKey, addKey, makeCaller } = createKeyring(test, ['attest', 'verify'])
   const routes = [
     ...claimRoutes(claims),
     ...streamRoutes(streams),
     ...trustRoutes(rootCas, createCaRegistry(registry, C2PA_ANCHORS)),
   ]
   const app = await startApp(routes, {
-    findKey: async (raw) => keys.get(raw),
+    findKey,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
   })
 
-  const addKey = (row: Partial<KeyRow>): string => {
-    const raw = randomBytes(24).toString('base64url')
-    keys.set(raw, makeKeyRow({ scopes: ['attest', 'verify'], ...row }))
-    return raw
-  }
   const attest: Service['attest'] = ({ key }, body, prefer = 'wait=0') => {
     const sent = typeof body === 'string' ? { body, headers: { 'Content-Type': 'application/json' } } : { json: body }
     return call(app, '/v1/claims/attest', {
@@ -229,10 +223,7 @@ export async function startService({
     signRecord: signingKeys.signRecord,
     makeVerify,
     addKey,
-    async makeCaller(row = {}) {
-      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey({ ...row, ...scope }) }
-    },
+    makeCaller,
     call: ({ key }, path, sent = {}) => call(app, path, key === undefined ? sent : { ...sent, key }),
     attest,
     take,

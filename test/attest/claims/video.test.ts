@@ -325,7 +325,7 @@ describe('the bytes of chunks', () => {
     expect(await storedOf(HONEST)).toBe(SECONDS)
     const { db } = service.test
     const erasure = createClaimErasure({ db, eraser, log: pino({ level: 'silent' }) })
-    await erasure.erase(caller, String(claimId), { keyId: 'key', requestId: 'req' })
+    await erasure.erase(caller, String(claimId), { requestId: 'req' })
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.store.exists(caller, sha256(joinChunks(HONEST)))).toBe(false)
     expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBudget } from '#src/platform/http/body.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,7 +13,7 @@ const { root, intermediate, leaf } = await makeChain()
 const fleet: Issued[] = []
 const budget = createBudget(BUDGET_BYTES)
 let app: AttestApp
-let admin: Scope & { key: string }
+let admin: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT, { importBudget: budget })

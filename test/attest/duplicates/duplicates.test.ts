@@ -70,7 +70,7 @@ async function settle(duplicates = makeDuplicates()) {
 async function erase(claimId = ''): Promise<void> {
   const { db } = service.test
   const erasure = createClaimErasure({ db, eraser: createEraser({ db, store: service.store }), log })
-  await erasure.erase(caller, claimId, { keyId: 'k', requestId: 'r' })
+  await erasure.erase(caller, claimId, { requestId: 'r' })
 }
 
 async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): Promise<Found[]> {
@@ -125,7 +125,7 @@ describe('duplicates', () => {
     const stranger = await service.makeCaller()
     const theirs = await submit(copy, { as: stranger, by: await makePhone(service, stranger) })
     const key = service.addKey({ accountId: caller.accountId, environment: 'live' })
-    const live: Caller = { accountId: caller.accountId, environment: 'live', key }
+    const live: Caller = { ...caller, environment: 'live', key }
     const ours = await submit(photo, { as: live, by: await makePhone(service, live) })
     await settle()
     expect(await findingsOf(again)).toEqual([])

@@ -168,7 +168,7 @@ describe('a packet', () => {
     const id = await evidence.judged('E-erased', { photo }, LOSS)
     const log = createLog({ process: 'test', level: 'silent' })
     const eraser = createEraser({ db: service.test.db, store: service.store })
-    await createClaimErasure({ db: service.test.db, eraser, log }).erase(caller, id, { keyId: 'k', requestId: 'r' })
+    await createClaimErasure({ db: service.test.db, eraser, log }).erase(caller, id, { requestId: 'r' })
     const signed = await evidence.packet(id)
     const [one] = signed.packet.attestations
     expect(signed.packet.about.statement).toContain('erased')
@@ -191,7 +191,12 @@ describe('a document', () => {
     expect(attached.packet.attestations).toEqual(packet.attestations)
     const common = { account: evidence.caller.accountId, claim: claimId, packet: packet.about.packet_id }
     expect(evidence.logged).toEqual([
-      expect.objectContaining({ ...common, format: 'json', key: expect.any(String), requestId: expect.any(String) }),
+      expect.objectContaining({
+        ...common,
+        format: 'json',
+        actor: expect.stringMatching(/^key_/),
+        requestId: expect.any(String),
+      }),
       expect.objectContaining({ ...common, format: 'pdf' }),
     ])
   })

@@ -10,15 +10,15 @@ import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
-import type { GrantableScope } from '#src/catalogue/access.ts'
 import type { Pace } from '#src/platform/http/body.ts'
 import { createFindEffect } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createMetrics } from '#src/platform/metrics.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
 import { createTestDatabase, makeAccount } from '../../support/database.ts'
+import { makeKeyRow } from '../../support/http.ts'
 
 export interface Answer {
   status: number
@@ -62,21 +62,11 @@ export async function startService({
   const decoder = createDecoder(decoding)
   const media = createMedia({ db: database.db, store, inspector, decoder })
 
-  const keyOf = (accountId: string, environment: Environment, scopes: GrantableScope[]) => ({
-    keyId: `key_${accountId}`,
-    accountId,
-    environment,
-    scopes,
-    isAccountBearing: true,
-    plan: 'enterprise' as const,
-    expiresAt: undefined,
-    revokedAt: undefined,
-  })
   const keys = new Map([
-    ['attest', keyOf(scope.accountId, 'sandbox', ['attest'])],
-    ['verify', keyOf(scope.accountId, 'sandbox', ['verify'])],
-    ['live', keyOf(scope.accountId, 'live', ['attest', 'verify'])],
-    ['stranger', keyOf(other.accountId, 'sandbox', ['all'])],
+    ['attest', makeKeyRow({ accountId: scope.accountId, environment: 'sandbox', scopes: ['attest'] })],
+    ['verify', makeKeyRow({ accountId: scope.accountId, environment: 'sandbox', scopes: ['verify'] })],
+    ['live', makeKeyRow({ accountId: scope.accountId, environment: 'live', scopes: ['attest', 'verify'] })],
+    ['stranger', makeKeyRow({ accountId: other.accountId, environment: 'sandbox', scopes: ['all'] })],
   ])
   const app = createApp({
     routes: mediaRoutes(media),

@@ -352,7 +352,7 @@ describe('concurrent changes', () => {
     })
     const slow = on.service.makeVerify({
       async signRecord(...args) {
-        await erasure.erase(caller, String(before.claim_id), { keyId: 'key_test_x', requestId: 'req_x' })
+        await erasure.erase(caller, String(before.claim_id), { requestId: 'req_x' })
         return on.service.signRecord(...args)
       },
     })

@@ -290,7 +290,7 @@ describe('the erasure of a claim', () => {
     const job = await service.take(waiting)
     const log = { info() {} } as unknown as Parameters<typeof createClaimErasure>[0]['log']
     const erasure = createClaimErasure({ db: service.test.db, eraser: service.eraser, log })
-    await erasure.erase(who, claimId, { keyId: 'k', requestId: 'r' })
+    await erasure.erase(who, claimId, { requestId: 'r' })
     expect(await service.find(who, scored)).toMatchObject({
       status: 'scored',
       media_sha256: own.sha256,

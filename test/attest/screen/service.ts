@@ -33,11 +33,12 @@ import { NO_SETTLED_CHANNEL } from '#src/platform/jobs/settled-channel.ts'
 import { createWaiters } from '#src/platform/jobs/waiters.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
-import { call, makeKeyRow, startApp, type TestAnswer } from '../../support/http.ts'
+import { createKeyring, type TestCaller } from '../../support/callers.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { call, startApp, type TestAnswer } from '../../support/http.ts'
 import { type FakeDetector, startDetector } from './detector.ts'
 
-export type Caller = Scope & { key: string }
+export type Caller = TestCaller
 type Sent = NonNullable<Parameters<typeof call>[2]>
 
 export interface ScreenService {
@@ -113,19 +114,14 @@ export async function startScreening(): Promise<ScreenService> {
     pager,
     now,
   })
-  const keys = new Map<string, KeyRow>()
+  const { findKey, addKey, makeCaller } = createKeyring(test, ['screen', 'admin'])
   const routes = screenRoutes(screenings, createScreeningBatches({ db, now }), createScreeningSettings({ db }))
   const app = await startApp(routes, {
-    findKey: async (raw) => keys.get(raw),
+    findKey,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
   })
 
-  const addKey = (row: Partial<KeyRow>): string => {
-    const raw = randomBytes(24).toString('base64url')
-    keys.set(raw, makeKeyRow({ scopes: ['screen', 'admin'], ...row }))
-    return raw
-  }
   let shade = 0
   const take: ScreenService['take'] = async (screeningId, more = {}) => {
     const [row] = await test.owner<{ id: string; dispatches: number }>(
@@ -154,10 +150,7 @@ export async function startScreening(): Promise<ScreenService> {
     registry,
     makeWork,
     addKey,
-    async makeCaller(row = {}) {
-      const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey({ ...row, ...scope }) }
-    },
+    makeCaller,
     call: ({ key }, path, sent = {}) => call(app, path, { ...sent, ...(key === undefined ? {} : { key }) }),
     screen: ({ key }, body, headers = { Prefer: 'wait=0' }) =>
       call(app, '/v1/media/screen', { key, json: body, headers }),

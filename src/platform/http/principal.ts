@@ -1,0 +1,46 @@
+// Who makes a request: an API key, or a user's session. Everything that asks who acts, or what they may do, asks here.
+
+import type { GrantableScope, KeyScope, Role } from '#src/catalogue/access.ts'
+import type { Scope } from '#src/platform/ids.ts'
+
+export type Principal =
+  | {
+      kind: 'key'
+      keyId: string
+      /** `all` (sandbox keys only) satisfies every scope. */
+      scopes: readonly GrantableScope[]
+    }
+  | { kind: 'session'; sessionId: string; userId: string; role: Role }
+
+/** In whose account a change is made, and by whom. */
+export interface Acting extends Scope {
+  principal: Principal
+}
+
+/** The principal as histories, versions, events and logs name it. */
+export interface Actor<Person extends string | null = string | null> {
+  /** The key or the user. The id contains no personal data, so events and logs may have it. */
+  id: string
+  /** The user of a session. With a key: the person whom its caller names, null where it names none. */
+  person: Person
+  /** null: a session. */
+  keyId: string | null
+}
+
+/** @param named The person whom the request names. A session acts for its own user only, whatever the request says. */
+export function actorOf(principal: Principal, named: string): Actor<string>
+export function actorOf(principal: Principal, named?: string): Actor
+export function actorOf(principal: Principal, named?: string): Actor {
+  if (principal.kind === 'session') return { id: principal.userId, person: principal.userId, keyId: null }
+  return { id: principal.keyId, person: named ?? null, keyId: principal.keyId }
+}
+
+/** Specification, Accounts and users: API keys act with owner authority within their scopes. */
+export function roleOf(principal: Principal): Role {
+  return principal.kind === 'key' ? 'owner' : principal.role
+}
+
+/** Scopes are those of keys: a session has none. */
+export function hasScope(principal: Principal, scope: KeyScope): boolean {
+  return principal.kind === 'key' && (principal.scopes.includes(scope) || principal.scopes.includes('all'))
+}
