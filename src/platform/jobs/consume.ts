@@ -2,13 +2,14 @@
 // own transaction. A handler that throws does not know the answer yet, and its job is tried again.
 
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
+import type { LogSubject } from '#src/catalogue/log-fields.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
-import { type LogSubject, note, within } from '#src/platform/context.ts'
+import { note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
@@ -91,7 +92,7 @@ interface WorkerDeps<Q extends QueueName> {
   work: Work<Q>
   db: Database
   engine: Engine
-  log: Logger
+  log: Log
   metrics: JobMetrics
   concurrency?: number
   /** A worker that has waiting jobs and neither finishes nor renews one for this long is stuck. */
@@ -305,7 +306,7 @@ function subjectOf(payload: Readonly<Record<string, string>>): LogSubject {
   return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
 }
 
-async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<JobOutcome | 'stale'> {
+async function attempt(run: () => Promise<JobOutcome>, log: Log): Promise<JobOutcome | 'stale'> {
   try {
     return await run()
   } catch (error) {
