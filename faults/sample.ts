@@ -2,7 +2,8 @@
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
-import { type Environment, newAccountId, newId, type ScopedType } from '#src/platform/ids.ts'
+import type { ScopedType } from '#src/catalogue/ids.ts'
+import { type Environment, newAccountId, newId } from '#src/platform/ids.ts'
 import { scoreOf } from './detector.ts'
 import type { AttestationFact, EventFact, Evidence, Step } from './evidence.ts'
 import { idsIn } from './journal.ts'

@@ -1,25 +1,8 @@
 // The ids of the request or job in progress. Every log line and span of it carries them without being passed them.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { LogSubject } from '#src/catalogue/log-fields.ts'
 import { describeSpan, untraced } from './trace.ts'
-
-/** Ids and names only: they go into logs and traces. */
-export interface LogSubject {
-  requestId?: string
-  /** `GET /v1/claims/:id`, as declared. */
-  route?: string
-  queue?: string
-  job?: string
-  attempt?: number
-  account?: string
-  claim?: string
-  case?: string
-  attestation?: string
-  batch?: string
-  screening?: string
-  delivery?: string
-  endpoint?: string
-}
 
 const subjects = new AsyncLocalStorage<LogSubject>()
 

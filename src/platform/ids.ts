@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type AccountType, type ContentType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
 
 export type Environment = 'sandbox' | 'live'
@@ -8,29 +9,6 @@ export interface Scope {
   accountId: string
   environment: Environment
 }
-
-/** Types whose ids carry the environment's word, and their names for callers. */
-export const SCOPED_TYPES = {
-  key: 'API key',
-  clm: 'claim',
-  cas: 'case',
-  att: 'attestation',
-  bat: 'batch',
-  cap: 'capture session',
-  med: 'media',
-  scr: 'screening',
-  dev: 'device',
-  chl: 'device challenge',
-  ree: 're-evaluation',
-  rca: 'root CA',
-  cpa: 'C2PA trust anchor',
-  whe: 'webhook endpoint',
-  whd: 'webhook delivery',
-  evt: 'event',
-} as const
-export type ScopedType = keyof typeof SCOPED_TYPES
-/** Account-level types, whose ids carry no environment. */
-export type AccountType = 'acc' | 'req'
 
 const WORD: Record<Environment, 'test' | 'live'> = { sandbox: 'test', live: 'live' }
 // Crockford's alphabet in lower case: no i, l, o, u, so that an id survives being read aloud.
@@ -47,6 +25,11 @@ export function newId(type: ScopedType, environment: Environment, nowMs: number 
 
 export function newAccountId(type: AccountType, nowMs: number = Date.now()): string {
   return `${type}_${encode(uuidv7(nowMs))}`
+}
+
+/** The same content has the same id. @param sha256 In hex. */
+export function contentId(type: ContentType, sha256: string): string {
+  return `${type}_${sha256.slice(0, 32)}`
 }
 
 /**

@@ -1,10 +1,23 @@
 // The log. Causes and stacks belong here. Keys, tokens and secrets do not, wherever they occur.
 
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, pino } from 'pino'
+import type { LogFields } from '#src/catalogue/log-fields.ts'
 import { currentSubject } from './context.ts'
 import { currentSpanIds } from './trace.ts'
 
-export type Log = Logger
+/** A line has fields of the catalogue only, also where they come out of a variable. */
+interface LogLine {
+  <Fields extends LogFields>(
+    fields: Fields & { [Name in Exclude<keyof Fields, keyof LogFields>]: 'is no field of src/catalogue/log-fields.ts' },
+    message: string,
+  ): void
+  (message: string): void
+}
+
+export interface Log extends Record<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', LogLine> {
+  child(fields: LogFields): Log
+  isLevelEnabled(level: string): boolean
+}
 
 // Secrets by the names of their fields...
 const SECRET_NAMES = [

@@ -1,7 +1,8 @@
 // Retention rules: what is deleted, and when. Features declare them, and the process `clock` runs them.
 
+import type { ScopedType } from '#src/catalogue/ids.ts'
 import type { Database, Tx } from './db/database.ts'
-import { idsBefore, type Scope, type ScopedType } from './ids.ts'
+import { idsBefore, type Scope } from './ids.ts'
 
 /** Rows that belong to the deployment and not to a tenant. */
 export interface DeploymentRule {

@@ -14,7 +14,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import type { LogSubject } from './context.ts'
+import type { LogSubject } from '#src/catalogue/log-fields.ts'
 
 export interface SpanSpec {
   name: string

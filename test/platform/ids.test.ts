@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
-import { checkId, newAccountId, newId, SCOPED_TYPES, type ScopedType, uuidv7 } from '#src/platform/ids.ts'
+import { checkId, newAccountId, newId, uuidv7 } from '#src/platform/ids.ts'
 
 // RFC 9562 defines the bits, and Crockford's alphabet is repeated here on purpose.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -18,7 +18,7 @@ import {
   isTerminal,
   judgeTransition,
 } from './machine.ts'
-import { refusalOf } from './refusals.ts'
+import { closed, inReview, refusalOf } from './refusals.ts'
 import {
   type CaseFilter,
   type CaseRow,
@@ -300,18 +300,6 @@ function refuseStale(row: CaseRow, version: number | undefined, code: 'conflict'
     errors: [{ pointer: '/version', code: 'stale', detail: `is ${row.version} by now` }],
     members: { allowed: allowedFrom(row.state), version: row.version },
   })
-}
-
-function closed({ state }: CaseRow): Failure {
-  return new Failure('invalid_state_transition', {
-    detail: `The case is ${state}: reopen it before you change it.`,
-    members: { allowed: allowedFrom(state) },
-  })
-}
-
-function inReview({ state }: CaseRow): Failure {
-  const detail = `a case that is ${state} needs an assignee: name another`
-  return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
 }
 
 function erased(pointer: string): Failure {

@@ -1,5 +1,5 @@
 import { Failure } from '#src/failure.ts'
-import { allowedFrom, type CaseState, type Refusal, type Ruling } from './machine.ts'
+import { allowedFrom, type CaseState, type CaseSubject, type Refusal, type Ruling } from './machine.ts'
 
 const POINTERS: Record<Refusal, string> = {
   transition_not_allowed: '/to',
@@ -19,4 +19,16 @@ export function refusalOf({ code, detail }: Extract<Ruling, { kind: 'refused' }>
   if (code === 'note_required') return new Failure('invalid_request', { detail, errors })
   if (code === 'role_not_allowed') return new Failure('insufficient_role', detail)
   return new Failure('invalid_state_transition', { detail, errors, members: { allowed: allowedFrom(state), state } })
+}
+
+export function closed({ state }: Pick<CaseSubject, 'state'>): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `The case is ${state}: reopen it before you change it.`,
+    members: { allowed: allowedFrom(state) },
+  })
+}
+
+export function inReview({ state }: Pick<CaseSubject, 'state'>): Failure {
+  const detail = `a case that is ${state} needs an assignee: name another`
+  return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
 }

@@ -4,7 +4,7 @@ import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { contentId, type Scope } from '#src/platform/ids.ts'
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import { toCaseView, toEntryView } from '../cases/views.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
@@ -67,7 +67,7 @@ export function composePacket(sources: Sources): EvidencePacket {
     },
     statement: statementOf(sources, isComplete),
   }
-  const packetId = `evp_${digestOf({ about, ...content }).slice(0, 32)}`
+  const packetId = contentId('evp', digestOf({ about, ...content }))
   return packetView.parse(
     jsonOf({ about: { ...about, packet_id: packetId, issued_at: issuedAt.toISOString() }, ...content }),
   )

@@ -3,7 +3,7 @@
 // one.
 
 import { z } from 'zod'
-import type { ScopedType } from '#src/platform/ids.ts'
+import type { ScopedType } from '#src/catalogue/ids.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
 export function idParam(type: ScopedType) {

@@ -106,7 +106,7 @@ export function createBoard({ db, engine, password, log }: BoardDeps) {
         if (params === undefined) continue
         const act = `${verb} ${route.route}`
         if (!isReading && !ACTS.has(act)) return send(res, 405, { error: 'Not here: npm run admin does this.' })
-        if (!isReading) log.info({ act, ...params }, 'operator command on the board')
+        if (!isReading) log.info({ act, queue: params.queueName ?? '' }, 'operator command on the board')
         const query = Object.fromEntries(searchParams)
         const { queues, uiConfig } = board
         const { status = 200, body } = await route.handler({ queues, uiConfig, query, params, body: {}, headers: {} })

@@ -1,11 +1,11 @@
 // A worker process's loop: takes deliveries from the engine, claims their rows, and runs the claimed jobs.
 
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
 import { isAwaited, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { claimAll, type Lease, RENEW_EVERY_MS } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
@@ -75,7 +75,7 @@ interface WorkerDeps<Q extends QueueName> {
   work: Work<Q>
   db: Database
   engine: Engine
-  log: Logger
+  log: Log
   metrics: JobMetrics
   concurrency?: number
   /** A worker that has waiting jobs and neither finishes nor renews one for this long is stuck. */

@@ -3,10 +3,10 @@
 // cap.
 
 import type { Span } from '@opentelemetry/api'
-import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
+import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
@@ -41,7 +41,7 @@ const RECONCILE_LOCK = 42
 interface DispatcherDeps {
   db: Database
   engine: Engine
-  log: Logger
+  log: Log
   /** The dispatcher's counters register at the first dispatch. */
   registry?: Registry
 }

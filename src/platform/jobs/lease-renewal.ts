@@ -1,9 +1,9 @@
 // The leases that one worker holds. A lease that is not renewed lapses, and reconcile gives the job to another worker.
 // Each renewal also records the worker itself, so that dispatch knows how much it takes.
 
-import type { Logger } from 'pino'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import type { Log } from '#src/platform/log.ts'
 import { deregister, type Lease, renew } from './backlog.ts'
 
 export interface LeaseRenewal {
@@ -18,7 +18,7 @@ export interface LeaseRenewal {
 
 interface LeaseRenewalDeps {
   db: Database
-  log: Logger
+  log: Log
   worker: { id: string; queue: QueueName; concurrency: number }
   /** At least one lease was renewed. */
   onRenewed: () => void

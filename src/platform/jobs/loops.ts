@@ -1,5 +1,5 @@
-import type { Logger } from 'pino'
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
+import type { Log } from '#src/platform/log.ts'
 import type { Dispatcher } from './dispatch.ts'
 import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './poll-interval.ts'
 
@@ -17,7 +17,7 @@ const IDLE_ROUND_MS = 10_000
  * Dispatches every queue in its own loop, so that a slow queue does not delay another. One statement per period asks
  * for all idle queues, however many there are.
  */
-export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
+export function runDispatchLoops(dispatcher: Dispatcher, log: Log): Loop {
   const idle = new Map<QueueName, () => void>()
   const dispatching = QUEUE_NAMES.map((queue) => {
     let pauseMs = PAUSE_MS
@@ -64,7 +64,7 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Logger): Loop {
 }
 
 /** Runs a task repeatedly, `periodMs` after its last end. A throw is logged, and the next round tries again. */
-export function every(periodMs: number, task: () => Promise<unknown>, log: Logger): Loop {
+export function every(periodMs: number, task: () => Promise<unknown>, log: Log): Loop {
   return repeat(async () => {
     await task()
     return periodMs
@@ -79,7 +79,7 @@ interface Repeating extends Loop {
   wake(): void
 }
 
-function repeat(round: () => Promise<number>, log: Logger): Repeating {
+function repeat(round: () => Promise<number>, log: Log): Repeating {
   let isClosed = false
   let isWoken = false
   let wake = () => {}

@@ -1,12 +1,13 @@
 // Runs the handler of one claimed job and writes the outcome to its row. The handler settles in its own transaction. A
 // handler that throws does not know the answer yet, and its job is tried again.
 
-import type { Logger } from 'pino'
+import type { LogSubject } from '#src/catalogue/log-fields.ts'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
-import { type LogSubject, note, within } from '#src/platform/context.ts'
+import { note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
+import type { Log } from '#src/platform/log.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import { type Lease, putBack, STALE_JOB, settle, settleAll } from './backlog.ts'
@@ -22,7 +23,7 @@ interface RunnerDeps<Q extends QueueName> {
   queue: Q
   work: Work<Q>
   db: Database
-  log: Logger
+  log: Log
 }
 
 /** The values of the metric label `outcome`. */
@@ -124,7 +125,7 @@ function subjectOf(payload: Readonly<Record<string, string>>): LogSubject {
   return Object.fromEntries(Object.entries(payload).map(([key, id]) => [key.replace(/Id$/, ''), id]))
 }
 
-async function attempt(run: () => Promise<JobOutcome>, log: Logger): Promise<JobOutcome | 'stale'> {
+async function attempt(run: () => Promise<JobOutcome>, log: Log): Promise<JobOutcome | 'stale'> {
   try {
     return await run()
   } catch (error) {

@@ -1,0 +1,36 @@
+// The types of ids: the word that an id begins with, and the name of what it identifies, for callers. A new type is one
+// line here. Form of an id: src/platform/ids.ts.
+
+/** Their ids carry the environment's word: `clm_live_...`. */
+export const SCOPED_TYPES = {
+  key: 'API key',
+  clm: 'claim',
+  cas: 'case',
+  att: 'attestation',
+  bat: 'batch',
+  cap: 'capture session',
+  med: 'media',
+  scr: 'screening',
+  dev: 'device',
+  chl: 'device challenge',
+  ree: 're-evaluation',
+  rca: 'root CA',
+  cpa: 'C2PA trust anchor',
+  whe: 'webhook endpoint',
+  whd: 'webhook delivery',
+  evt: 'event',
+} as const
+export type ScopedType = keyof typeof SCOPED_TYPES
+
+/** Of an account, or of none: without the environment's word. */
+export const ACCOUNT_TYPES = {
+  acc: 'account',
+  req: 'request',
+} as const
+export type AccountType = keyof typeof ACCOUNT_TYPES
+
+/** Named by what they contain: the word, and the beginning of a SHA-256 in hex. */
+export const CONTENT_TYPES = {
+  evp: 'evidence packet',
+} as const
+export type ContentType = keyof typeof CONTENT_TYPES
