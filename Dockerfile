@@ -26,7 +26,12 @@ COPY docs ./docs
 COPY src ./src
 # Code belongs to root; the service may write media and the operators' log, and temporary files (TMPDIR).
 RUN mkdir -p /data/blobs /data/admin && chown -R node:node /data
+ENV NODE_COMPILE_CACHE=/app/.compiled
+RUN mkdir .compiled && chown node:node .compiled
 USER node
+# The compiled code of all modules, which Node keeps per user: a process starts in less time, with less memory. It is also read
+# from a read-only file system.
+RUN ["node", "--input-type=module", "-e", "await import('/app/src/process.ts'); await import('/app/src/app.ts')"]
 VOLUME /data
 EXPOSE 8080 9090
 # No init is needed: node handles SIGTERM and SIGINT as the first process, and has no children to reap.

@@ -1,14 +1,19 @@
-// Claims settled by worker processes, from the start of the first to the end of the last. Photos are in the store, and
-// submissions wait in the backlog before the clock starts.
+// The processor time that a settled claim costs, Postgres's included, and for the record the rate, from the start of the
+// first claim to the end of the last. Photos are in the store, and submissions wait in the backlog before the clock
+// starts.
 
+import { availableParallelism } from 'node:os'
 import { renamed } from './captures.ts'
-import { judgeRatio, median, note, type Options, type Verdict } from './harness.ts'
+import { describe, judgeRatio, median, note, type Options, type Verdict } from './harness.ts'
 import { openSettling, type Settled } from './settling.ts'
 import { openStage } from './stage.ts'
 
 const CLAIMS = 1_000
 const PHOTOS = 20
-const MIN_SCALING = 1.3
+const MIN_RATIO = 0.7
+const MIN_SCALING = 1.6
+// Two workers can't be faster than one when the processors are full.
+const FULL = 0.85
 
 export async function runAttest(options: Options): Promise<Verdict[]> {
   const stage = await openStage({ redis: true })
@@ -34,33 +39,54 @@ export async function runAttest(options: Options): Promise<Verdict[]> {
       }
       for (const [index, all] of [floors, one, two].entries()) all.push(...measured.slice(index, index + 1))
     }
+    const perSecond = (all: readonly Settled[]) => all.map(({ allProcessorMs }) => 1_000 / allProcessorMs)
     const rates = (all: readonly Settled[]) => all.map(({ rate }) => rate)
-    const spent = (all: readonly Settled[]) => `${median(all.map(({ processorMs }) => processorMs)).toFixed(2)} ms`
-    const unit = 'claims/s'
+    const ms = (values: readonly number[]) => `${median(values).toFixed(2)} ms`
+    const all = (runs: readonly Settled[]) => ms(runs.map(({ allProcessorMs }) => allProcessorMs))
+    const own = (runs: readonly Settled[]) => ms(runs.map(({ processorMs }) => processorMs))
     return [
       judgeRatio({
-        name: 'attest, one process',
-        unit,
-        floor: { label: 'verifying and settling, nothing else' },
-        ours: { label: 'one attest worker' },
-        floors: rates(floors),
-        own: rates(one),
-        bar: 0.8,
+        name: 'attest, processor time',
+        unit: 'claims per second of a processor',
+        floor: { label: `verifying and settling, nothing else, ${all(floors)} each,` },
+        ours: { label: `one attest worker, web, dispatch and the stores, ${all(one)} each,` },
+        floors: perSecond(floors),
+        own: perSecond(one),
+        bar: MIN_RATIO,
       }),
-      judgeRatio({
-        name: 'attest, two processes',
-        unit,
-        floor: { label: 'one attest worker' },
-        ours: { label: 'two attest workers' },
-        floors: rates(one),
-        own: rates(two),
-        bar: MIN_SCALING,
-      }),
-      note('attest: processor time of the process per claim', `ours ${spent(one)}, floor ${spent(floors)}`),
+      judgeScaling(one, two),
+      note(
+        'attest, rate',
+        `one worker ${describe(rates(one), 'claims/s')}; floor ${describe(rates(floors), 'claims/s')}`,
+      ),
+      note('attest: processor time of the worker alone per claim', `ours ${own(one)}, floor ${own(floors)}`),
       note('attest', `${stage.redisUrl === undefined ? 'Postgres' : 'Redis'} engine; web and dispatch beside them`),
     ]
   } finally {
     await settling.close()
     await stage.close()
   }
+}
+
+function judgeScaling(one: readonly Settled[], two: readonly Settled[]): Verdict {
+  const name = 'attest, two processes'
+  const unit = 'claims/s'
+  const [floors, own] = [one, two].map((runs) => runs.map(({ rate }) => rate)) as [number[], number[]]
+  const busy = median(two.map(({ rate, allProcessorMs }) => (rate * allProcessorMs) / 1_000 / availableParallelism()))
+  if (busy >= FULL) {
+    const ratio = median(own.map((rate, round) => rate / (floors[round] ?? Number.NaN))).toFixed(2)
+    return note(
+      name,
+      `${describe(own, unit)}, ${ratio} x one worker; not judged: they use ${Math.round(busy * 100)} % of all processors`,
+    )
+  }
+  return judgeRatio({
+    name,
+    unit,
+    floor: { label: 'one attest worker' },
+    ours: { label: 'two attest workers' },
+    floors,
+    own,
+    bar: MIN_SCALING,
+  })
 }

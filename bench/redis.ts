@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 
 /** A separate redis-server, or undefined where there is none. */
-export async function startRedis(directory: string): Promise<{ url: string; stop(): void } | undefined> {
+export async function startRedis(directory: string): Promise<{ url: string; pid: number; stop(): void } | undefined> {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
   const port = await new Promise<number>((done) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -17,5 +17,5 @@ export async function startRedis(directory: string): Promise<{ url: string; stop
   client.on('error', () => {})
   await client.ping()
   client.disconnect()
-  return { url: `redis://127.0.0.1:${port}`, stop: () => void child.kill('SIGKILL') }
+  return { url: `redis://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => void child.kill('SIGKILL') }
 }

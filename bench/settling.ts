@@ -6,11 +6,12 @@ import type { AttestBody } from '../capture-kit/device.ts'
 import { type Captures, createCaptures } from './captures.ts'
 import type { Options } from './harness.ts'
 import { type Process, processorMs, startProcess } from './processes.ts'
+import { processorMsOf } from './processor-time.ts'
 import type { Stage } from './stage.ts'
 import { untilSettled } from './wait.ts'
 
 export interface Settling extends Captures {
-  /** Claims per second of the floor, and its processor time per claim, in ms. */
+  /** Claims per second of the floor, and the processor time of a claim. */
   floor(kind: FloorKind, lines: readonly AttestBody[]): Promise<Settled>
   /** The same for fresh workers: they settle all of the first lines as a warm-up before the measured ones. */
   ours(processes: number, warmUp: readonly AttestBody[], lines: readonly AttestBody[]): Promise<Settled>
@@ -26,7 +27,10 @@ export type FloorKind = 'photo' | 'c2pa' | 'video'
 
 export interface Settled {
   rate: number
+  /** Processor time per claim of the processes that evaluate it. */
   processorMs: number
+  /** The same with Postgres and, of ours, with Redis and the service's other processes. */
+  allProcessorMs: number
 }
 
 // The service accepts 10,000 at most.
@@ -36,7 +40,8 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
   const start = (file: string, more: Record<string, string> = {}) =>
     startProcess(file, { ...stage.environment, ...more }, options)
   const web = await start('workers/web.ts')
-  const started: Process[] = [web, await start('workers/dispatch.ts')]
+  const dispatch = await start('workers/dispatch.ts')
+  const started: Process[] = [web, dispatch]
   const captures = await createCaptures({ port: web.port, key: stage.key })
   const floor = await start('bench/floors/attest.ts', {
     ACCOUNT_ID: stage.scope.accountId,
@@ -55,12 +60,32 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
 
   // The queue is paused while ours is not measured: submissions for the floor must not be dispatched.
   async function settle(lines: readonly AttestBody[]): Promise<number> {
+    return (await measure([], lines)).rate
+  }
+
+  // Accepting the submissions is no part of it.
+  async function measure(workers: readonly Process[], lines: readonly AttestBody[]): Promise<Settled> {
     const [row] = await stage.owner<{ now: Date }>('SELECT clock_timestamp() AS now')
     await submit(lines)
+    const spent = meter(workers, [web, dispatch, ...workers], lines.length)
     await stage.resume('attest')
     await untilSettled(stage)
     await stage.pause('attest')
-    return rateSince(stage, row?.now ?? new Date())
+    return { rate: await rateSince(stage, row?.now ?? new Date()), ...spent() }
+  }
+
+  function meter(own: readonly Process[], all: readonly Process[], claims: number) {
+    const read = () => [
+      processorOf(own),
+      processorMsOf([...stage.storePids, ...all.map(({ pid }) => pid)]) ?? Number.NaN,
+    ]
+    const before = read()
+    return () => {
+      const [processorMs = 0, allProcessorMs = 0] = read().map(
+        (after, index) => (after - (before[index] ?? 0)) / claims,
+      )
+      return { processorMs, allProcessorMs }
+    }
   }
 
   async function withWorkers<R>(processes: number, work: (workers: readonly Process[]) => Promise<R>): Promise<R> {
@@ -80,17 +105,15 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
     withWorkers,
     async floor(kind, lines) {
       await submit(lines)
-      const before = processorOf([floor])
+      const spent = meter([floor], [floor], lines.length)
       const rate = await floor.ask<number>({ kind })
-      return { rate, processorMs: (processorOf([floor]) - before) / lines.length }
+      return { rate, ...spent() }
     },
     ours: (processes, warmUp, lines) =>
       withWorkers(processes, async (workers) => {
         // A warm floor is compared with warm workers: code is compiled only once.
         await settle(warmUp)
-        const before = processorOf(workers)
-        const rate = await settle(lines)
-        return { rate, processorMs: (processorOf(workers) - before) / lines.length }
+        return measure(workers, lines)
       }),
     async close() {
       await Promise.all(started.map((one) => one.stop()))

@@ -2,7 +2,7 @@
 // a key, and the settings with which processes of ours and of the floor are started.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -27,6 +27,8 @@ export interface Stage {
   key: string
   /** undefined where there is no redis-server, or where none was requested. */
   redisUrl: string | undefined
+  /** The processes of Postgres and Redis, each with its descendants. */
+  storePids: number[]
   /** For `startProcess`. */
   environment: Record<string, string>
   /** Runs one statement as the superuser, unknown to the service. */
@@ -64,6 +66,7 @@ export async function openStage({
     url: login.href,
     ownerUrl: postgres.ownerUrl,
     redisUrl: redis?.url,
+    storePids: [Number(readFileSync(join(directory, 'keeper'), 'utf8')), ...(redis === undefined ? [] : [redis.pid])],
     environment: {
       MODE: 'development',
       DATABASE_URL: login.href,

@@ -1,7 +1,9 @@
 // The deployment files agree with the Procfile and the configuration.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
@@ -13,8 +15,15 @@ const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'))
 const kubernetes = manifests.map((file) => read(`deploy/kubernetes/${file}`)).join('\n---\n')
 const dockerfile = read('Dockerfile')
 
-// Read by the commands only, see docs/operate.md; and the variables of the Postgres image.
-const OTHERS = ['DATABASE_OWNER_URL', 'DATA_DIR', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB']
+// Read by the commands only, see docs/operate.md; by Node; and the variables of the Postgres image.
+const OTHERS = [
+  'DATABASE_OWNER_URL',
+  'DATA_DIR',
+  'NODE_COMPILE_CACHE',
+  'POSTGRES_USER',
+  'POSTGRES_PASSWORD',
+  'POSTGRES_DB',
+]
 const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
 
 describe('a deployment', () => {
@@ -36,6 +45,22 @@ describe('a deployment', () => {
       expect(keys.length).toBeGreaterThan(3)
       expect(keys.filter((key = '') => !known.has(key))).toEqual([])
     }
+  })
+
+  it('has the compiled code in its image, made by the user that runs it', () => {
+    const [, cache = ''] = /^ENV NODE_COMPILE_CACHE=(\S+)$/m.exec(dockerfile) ?? []
+    const [made = '', command = ''] = /USER node\n(?:#.*\n)*RUN (\[.*\])\n/.exec(dockerfile) ?? []
+    expect(dockerfile.indexOf(`ENV NODE_COMPILE_CACHE=${cache}`)).toBeLessThan(dockerfile.indexOf(made))
+    const [, ...args] = JSON.parse(command.replaceAll('/app/', `${ROOT}/`))
+    const folder = mkdtempSync(join(tmpdir(), 'compiled-'))
+    const run = (NODE_COMPILE_CACHE: string) =>
+      spawnSync(process.execPath, args, { env: { MODE: 'production', NODE_COMPILE_CACHE }, encoding: 'utf8' })
+    expect(run(folder)).toMatchObject({ status: 0, stderr: '' })
+    const compiled = readdirSync(folder, { recursive: true }).length
+    expect(compiled).toBeGreaterThan(readdirSync(resolve(ROOT, 'src'), { recursive: true }).length / 2)
+    rmSync(folder, { recursive: true })
+    // A folder that can't be written.
+    expect(run('/dev/null/compiled')).toMatchObject({ status: 0, stderr: '' })
   })
 
   it('sets the variables that production requires', () => {

@@ -1,0 +1,56 @@
+// Processor time of a whole deployment: its processes, Redis and all of Postgres. Unlike a rate it hardly depends on
+// what else the machine does. Read from /proc, so on Linux only.
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+// Of the times in proc_pid_stat(5), on every platform that Node runs on.
+const TICK_MS = 10
+
+/**
+ * Milliseconds that these processes and their descendants have used so far, those that have ended included;
+ * undefined where the system does not report it.
+ */
+export function processorMsOf(roots: readonly number[]): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  return [...new Set(roots.flatMap(withDescendants))].reduce((sum, pid) => sum + spentMs(pid), 0)
+}
+
+function withDescendants(pid: number): number[] {
+  const children = threadsOf(pid).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(withDescendants)]
+}
+
+// A child that has ended counts for its parent: a backend of Postgres, or a worker of autovacuum.
+function spentMs(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`)
+  if (stat === '') return 0
+  // Fields 14 to 17; the second may contain spaces.
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = stat
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 15)
+    .map(Number)
+  const [thread, ...more] = threadsOf(pid)
+  // Exact, but only of threads that still run: ticks would round each of Postgres's many processes.
+  const isExact = thread !== undefined && more.length === 0
+  const own = isExact ? Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1e6 : Number.NaN
+  return (Number.isFinite(own) ? own : (user + system) * TICK_MS) + (endedUser + endedSystem) * TICK_MS
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
