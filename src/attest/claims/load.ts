@@ -8,8 +8,9 @@ import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
-import { type CaptureContext, loadContext } from './context.ts'
+import { loadContext } from './context.ts'
 import { findSubmitted, type SubmittedRow } from './rows.ts'
+import type { CaptureContext } from './verify-capture.ts'
 
 export interface LoadedSubmission {
   submitted: SubmittedRow

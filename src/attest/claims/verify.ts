@@ -3,7 +3,7 @@
 
 import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
-import { createReadMedia, MEDIA_BUSY, type MediaFacts, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
+import { createReadMedia, MEDIA_BUSY, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -17,12 +17,12 @@ import type { ReadRevocations } from '../hardware/lists.ts'
 import type { C2paReader } from '../media/c2pa.ts'
 import type { Inspector } from '../media/inspector.ts'
 import { createRejudge } from '../reevaluate/rejudge.ts'
-import type { CaptureContext } from './context.ts'
-import { type HardwareContext, takeCounter, takeNonce } from './hardware-facts.ts'
-import { createLoadSubmission } from './load.ts'
+import { createLoadSubmission, type LoadedSubmission } from './load.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued, type SubmittedRow } from './rows.ts'
 import { createSettle } from './settle.ts'
+import { takeCounter, takeNonce } from './single-use-rows.ts'
+import { markCounterReused, type VerifiedCapture, verifyCapture } from './verify-capture.ts'
 import { createReadVideo, withVideo } from './video-facts.ts'
 
 export interface VerifyDeps {
@@ -84,20 +84,12 @@ export function createVerify({
   async function verify(attestationId: string, job: RunningJob): Promise<JobOutcome> {
     const found = await load(job.scope, attestationId)
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
-    const { submitted, captureContext, policy, screening } = found
+    const { submitted, captureContext, policy } = found
     note({ claim: submitted.claimId })
     if (submitted.status === 'cancelled') return { kind: 'done' }
-    const gatherFacts = async () =>
-      factsOf(
-        submitted,
-        captureContext,
-        { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) },
-        await hardwareContext(job, submitted),
-        { policy, screening },
-      )
-    if (submitted.status === 'evaluated') return rejudge(job, attestationId, gatherFacts)
+    if (submitted.status === 'evaluated') return rejudge(job, attestationId, () => loadFacts(job, found))
 
-    const facts = await gatherFacts()
+    const facts = await loadFacts(job, found)
     const judgement = judge(facts)
     const evaluatedAt = now()
     const policyVersion = policy.version
@@ -122,13 +114,27 @@ export function createVerify({
     return { kind: 'settled' }
   }
 
-  async function hardwareContext({ scope }: RunningJob, { id }: SubmittedRow): Promise<HardwareContext> {
-    return {
-      revocations: await revocations(),
-      now: now(),
-      useCounter: (use) => db.tenant(scope, (tx) => takeCounter(tx, scope, use, id)),
-      useNonce: (nonce) => db.tenant(scope, (tx) => takeNonce(tx, nonce, id, now())),
-    }
+  async function loadFacts(job: RunningJob, found: LoadedSubmission): Promise<Facts> {
+    const { submitted, policy, screening } = found
+    const media = { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) }
+    const capture = await loadCapture(job, found)
+    return { ...capture, ...submissionFacts(submitted), ...media, policy, screening }
+  }
+
+  async function loadCapture(
+    { scope }: RunningJob,
+    { submitted, captureContext }: LoadedSubmission,
+  ): Promise<VerifiedCapture['facts']> {
+    const { id } = submitted
+    const known = { revocations: await revocations(), now: now() }
+    // Two captures were sent with one nonce, and the capture that had consumed it was cancelled.
+    const { session: stored } = captureContext
+    const isFree = stored !== undefined && stored.consumedBy === null
+    const session = isFree ? await db.tenant(scope, (tx) => takeNonce(tx, stored.nonce, id, now())) : stored
+    const { facts, counterUse } = await verifyCapture(submitted, { ...captureContext, session }, known)
+    if (counterUse === undefined) return facts
+    const owner = await db.tenant(scope, (tx) => takeCounter(tx, scope, counterUse, id))
+    return owner === id ? facts : markCounterReused(facts, owner)
   }
 
   return {
@@ -141,24 +147,15 @@ export function createVerify({
   }
 }
 
-async function factsOf(
-  submitted: SubmittedRow,
-  captureContext: CaptureContext,
-  mediaFacts: MediaFacts & Pick<Facts, 'video'>,
-  context: HardwareContext,
-  known: Pick<Facts, 'policy' | 'screening'>,
-): Promise<Facts> {
+function submissionFacts(submitted: SubmittedRow) {
   const { claim, media_type: mediaType } = submitted.submission
   const { claimLossLat: lat, claimLossLng: lng } = submitted
   const claimLossLocation = lat === null || lng === null ? null : { lat, lng }
   return {
-    ...(await captureContext.judgeCapture(context)),
     acceptedAt: submitted.acceptedAt,
     media: { sha256: submitted.mediaSha256.toString('hex'), contentType: submitted.mediaContentType, mediaType },
-    ...mediaFacts,
     claimReference: claim?.reference ?? null,
     lossLocation: claim?.loss_location ?? claimLossLocation,
     claimLossLocation,
-    ...known,
   }
 }
