@@ -1,9 +1,10 @@
 // `npm test`: types, lint, and every test. Further arguments go to vitest: `npm test -- test/attest`. The last line
-// says how many passed and failed; types and lint count as one each.
+// says how many passed and failed; types and lint count as one each. They run beside the tests, with what the tests
+// leave of the processor: many of those wait for processes of their own.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { constants, setPriority, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,22 +20,24 @@ process.on('disconnect', () => {
 
 installRedis()
 const tally = { passed: 0, failed: 0 }
-if (args.length === 0) {
-  await step('types', [bin('typescript/bin/tsc'), '--noEmit'])
-  await step('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'])
-}
-await runTests()
+const steps =
+  args.length > 0
+    ? []
+    : [
+        step('types', [bin('typescript/bin/tsc'), '--noEmit']),
+        step('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']),
+      ]
+await Promise.all([...steps, runTests()])
 await new Promise((written) => process.stdout.write(`${tally.passed} passed, ${tally.failed} failed\n`, written))
 // The channel to the parent process would keep this process alive.
 process.exit(tally.failed === 0 ? 0 : 1)
 
+// Its output is printed at its end: a line of it between the lines of the tests would not be noticed.
 async function step(name: string, command: string[]): Promise<void> {
-  say(`${name}...`)
-  if ((await run(command)) === 0) tally.passed += 1
-  else {
-    tally.failed += 1
-    say(`${name} failed`)
-  }
+  const { code, output } = await runAside(command)
+  if (code === 0) tally.passed += 1
+  else tally.failed += 1
+  say(`${output}${name} ${code === 0 ? 'passed' : 'failed'}`)
 }
 
 async function runTests(): Promise<void> {
@@ -42,6 +45,7 @@ async function runTests(): Promise<void> {
   const report = join(directory, 'report.json')
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    if (args.length === 0) reporters.push(`--reporter=${join(ROOT, 'test/support/slowest.ts')}`)
     const status = await run([bin('vitest/vitest.mjs'), 'run', ...reporters, ...args])
     const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
     tally.passed += numPassedTests
@@ -57,11 +61,28 @@ async function runTests(): Promise<void> {
 
 function run(command: string[]): Promise<number> {
   if (stopping) return Promise.resolve(1)
+  return exitOf(spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 2, 2] }))
+}
+
+async function runAside(command: string[]): Promise<{ code: number; output: string }> {
+  if (stopping) return { code: 1, output: '' }
+  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => void (output += chunk))
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // It has ended already.
+  }
+  return { code: await exitOf(child), output }
+}
+
+function exitOf(child: ChildProcess): Promise<number> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 2, 2] })
     process.once('disconnect', () => child.kill('SIGTERM'))
     child.on('error', () => done(1))
-    child.on('exit', (code) => done(code ?? 1))
+    // `close` comes after the last of its output.
+    child.on('close', (code) => done(code ?? 1))
   })
 }
 

@@ -1,5 +1,5 @@
 // One Postgres, and one Redis where the machine has it, for the whole run; every test file gets a database of its own,
-// cloned from a migrated template.
+// cloned from a migrated template. The projects that need them share them.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +20,29 @@ declare module 'vitest' {
   }
 }
 
+interface Cluster {
+  postgresUrl: string
+  redisUrl: string | null
+  stop(): Promise<void>
+}
+
+// Each project loads this file for itself, so what they share can't stand in a variable of it.
+const shared: typeof globalThis & { countersignCluster?: { users: number; started: Promise<Cluster> } } = globalThis
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.countersignCluster ??= { users: 0, started: start() }
+  const cluster = shared.countersignCluster
+  cluster.users += 1
+  const { postgresUrl, redisUrl, stop } = await cluster.started
+  project.provide('postgresUrl', postgresUrl)
+  project.provide('redisUrl', redisUrl)
+  return async () => {
+    cluster.users -= 1
+    if (cluster.users === 0) await stop()
+  }
+}
+
+async function start(): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   const postgres = await startEmbeddedPostgres({ directory, database: TEMPLATE, isDurable: false })
   await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: loginUrl(postgres.ownerUrl, LOGIN), migrateEngine })
@@ -28,14 +50,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (redis === undefined && process.env.CI)
     throw new Error('redis-server is missing: the Redis engine must be tested in CI')
 
-  project.provide('postgresUrl', postgres.ownerUrl)
-  project.provide('redisUrl', redis?.url ?? null)
-
-  return async () => {
-    redis?.child.kill('SIGKILL')
-    await postgres.release()
-    // Failed tests leave their data on purpose: KEEP=1 shows it.
-    if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
+  return {
+    postgresUrl: postgres.ownerUrl,
+    redisUrl: redis?.url ?? null,
+    async stop() {
+      redis?.child.kill('SIGKILL')
+      await postgres.release()
+      // Failed tests leave their data on purpose: KEEP=1 shows it.
+      if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
+    },
   }
 }
 

@@ -1,0 +1,79 @@
+import { availableParallelism } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { orderFiles, TIMED_FILES } from '../support/order.ts'
+import { createProjectOf, findTests, type ProjectName, readRepository } from '../support/projects.ts'
+
+const projectOf = createProjectOf(readRepository())
+const DATABASE = "import { createTestDatabase } from '../support/database.ts'\n"
+
+/** The project of `test/a/one.test.ts` in a tree of these files. */
+function projectIn(tree: Record<string, string>): ProjectName {
+  return createProjectOf({ read: (path) => tree[path] })('test/a/one.test.ts')
+}
+
+describe('the project of a test file', () => {
+  it.each([
+    ['test/platform/ids.test.ts', 'pure'],
+    ['test/attest/claims/attest.test.ts', 'rows'],
+    ['test/platform/db/tenancy.test.ts', 'rows'],
+    // Its pictures need sharp, which has settings per process.
+    ['test/capture-kit/photo.test.ts', 'rows'],
+    ['test/workers/end-to-end.test.ts', 'process'],
+    ['test/commands/usage.test.ts', 'process'],
+    ['test/docs/browser.test.ts', 'process'],
+  ])('%s is %s', (file, project) => {
+    expect(projectOf(file)).toBe(project)
+  })
+
+  it('is pure as long as it reaches neither a database nor a process', () => {
+    expect(projectIn({ 'test/a/one.test.ts': "import { b } from './b.ts'\n", 'test/a/b.ts': '' })).toBe('pure')
+    expect(projectIn({ 'test/a/one.test.ts': "import type { TestDatabase } from '../support/database.ts'\n" })).toBe(
+      'pure',
+    )
+  })
+
+  it('is rows when it reaches the database helper, also through others', () => {
+    expect(projectIn({ 'test/a/one.test.ts': DATABASE })).toBe('rows')
+    expect(projectIn({ 'test/a/one.test.ts': "import { b } from './b.ts'\n", 'test/a/b.ts': DATABASE })).toBe('rows')
+  })
+
+  it('is rows when it changes or measures the process that runs it', () => {
+    for (const line of [
+      "vi.spyOn(process, 'kill')",
+      'process.env.CI = ""',
+      'process.cpuUsage()',
+      "inject('redisUrl')",
+    ]) {
+      expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'rows'])
+    }
+  })
+
+  it('is process when its own code starts processes, and not because the service can', () => {
+    const spawning = "import { spawn } from 'node:child_process'\n"
+    expect(projectIn({ 'test/a/one.test.ts': spawning })).toBe('process')
+    const through = (path: string) =>
+      projectIn({ 'test/a/one.test.ts': `${DATABASE}import { b } from '../../${path}'\n`, [path]: spawning })
+    expect([through('commands/b.ts'), through('src/b.ts')]).toEqual(['process', 'rows'])
+  })
+})
+
+describe('the order of a run', () => {
+  const files = findTests().map((path) => ({ path, project: projectOf(path) }))
+
+  it('contains every file once, and the pure ones together at the end', () => {
+    const ordered = orderFiles(files, 3)
+    expect(ordered.map(({ path }) => path).toSorted()).toEqual(findTests())
+    const firstPure = ordered.findIndex(({ project }) => project === 'pure')
+    expect(ordered.slice(firstPure).every(({ project }) => project === 'pure')).toBe(true)
+  })
+
+  it('starts the longest files of both kinds first', () => {
+    const [first, ...rest] = orderFiles(files, Math.max(availableParallelism(), 2) + 1)
+    expect(first).toEqual({ path: 'test/platform/jobs/engine.test.ts', project: 'rows' })
+    expect(rest[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+  })
+
+  it('names only files that exist among the long ones', () => {
+    expect(TIMED_FILES.filter((path) => !findTests().includes(path))).toEqual([])
+  })
+})

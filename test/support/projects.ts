@@ -1,0 +1,79 @@
+// The vitest project of a test file follows from what the file and everything below it import. No list has to be
+// kept, and a file can't stand in the wrong project.
+//
+//   pure     Files share a worker process: no database, no process of their own, nothing that changes the worker.
+//   rows     A worker process each. Most of them have a database, cloned from the migrated template of the run.
+//   process  Starts processes of its own: systems, commands, browsers, servers. They wait more than they compute.
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+export const PROJECTS = ['process', 'rows', 'pure'] as const
+export type ProjectName = (typeof PROJECTS)[number]
+
+export interface SourceTree {
+  /** The text of a file, by its path from the root of the repository; undefined where there is none. */
+  read(path: string): string | undefined
+}
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+// What the service itself does with processes is part of most tests. These files start one when they are asked to.
+const STARTS_PROCESSES =
+  /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\/|^src\/platform\/db\/embedded\.ts$/
+const DATABASE = 'test/support/database.ts'
+// sharp has settings per process (which formats it reads), and BullMQ keeps connections of its own.
+const OWN_WORKER = new Set(['sharp', 'bullmq'])
+// Of a test file alone: it changes the worker, or measures it.
+const CHANGES_WORKER =
+  /\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )|\binject\(/
+
+export function readRepository(): SourceTree {
+  const texts = new Map<string, string | undefined>()
+  return {
+    read(path) {
+      if (!texts.has(path)) {
+        const file = join(ROOT, path)
+        texts.set(path, existsSync(file) ? readFileSync(file, 'utf8') : undefined)
+      }
+      return texts.get(path)
+    },
+  }
+}
+
+/** Every test file, by its path from the root of the repository. */
+export function findTests(): string[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted()
+}
+
+export function createProjectOf({ read }: SourceTree): (testFile: string) => ProjectName {
+  const imports = new Map<string, string[]>()
+
+  function importsOf(path: string): string[] {
+    const known = imports.get(path)
+    if (known !== undefined) return known
+    const found = path.endsWith('.ts') ? findImports(path, read(path) ?? '') : []
+    imports.set(path, found)
+    return found
+  }
+
+  return (testFile) => {
+    const reached = new Set([testFile])
+    for (const path of reached) for (const target of importsOf(path)) reached.add(target)
+    const startsProcesses = [...reached].some(
+      (path) => STARTS_PROCESSES.test(path) && importsOf(path).includes('node:child_process'),
+    )
+    if (startsProcesses) return 'process'
+    const needsWorker = reached.has(DATABASE) || [...OWN_WORKER].some((name) => reached.has(name))
+    return needsWorker || CHANGES_WORKER.test(read(testFile) ?? '') ? 'rows' : 'pure'
+  }
+}
+
+function findImports(path: string, text: string): string[] {
+  const pattern = /^(?:import|export) (?!type )[^'"]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm
+  return [...text.matchAll(pattern)].map((match) => {
+    const target = match[1] ?? match[2] ?? match[3] ?? ''
+    if (target.startsWith('#src/')) return target.replace('#src/', 'src/')
+    return target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target
+  })
+}
