@@ -226,6 +226,16 @@ export async function renew(
   )
 }
 
+/** Queues again dispatched jobs that no worker has claimed. */
+export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
+  if (tickets.length === 0) return
+  await tx.query(
+    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
+     WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'`,
+    [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
+  )
+}
+
 /** Removes a worker from the list, so that the dispatch window shrinks at once. */
 export async function deregister(db: Database, workerId: string): Promise<void> {
   await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))

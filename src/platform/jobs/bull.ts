@@ -16,6 +16,8 @@ import type { QueueName } from '#src/catalogue/queues.ts'
 export interface Ticket {
   id: string
   dispatches: number
+  /** Whose job it is: a worker shares its slots among accounts. Absent in tickets of an earlier release. */
+  account?: string
   /** Traceparent of the span that dispatched the job; absent unless it is traced. */
   traceparent?: string | undefined
 }

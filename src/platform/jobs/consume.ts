@@ -3,14 +3,13 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
+import { leavesRoom, type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import { type LogSubject, note, within } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import {
   claimAll,
@@ -27,6 +26,7 @@ import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { createProgressWatch } from './progress.ts'
+import { createSlots } from './slots.ts'
 
 export interface RunningJob {
   id: string
@@ -109,7 +109,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const finish = createBatcher<Lease, boolean>({
     run: (claims) => db.system(`settle ${queue}`, (tx) => settleAll(tx, claims)),
   })
-  const inTurn = createTurns(concurrency)
+  const inTurn = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
@@ -126,11 +126,11 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 
   // The engine's job is done when the row is claimed: from then on the lease says which worker runs it. A job that
   // waits for its turn keeps its batch, and with it one of the few fetchers, so that no worker hoards jobs that others
-  // could run.
+  // could run. What waits for its own account's jobs keeps it only for a moment: jobs of other accounts must get past.
   function begin(ticket: Ticket): Promise<void> {
     unclaimed.add(ticket)
     return new Promise((taken, refused) => {
-      const ended = inTurn(async () => {
+      const run = async () => {
         await hangAt(`${queue}:delivered`)
         const claimed = await claim(ticket)
         failpoint(`${queue}:claimed`)
@@ -138,7 +138,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         taken()
         if (claimed === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
         else await process(ticket, claimed)
-      })
+      }
+      const ended = inTurn(ticket.account ?? '', run, taken)
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
           log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')
