@@ -8,7 +8,7 @@ import { Registry } from 'prom-client'
 import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import { requeue } from './backlog.ts'
+import { RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
@@ -242,7 +242,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
      ), ranked AS (
        SELECT id, quota, row_number() OVER (PARTITION BY lane ORDER BY priority, run_at) AS turn FROM due
      )
-     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
      RETURNING jobs.id, jobs.dispatches, jobs.account_id AS account, jobs.priority, jobs.traceparent`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
@@ -258,7 +258,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
 async function chooseOne(tx: Tx, queue: QueueName, id: string): Promise<Chosen[]> {
   if ((await findRoom(tx, queue)).free <= 0) return []
   return tx.query<Chosen>(
-    `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+    `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
      RETURNING id, dispatches, account_id AS account, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
        AND j.state IN ('dispatched', 'running')) AS ahead`,
@@ -298,13 +298,13 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
     // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
     // backlog is empty.
     `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed'
-     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND state = 'running' AND lease_until < now()
+     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
        FOR UPDATE SKIP LOCKED) RETURNING id`,
     [queue],
   )
   const unclaimed = await tx.query<Ticket>(
     `SELECT id, dispatches FROM jobs
-     WHERE queue = $1 AND state = 'dispatched' AND dispatched_at < now() - ${UNCLAIMED}`,
+     WHERE queue = $1 AND state = 'dispatched' AND lease_until IS NULL AND dispatched_at < now() - ${UNCLAIMED}`,
     [queue],
   )
   return { lapsed: lapsed.length, unclaimed }
