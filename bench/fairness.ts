@@ -122,7 +122,7 @@ async function release(stage: Stage, accountId: string): Promise<void> {
   await stage.owner(`UPDATE jobs SET run_at = created_at WHERE account_id = $1 AND state = 'queued'`, [accountId])
   await stage.owner('VACUUM ANALYZE jobs')
   await until(async () => {
-    const running = await stage.owner(`SELECT FROM jobs WHERE account_id = $1 AND state = 'running' LIMIT 1`, [
+    const running = await stage.owner(`SELECT FROM jobs WHERE account_id = $1 AND lease_until IS NOT NULL LIMIT 1`, [
       accountId,
     ])
     return running.length > 0

@@ -189,7 +189,7 @@ async function untilRecovered({ postgres }: Scene, at: number): Promise<void> {
       const rows = await postgres
         .owner(
           `SELECT FROM jobs WHERE state IN ('dispatched', 'running')
-             AND coalesce(CASE WHEN state = 'running' THEN started_at END, dispatched_at) < to_timestamp($1 / 1000.0) LIMIT 1`,
+             AND coalesce(CASE WHEN lease_until IS NOT NULL THEN started_at END, dispatched_at) < to_timestamp($1 / 1000.0) LIMIT 1`,
           [at],
         )
         .catch(() => [{}])

@@ -17,10 +17,11 @@ export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promis
     );
     CREATE FUNCTION note_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
     BEGIN
-      INSERT INTO job_trail (id, state, fence, attempts, run_at, is_lapse) VALUES (NEW.id, NEW.state, NEW.fence,
+      INSERT INTO job_trail (id, state, fence, attempts, run_at, is_lapse) VALUES (NEW.id,
+        CASE WHEN NEW.state = 'dispatched' AND NEW.lease_until IS NOT NULL THEN 'running' ELSE NEW.state END, NEW.fence,
         NEW.attempts, extract(epoch FROM NEW.run_at) * 1000,
         CASE WHEN TG_OP = 'INSERT' THEN false
-             ELSE OLD.state = 'running' AND NEW.state = 'queued' AND NEW.last_error = 'the lease lapsed' END);
+             ELSE OLD.lease_until IS NOT NULL AND NEW.state = 'queued' AND NEW.last_error = 'the lease lapsed' END);
       RETURN NULL;
     END $$;
     CREATE TRIGGER note_job AFTER INSERT OR UPDATE OF state, fence ON jobs FOR EACH ROW EXECUTE FUNCTION note_job();

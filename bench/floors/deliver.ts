@@ -1,20 +1,23 @@
-// Sends signed bodies as fast as the receivers take them, and records nothing.
+// Sends signed bodies as fast as the receivers take them. Records nothing, or one durable row per delivery.
 
+import pg from 'pg'
 import { Agent, request } from 'undici'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
-import { work } from './floor.ts'
+import { setting, work } from './floor.ts'
 
 const CONCURRENCY = 128
 const agent = new Agent()
+const pool = new pg.Pool({ connectionString: setting('FLOOR_DATABASE_URL'), max: 10 })
 
 interface Task {
   url: string
   count: number
   body: string
+  isRecorded: boolean
 }
 
 /** Returns how many it sends per second. */
-work(async ({ url, count, body }: Task) => {
+work(async ({ url, count, body, isRecorded }: Task) => {
   const rawBody = Buffer.from(body)
   let left = count
   const startedAt = performance.now()
@@ -22,6 +25,7 @@ work(async ({ url, count, body }: Task) => {
     Array.from({ length: CONCURRENCY }, async () => {
       while (left > 0) {
         left -= 1
+        const sentAt = performance.now()
         const nowSeconds = Math.floor(Date.now() / 1_000)
         const signed = signDelivery({ rawBody, eventId: `evt_${left}`, secrets: ['whsec_c2VjcmV0'], nowSeconds })
         const answer = await request(url, {
@@ -32,8 +36,17 @@ work(async ({ url, count, body }: Task) => {
         })
         await answer.body.dump()
         if (answer.statusCode !== 204) throw new Error(`answered ${answer.statusCode}`)
+        if (isRecorded) await record(`evt_${left}`, answer.statusCode, Math.round(performance.now() - sentAt))
       }
     }),
   )
   return count / ((performance.now() - startedAt) / 1_000)
 })
+
+function record(eventId: string, status: number, durationMs: number): Promise<unknown> {
+  return pool.query({
+    name: 'record',
+    text: 'INSERT INTO floor_deliveries (event_id, status, duration_ms) VALUES ($1, $2, $3)',
+    values: [eventId, status, durationMs],
+  })
+}

@@ -13,6 +13,11 @@ interface QueueSettings {
   batchSize: number
   /** Jobs of one lane dispatched or running at once. */
   laneCap: number
+  /**
+   * Half of the room is always left to other accounts (see shareByAccount): for jobs that wait for what a tenant
+   * chooses, and that a tenant can so prolong.
+   */
+  leavesRoom?: boolean
   /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
   retryBaseMs: number
   retryCapMs: number
@@ -50,11 +55,12 @@ export const QUEUES = {
     payload: z.strictObject({ deliveryId: z.string() }),
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.
     maxAttempts: 40,
-    // A delivery waits for its receiver most of its time.
-    concurrency: 128,
+    // A delivery waits for its receiver most of its time. One account takes half of it.
+    concurrency: 256,
     batchSize: 32,
     // A receiver that hangs may hold at most this many of our connections.
     laneCap: 8,
+    leavesRoom: true,
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
   },
@@ -68,6 +74,12 @@ export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 /** The processes of the Procfile: one per queue, and those without a queue. */
 export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'clock'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
+
+/** Whether an account may take no more than the room that it leaves to others. */
+export function leavesRoom(queue: QueueName): boolean {
+  const settings: QueueSettings = QUEUES[queue]
+  return settings.leavesRoom ?? false
+}
 
 export function isQueueName(name: string): name is QueueName {
   return Object.hasOwn(QUEUES, name)

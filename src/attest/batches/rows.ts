@@ -1,6 +1,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { RUNNING } from '#src/platform/jobs/backlog.ts'
 import type { AttestationRow, AttestationStatus } from '../claims/rows.ts'
 import type { RiskStatus } from '../factors/judge.ts'
 
@@ -129,7 +130,7 @@ export async function countRunning(tx: Tx, scope: Scope, id: string): Promise<nu
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*) AS count
      FROM jobs ${ATTESTATION_OF("payload ->> 'attestationId'")}
-     WHERE queue = 'attest' AND lane = $2 AND state = 'running' AND batch_id = $1 AND status = 'queued'`,
+     WHERE queue = 'attest' AND lane = $2 AND ${RUNNING} AND batch_id = $1 AND status = 'queued'`,
     [id, scope.accountId],
   )
   return row?.count ?? 0

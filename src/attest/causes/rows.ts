@@ -1,6 +1,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { idsBefore } from '#src/platform/ids.ts'
+import { RUNNING } from '#src/platform/jobs/backlog.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { Counts } from './mark-rows.ts'
 import type { Cause } from './request.ts'
@@ -62,7 +63,7 @@ export async function markSeen(tx: Tx, id: string): Promise<void> {
 export async function isSettled(tx: Tx, scope: Scope, id: string, graceSeconds: number): Promise<boolean> {
   const [row] = await tx.query<{ isSettled: boolean }>(
     `SELECT r.seen_at + make_interval(secs => $2) <= now() AND NOT EXISTS (
-       SELECT FROM jobs WHERE queue = 'attest' AND lane = $3 AND state = 'running'
+       SELECT FROM jobs WHERE queue = 'attest' AND lane = $3 AND ${RUNNING}
          AND started_at < r.seen_at + make_interval(secs => $2)) AS "isSettled"
      FROM reevaluations r WHERE r.id = $1`,
     [id, graceSeconds, scope.accountId],

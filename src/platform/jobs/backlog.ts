@@ -39,10 +39,18 @@ export const STALE_JOB = Symbol('the job has moved on')
 // A worker renews every 5 s, so a lease of 20 s survives three missed renewals.
 const LEASE = `interval '20 seconds'`
 export const RENEW_EVERY_MS = 5_000
+/**
+ * A job runs when it is dispatched and has a lease. The claim leaves `state` alone: it is a condition of four indexes, and
+ * a change of it writes into each of them. Workers of an earlier release set the state `running`.
+ */
+export const RUNNING = `jobs.state IN ('dispatched', 'running') AND jobs.lease_until IS NOT NULL`
+/** The state that people read: a dispatched job with a lease is `running`. */
+export const SHOWN_STATE = `CASE WHEN ${RUNNING} THEN 'running' ELSE jobs.state END`
 // Written in a form that no partial index matches. From its estimates alone the planner would read every job in flight
 // each time, and not the few rows named by id.
-const IS_RUNNING = `CASE jobs.state WHEN 'running' THEN true ELSE false END`
+const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NULL WHEN 'running' THEN true ELSE false END`
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
+const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */
@@ -94,8 +102,7 @@ export async function claimAll(
 ): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
   const rows = await db.writeSystem<ClaimRow>(`claim ${queue}`, () => ({
-    text: `UPDATE jobs SET state = 'running', fence = fence + 1, attempts = attempts + 1, started_at = now(),
-             lease_until = now() + ${LEASE}
+    text: `UPDATE jobs SET fence = fence + 1, attempts = attempts + 1, started_at = now(), lease_until = now() + ${LEASE}
            FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
            WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
              AND ${IS_IN_FLIGHT}
@@ -144,7 +151,7 @@ export async function settle(
 ): Promise<void> {
   const rows = await tx.query(
     `UPDATE jobs SET state = $3, settled_at = now(), lease_until = NULL, last_error = coalesce($4, last_error)
-     WHERE id = $1 AND fence = $2 AND state = 'running' RETURNING id`,
+     WHERE id = $1 AND fence = $2 AND ${IS_RUNNING} RETURNING id`,
     [job.id, job.fence, state, error],
   )
   if (rows.length === 0) throw STALE_JOB
@@ -186,7 +193,7 @@ export async function putBack(
     tx.query(
       `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = $3,
          run_at = now() + $4 * interval '1 millisecond', attempts = attempts - CASE WHEN $5 THEN 0 ELSE 1 END
-       WHERE id = $1 AND fence = $2 AND state = 'running'`,
+       WHERE id = $1 AND fence = $2 AND ${IS_RUNNING}`,
       [job.id, job.fence, error.slice(0, 2_000), delayMs, isCounted],
     ),
   )
@@ -225,6 +232,17 @@ export async function renew(
   )
 }
 
+/** Queues again dispatched jobs that no worker has claimed. */
+export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
+  if (tickets.length === 0) return
+  await tx.query(
+    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
+     WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'
+       AND jobs.lease_until IS NULL`,
+    [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
+  )
+}
+
 /** Removes a worker from the list, so that the dispatch window shrinks at once. */
 export async function deregister(db: Database, workerId: string): Promise<void> {
   await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
@@ -246,7 +264,7 @@ export async function findSettled(
 export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const locked = await tx.query<{ id: string }>(
-    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched') ORDER BY id FOR UPDATE`,
+    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND ${HAS_NOT_STARTED} ORDER BY id FOR UPDATE`,
     [ids],
   )
   const cancelled = locked.map(({ id }) => id)
@@ -261,7 +279,7 @@ export async function cancelJobs(tx: Tx, ids: readonly string[]): Promise<string
 export async function dropJobs(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const locked = await tx.query<{ id: string }>(
-    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'dispatched', 'dead') ORDER BY id FOR UPDATE`,
+    `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND (${HAS_NOT_STARTED} OR state = 'dead') ORDER BY id FOR UPDATE`,
     [ids],
   )
   await tx.query(`UPDATE jobs SET state = 'cancelled', settled_at = now() WHERE id = ANY($1::uuid[])`, [

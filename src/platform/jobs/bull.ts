@@ -17,6 +17,8 @@ import { createRedisChannel, NO_SETTLED_CHANNEL, type SettledChannel } from './s
 export interface Ticket {
   id: string
   dispatches: number
+  /** Whose job it is: a worker shares its slots among accounts. Absent in tickets of an earlier release. */
+  account?: string
   /** Traceparent of the span that dispatched the job; absent unless it is traced. */
   traceparent?: string | undefined
 }

@@ -1,18 +1,18 @@
 // A worker process's loop: takes deliveries from the engine, claims their rows, and runs the claimed jobs.
 
 import { randomUUID } from 'node:crypto'
-import { isAwaited, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { isAwaited, leavesRoom, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { claimAll, type Lease, RENEW_EVERY_MS } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import { createLeaseRenewal } from './lease-renewal.ts'
 import type { JobMetrics } from './metrics.ts'
 import { createRunner } from './runner.ts'
+import { createSlots } from './slots.ts'
 import { createWatchdog } from './watchdog.ts'
 
 export interface RunningJob {
@@ -90,7 +90,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const id = randomUUID()
   const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
   const run = createRunner({ queue, work, db, log })
-  const inTurn = createTurns(concurrency)
+  const inTurn = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
@@ -114,11 +114,11 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 
   // The engine's job is done when the row is claimed: from then on the lease says which worker runs it. A job that
   // waits for its turn keeps its batch, and with it one of the few fetchers, so that no worker hoards jobs that others
-  // could run.
+  // could run. What waits for its own account's jobs keeps it only for a moment: jobs of other accounts must get past.
   function begin(ticket: Ticket): Promise<void> {
     unclaimed.add(ticket)
     return new Promise((taken, refused) => {
-      const ended = inTurn(async () => {
+      const start = async () => {
         await hangAt(`${queue}:delivered`)
         const lease = await claim(ticket)
         failpoint(`${queue}:claimed`)
@@ -126,7 +126,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         taken()
         if (lease === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
         else await process(ticket, lease)
-      })
+      }
+      const ended = inTurn(ticket.account ?? '', start, taken)
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
           log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')

@@ -4,13 +4,14 @@
 
 import type { Span } from '@opentelemetry/api'
 import { Registry } from 'prom-client'
-import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
+import { RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
-import { type Lane, shareFairly } from './fair-share.ts'
+import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './poll-interval.ts'
 
@@ -66,9 +67,9 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     const spans = new Map(chosen.flatMap((job) => spanOf(queue, job)))
-    const ticketOf = ({ id, dispatches, ...job }: Chosen): Ticket => {
+    const ticketOf = ({ id, dispatches, account, ...job }: Chosen): Ticket => {
       const traceparent = traceparentOf(spans.get(id)) ?? job.traceparent
-      return traceparent === null ? { id, dispatches } : { id, dispatches, traceparent }
+      return { id, dispatches, account, ...(traceparent !== null && { traceparent }) }
     }
     const { stored, error } = await producerOf(queue).add(batches.flatMap((jobs) => jobBatchesOf(jobs, ticketOf)))
     const lost = chosen.filter((job) => !stored.has(job.id))
@@ -129,7 +130,8 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
 interface Chosen {
   id: string
   dispatches: number
-  /** Unsettled jobs of the same lane that went before this one. */
+  account: string
+  /** Jobs in flight of the same account that went before this one. */
   ahead: number
   priority: number
   traceparent: string | null
@@ -145,7 +147,7 @@ function toBatches(chosen: readonly Chosen[], workers: number, most: number): Ch
   )
 }
 
-// A lane with nothing running overtakes a lane with much in flight: BullMQ takes the lowest priority number first.
+// An account with nothing running overtakes one with much in flight: BullMQ takes the lowest priority number first.
 function jobBatchesOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket): JobBatch[] {
   const [first, ...rest] = jobs
   if (first === undefined) return []
@@ -170,9 +172,10 @@ interface Room {
   workers: number
   /** By lane; lanes with none in flight are absent. */
   inFlight: ReadonlyMap<string, number>
+  accountsInFlight: ReadonlyMap<string, number>
 }
 
-const NO_ROOM: Room = { free: 0, window: 0, workers: 0, inFlight: new Map() }
+const NO_ROOM: Room = { free: 0, window: 0, workers: 0, inFlight: new Map(), accountsInFlight: new Map() }
 
 async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; room: Room }> {
   if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return { chosen: [], room: NO_ROOM }
@@ -201,10 +204,9 @@ async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[
   return rows.map(({ queue }) => queue)
 }
 
-async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room): Promise<Chosen[]> {
-  const due = await tx.query<Pick<Lane, 'lane'>>(
-    // A loose index scan: one probe per lane, however many jobs wait. OFFSET 0 keeps it so: as a join, EXISTS would
-    // read every due job.
+async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accountsInFlight }: Room): Promise<Chosen[]> {
+  const due = await tx.query<Omit<AccountLane, 'inFlight'>>(
+    // A loose index scan: one probe per lane, however many jobs wait. All jobs of a lane are one account's.
     `WITH RECURSIVE lanes AS (
        (SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1)
        UNION ALL
@@ -212,17 +214,21 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room):
                ORDER BY j.lane LIMIT 1)
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
-     SELECT lane FROM lanes WHERE lane IS NOT NULL
-       AND EXISTS (SELECT FROM jobs j, (VALUES (0::smallint), (1::smallint)) AS p (priority)
-                   WHERE j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
-                   AND j.run_at <= now() OFFSET 0)`,
+     SELECT lane, due.account_id AS account FROM lanes CROSS JOIN LATERAL (
+       SELECT j.account_id FROM (VALUES (0::smallint), (1::smallint)) AS p (priority) JOIN jobs j
+         ON j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued' AND j.run_at <= now()
+       LIMIT 1) AS due
+     WHERE lane IS NOT NULL`,
     [queue],
   )
-  const lanes = due.map(({ lane }): Lane => ({ lane, inFlight: inFlight.get(lane) ?? 0 }))
-  const quotas = shareFairly(lanes, free, QUEUES[queue].laneCap)
+  const lanes = due.map((one): AccountLane => ({ ...one, inFlight: inFlight.get(one.lane) ?? 0 }))
+  const { laneCap } = QUEUES[queue]
+  const quotas = leavesRoom(queue)
+    ? shareByAccount(lanes, accountsInFlight, free, laneCap)
+    : shareFairly(lanes, free, laneCap)
   if (quotas.length === 0) return []
 
-  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
+  const rows = await tx.query<Omit<Chosen, 'ahead'>>(
     // The lists stand behind a SELECT: see settleAll.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
@@ -236,15 +242,15 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room):
      ), ranked AS (
        SELECT id, quota, row_number() OVER (PARTITION BY lane ORDER BY priority, run_at) AS turn FROM due
      )
-     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
-     RETURNING jobs.id, jobs.dispatches, jobs.lane, jobs.priority, jobs.traceparent`,
+     RETURNING jobs.id, jobs.dispatches, jobs.account_id AS account, jobs.priority, jobs.traceparent`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
-  const ahead = new Map(lanes.map((lane) => [lane.lane, lane.inFlight]))
-  return rows.map(({ lane, ...job }) => {
-    const before = ahead.get(lane) ?? 0
-    ahead.set(lane, before + 1)
+  const ahead = new Map(accountsInFlight)
+  return rows.map((job) => {
+    const before = ahead.get(job.account) ?? 0
+    ahead.set(job.account, before + 1)
     return { ...job, ahead: before }
   })
 }
@@ -252,12 +258,12 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight }: Room):
 // One statement with the same room as in `findRoom`: a caller waits for the round trip.
 function chooseOne(queue: QueueName, id: string): Statement {
   return {
-    text: `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now()
+    text: `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
        AND NOT EXISTS (SELECT FROM queues q WHERE q.queue = $2 AND q.paused_at IS NOT NULL)
        AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state IN ('dispatched', 'running'))
          < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${ALIVE})
-     RETURNING id, dispatches, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
+     RETURNING id, dispatches, account_id AS account, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
        AND j.state IN ('dispatched', 'running')) AS ahead`,
     values: [id, queue],
   }
@@ -273,17 +279,19 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
        FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}`,
       [queue],
     ),
-    tx.query<Lane>(
-      `SELECT lane, count(*)::int AS "inFlight" FROM jobs
-       WHERE queue = $1 AND state IN ('dispatched', 'running') GROUP BY lane`,
+    tx.query<AccountLane>(
+      `SELECT lane, account_id AS account, count(*)::int AS "inFlight" FROM jobs
+       WHERE queue = $1 AND state IN ('dispatched', 'running') GROUP BY lane, account_id`,
       [queue],
     ),
   ])
   const [row] = rows
   if (row === undefined || row.isPaused) return NO_ROOM
   const inFlight = new Map(lanes.map((one) => [one.lane, one.inFlight]))
+  const accountsInFlight = new Map<string, number>()
+  for (const one of lanes) accountsInFlight.set(one.account, (accountsInFlight.get(one.account) ?? 0) + one.inFlight)
   const busy = lanes.reduce((sum, one) => sum + one.inFlight, 0)
-  return { free: row.window - busy, window: row.window, workers: row.workers, inFlight }
+  return { free: row.window - busy, window: row.window, workers: row.workers, inFlight, accountsInFlight }
 }
 
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
@@ -293,25 +301,16 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
     // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
     // backlog is empty.
     `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed'
-     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND state = 'running' AND lease_until < now()
+     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
        FOR UPDATE SKIP LOCKED) RETURNING id`,
     [queue],
   )
   const unclaimed = await tx.query<Ticket>(
     `SELECT id, dispatches FROM jobs
-     WHERE queue = $1 AND state = 'dispatched' AND dispatched_at < now() - ${UNCLAIMED}`,
+     WHERE queue = $1 AND state = 'dispatched' AND lease_until IS NULL AND dispatched_at < now() - ${UNCLAIMED}`,
     [queue],
   )
   return { lapsed: lapsed.length, unclaimed }
-}
-
-async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
-  if (tickets.length === 0) return
-  await tx.query(
-    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
-     WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'`,
-    [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
-  )
 }
 
 async function tryLock(tx: Tx, purpose: number, queue: QueueName): Promise<boolean> {

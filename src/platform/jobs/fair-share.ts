@@ -31,3 +31,46 @@ export function shareFairly(lanes: readonly Lane[], room: number, cap: number): 
   }
   return open.filter(({ take }) => take > 0).map(({ lane, take }) => ({ lane, take }))
 }
+
+/** A lane and the account whose jobs it holds. */
+export interface AccountLane extends Lane {
+  account: string
+}
+
+/**
+ * The same for accounts, each with any number of lanes: an account takes one more job only while it has fewer in flight
+ * than `room` has left. So an account that is alone gets half of the room, n accounts get 1/(n + 1) each, and an
+ * account with nothing in flight always finds room at once, however many lanes the others have.
+ */
+export function shareByAccount(
+  lanes: readonly AccountLane[],
+  inFlight: ReadonlyMap<string, number>,
+  room: number,
+  cap: number,
+): { lane: string; take: number }[] {
+  const accounts = [...Map.groupBy(lanes, ({ account }) => account)]
+    .map(([account, own]) => ({
+      lanes: own,
+      inFlight: inFlight.get(account) ?? 0,
+      wanted: own.reduce((sum, lane) => sum + Math.max(0, cap - lane.inFlight), 0),
+      take: 0,
+    }))
+    .sort((a, b) => a.inFlight - b.inFlight)
+  let left = Math.floor(room)
+  let joined = 0
+  let rising: typeof accounts = []
+  // One job each in turn, for the accounts at this level.
+  for (let level = accounts[0]?.inFlight ?? 0; level < left; level += 1) {
+    rising = rising.filter(({ take, wanted }) => take < wanted)
+    for (let next = accounts[joined]; next?.inFlight === level; next = accounts[joined]) {
+      if (next.wanted > 0) rising.push(next)
+      joined += 1
+    }
+    for (const account of rising) {
+      if (level >= left) break
+      account.take += 1
+      left -= 1
+    }
+  }
+  return accounts.flatMap(({ lanes: own, take }) => shareFairly(own, take, cap))
+}

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { SHOWN_STATE } from './backlog.ts'
 
 export interface JobMetrics {
   outcomes: Counter<'queue' | 'outcome'>
@@ -108,8 +109,8 @@ export function collectQueues(registry: Registry, db: Database): void {
 
 async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
   const counts = await tx.query<{ state: keyof QueueState['depth']; count: number }>(
-    `SELECT state, count(*)::int AS count FROM jobs
-     WHERE queue = $1 AND state IN ('queued', 'dispatched', 'running', 'dead') GROUP BY state`,
+    `SELECT ${SHOWN_STATE} AS state, count(*)::int AS count FROM jobs
+     WHERE queue = $1 AND state IN ('queued', 'dispatched', 'running', 'dead') GROUP BY 1`,
     [queue],
   )
   const [rest] = await tx.query<{ age: number; paused: boolean; concurrency: number }>(

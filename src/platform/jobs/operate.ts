@@ -4,7 +4,7 @@ import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { revive } from './backlog.ts'
+import { revive, SHOWN_STATE } from './backlog.ts'
 import type { Work } from './consume.ts'
 
 export interface JobSummary {
@@ -32,9 +32,9 @@ export interface JobFilter {
 export async function listJobs(db: Database, { queue, state, id, limit }: JobFilter): Promise<JobSummary[]> {
   return db.system('list jobs', (tx) =>
     tx.query<JobSummary>(
-      `SELECT id, queue, state, account_id AS "accountId", environment, payload, attempts, last_error AS "lastError",
+      `SELECT id, queue, ${SHOWN_STATE} AS state, account_id AS "accountId", environment, payload, attempts, last_error AS "lastError",
          created_at AS "createdAt", run_at AS "runAt"
-       FROM jobs WHERE ($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR state = $2) AND ($3::uuid IS NULL OR id = $3)
+       FROM jobs WHERE ($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR ${SHOWN_STATE} = $2) AND ($3::uuid IS NULL OR id = $3)
        ORDER BY created_at DESC LIMIT $4`,
       [queue ?? null, state ?? null, id ?? null, limit],
     ),

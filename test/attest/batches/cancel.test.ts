@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
 import { type Caller, goodLine, type ResultRow, type Service, startService } from './service.ts'
 
 let service: Service
@@ -24,10 +25,12 @@ async function makeBatch(count: number, reference: string): Promise<{ id: string
 
 const cancel = (id: string) => service.ask(caller, `/v1/claims/batches/${id}/cancel`, 'POST')
 const setJob = (row: ResultRow | undefined, state: string) =>
-  service.test.owner(`UPDATE jobs SET state = $2 FROM attestations a WHERE a.job_id = jobs.id AND a.id = $1`, [
-    row?.attestation_id,
-    state,
-  ])
+  service.test.owner(
+    `UPDATE jobs SET state = CASE $2 WHEN 'running' THEN 'dispatched' ELSE $2 END,
+       lease_until = CASE $2 WHEN 'running' THEN now() + interval '1 minute' END
+     FROM attestations a WHERE a.job_id = jobs.id AND a.id = $1`,
+    [row?.attestation_id, state],
+  )
 
 test('a cancel ends the lines that have not started, and changes nothing when repeated', async () => {
   const { id, rows } = await makeBatch(5, 'C-1')
@@ -47,7 +50,8 @@ test('a cancel ends the lines that have not started, and changes nothing when re
 
   await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
   const jobs = await service.test.owner(
-    `SELECT j.state, a.status, j.settled_at IS NOT NULL AS "isSettled" FROM attestations a JOIN jobs j ON j.id = a.job_id
+    `SELECT ${SHOWN_STATE} AS state, a.status, jobs.settled_at IS NOT NULL AS "isSettled"
+     FROM attestations a JOIN jobs ON jobs.id = a.job_id
      WHERE a.batch_id = $1 ORDER BY a.batch_line`,
     [id],
   )
@@ -87,7 +91,7 @@ test('a cancel does not touch a line that another batch submitted first', async 
 test('concurrent cancels cancel each line once, also while jobs are claimed', async () => {
   const { id, rows } = await makeBatch(600, 'C-4')
   const claiming = service.test.owner(
-    `UPDATE jobs SET state = 'running' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1) AND jobs.state = 'queued'`,
+    `UPDATE jobs SET state = 'dispatched', lease_until = now() + interval '1 minute' FROM attestations a WHERE a.job_id = jobs.id AND a.id = ANY($1) AND jobs.state = 'queued'`,
     [rows.slice(300, 320).map((row) => row.attestation_id)],
   )
   const answers = await Promise.all([cancel(id), cancel(id), cancel(id), claiming])

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { QUEUE_NAMES, QUEUES } from '#src/catalogue/queues.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { enqueue, SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
 import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type JobOutcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
@@ -52,7 +52,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     )
   const states = (ids: string[]) =>
     database.owner<{ id: string; state: string; attempts: number; fence: number; last_error: string | null }>(
-      'SELECT id, state, attempts, fence, last_error FROM jobs WHERE id = ANY($1::uuid[])',
+      `SELECT id, ${SHOWN_STATE} AS state, attempts, fence, last_error FROM jobs WHERE id = ANY($1::uuid[])`,
       [ids],
     )
   const settledAll = (ids: string[], state = 'succeeded') =>
@@ -270,17 +270,31 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('recovers a dispatch that never arrived, and an expired lease', async () => {
-    const ids = await addJobs(2)
-    const [unclaimed, lapsed] = ids
+    const ids = await addJobs(4)
+    const [unclaimed, lapsed, older, held] = ids
     await database.owner(
       "UPDATE jobs SET state = 'dispatched', dispatches = 7, dispatched_at = now() - interval '11 seconds' WHERE id = $1",
       [unclaimed],
     )
     await database.owner(
-      "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
+      "UPDATE jobs SET state = 'dispatched', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
       [lapsed],
     )
-    expect(await dispatcher.reconcile('attest')).toBe(2)
+    // As workers of an earlier release leave it.
+    await database.owner(
+      "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
+      [older],
+    )
+    // Dispatched long ago, and no longer held by the engine: its lease says that it runs.
+    await database.owner(
+      `UPDATE jobs SET state = 'dispatched', dispatches = 1, dispatched_at = now() - interval '11 seconds',
+         lease_until = now() + interval '1 hour' WHERE id = $1`,
+      [held],
+    )
+    expect(await dispatcher.reconcile('attest')).toBe(3)
+    expect(await states([held ?? ''])).toMatchObject([{ state: 'running' }])
+    await database.owner("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = $1", [held])
+    expect(await dispatcher.reconcile('attest')).toBe(1)
     const worker = await start(settleNow)
     await settledAll(ids)
     const rows = new Map((await states(ids)).map((job) => [job.id, job.attempts]))

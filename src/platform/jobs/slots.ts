@@ -1,0 +1,71 @@
+// The slots of one worker, which the accounts share. What dispatch leaves free over all workers must be free in each of
+// them too: a batch may go to any worker.
+
+interface Owner {
+  running: number
+  waiting: (() => void)[]
+}
+
+interface SlotsOptions {
+  count: number
+  /**
+   * An owner takes one more slot only while it has fewer than are free, so that another owner's work starts at once.
+   * false: only the order is fair.
+   */
+  leavesRoom: boolean
+}
+
+/** Runs the work when a slot is free for its owner. */
+export type Slots = <R>(
+  owner: string,
+  work: () => Promise<R>,
+  /** Called when the work has waited for PATIENCE_MS, and slots are free for other owners. */
+  onPassed?: () => void,
+) => Promise<R>
+
+// As long as this a quick owner's works may wait for each other; others then overtake them.
+const PATIENCE_MS = 250
+
+/** The waiting owner with the fewest running works goes first; the works of one owner keep their order. */
+export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
+  const owners = new Map<string, Owner>()
+  let free = count
+
+  const mayStart = ({ running }: Owner) => free > 0 && (!leavesRoom || running < free)
+
+  function startNext(): void {
+    for (;;) {
+      let next: Owner | undefined
+      for (const owner of owners.values()) {
+        if (owner.waiting.length > 0 && owner.running < (next?.running ?? Number.POSITIVE_INFINITY)) next = owner
+      }
+      if (next === undefined || !mayStart(next)) return
+      free -= 1
+      next.running += 1
+      next.waiting.shift()?.()
+    }
+  }
+
+  return async (name, work, onPassed = () => {}) => {
+    const owner = owners.get(name) ?? { running: 0, waiting: [] }
+    owners.set(name, owner)
+    await new Promise<void>((start) => {
+      const passing = setInterval(() => {
+        if (free > 0) onPassed()
+      }, PATIENCE_MS)
+      owner.waiting.push(() => {
+        clearInterval(passing)
+        start()
+      })
+      startNext()
+    })
+    try {
+      return await work()
+    } finally {
+      free += 1
+      owner.running -= 1
+      if (owner.running === 0 && owner.waiting.length === 0) owners.delete(name)
+      startNext()
+    }
+  }
+}
