@@ -4,7 +4,7 @@ import Router from '@koa/router'
 import type { Span } from '@opentelemetry/api'
 import Koa, { type Context } from 'koa'
 import { z } from 'zod'
-import { NOTES } from '#src/docs/notes/notes.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { type Prepared, prepare } from '#src/docs/prepared.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
 import { Failure } from '#src/failure.ts'
@@ -13,7 +13,7 @@ import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.t
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
 import { type Answer, type Exchange, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
-import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import { represent } from '#src/platform/http/represent.ts'
 import { commonHeaders, problemOf, toFailure } from '#src/platform/http/respond.ts'
 import { send } from '#src/platform/http/send.ts'
@@ -25,6 +25,8 @@ import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/plat
 export interface AppDeps {
   /** The features' routes. */
   routes: Route[]
+  /** The prose of the API reference; without it, that of the service's own routes. */
+  notes?: Notes
   findKey: FindKey
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
@@ -137,9 +139,14 @@ export function createApp(deps: AppDeps): Koa {
 }
 
 /** All routes, as mounted and as described: the features' routes and the service's own public ones. */
-export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
-  const own = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => describeRoutes(all, { baseUrl, notes: NOTES }))]
-  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
+export function allRoutes({
+  routes,
+  notes = notesOf([]),
+  jwks,
+  baseUrl,
+}: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl'>): Route[] {
+  const own = [healthRoute(), ...jwksRoutes(jwks), openapiRoute(() => describeRoutes(all, { baseUrl, notes }))]
+  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {
     const name = `${method} ${shapeOf(path)}`
