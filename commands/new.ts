@@ -9,7 +9,7 @@ import { isUsageError, sentenceOf, usageError } from './sentence.ts'
 const USAGE = `Usage: npm run new -- feature PRODUCT/NAME
        npm run new -- queue NAME
 
-  feature  writes src/PRODUCT/NAME/ (feature, routes, domain, rows) with a test, and adds it to its product
+  feature  writes src/PRODUCT/NAME/ (feature, routes, notes, domain, rows) with a test, and adds it to its product
   queue    adds NAME to the table of queues and the Procfile, and writes workers/NAME.ts
 
   PRODUCT is a folder of src/ that has a PRODUCT.ts, such as attest. NAME is one lower-case word.
@@ -47,7 +47,6 @@ function writeFeature(root: string, path: string): Written {
       `test/house/layers.test.ts: the layer of ${product}/${name}`,
       `migrations/: the table ${name}, if it has one of its own`,
       `src/catalogue/: new events, id prefixes and queues, if it has any`,
-      `src/docs/notes/: the prose and an example of each route`,
       `test/house/routes.test.ts: each route with its scope`,
       `docs/: what integrators and operators must know`,
     ],
@@ -74,6 +73,7 @@ function featureTexts(product: string, name: string): Record<string, string> {
   return {
     [`${folder}/feature.ts`]: `import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { create${type} } from './${name}.ts'
+import { NOTES } from './notes.ts'
 import { ${name}Routes } from './routes.ts'
 
 export type ${type}Feature = ReturnType<typeof ${name}Feature>
@@ -81,7 +81,7 @@ export type ${type}Feature = ReturnType<typeof ${name}Feature>
 /** One sentence: what this feature adds to the service. */
 export function ${name}Feature(p: Platform) {
   const ${name} = create${type}(p)
-  return defineFeature({ name: '${name}', routes: ${name}Routes(${name}) }, { ${name} })
+  return defineFeature({ name: '${name}', routes: ${name}Routes(${name}), notes: NOTES }, { ${name} })
 }
 `,
     [`${folder}/${name}.ts`]: `import type { Database } from '#src/platform/db/database.ts'
@@ -102,6 +102,17 @@ export function create${type}({ db }: { db: Pick<Database, 'tenant'> }) {
 export async function count${type}(tx: Tx): Promise<number> {
   const [row] = await tx.query<{ count: number }>('SELECT count(*) AS count FROM events')
   return row?.count ?? 0
+}
+`,
+    [`${folder}/notes.ts`]: `// What the API reference says of each route. Events that the feature emits go beside it, as EVENTS.
+
+import type { Note } from '#src/platform/http/openapi.ts'
+
+export const NOTES: Record<string, Note> = {
+  'GET /v1/${name}': {
+    description: 'One or two sentences for callers: what the summary leaves open.',
+    answers: { 200: { example: { count: 3 } } },
+  },
 }
 `,
     [`${folder}/routes.ts`]: `import { z } from 'zod'

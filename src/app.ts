@@ -2,7 +2,7 @@
 
 import Router from '@koa/router'
 import Koa from 'koa'
-import { NOTES } from '#src/docs/notes/notes.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
 import { note } from '#src/platform/context.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
@@ -10,7 +10,7 @@ import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.t
 import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
-import { describeRoutes } from '#src/platform/http/openapi.ts'
+import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import { EXACT, inOrder, isMostExact, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
@@ -19,6 +19,8 @@ import { serviceRoutes } from './service-routes.ts'
 export interface AppDeps {
   /** The features' routes. */
   routes: Route[]
+  /** The prose of the API reference; without it, that of the service's own routes. */
+  notes?: Notes
   findKey: FindKey
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
@@ -70,9 +72,14 @@ export function createApp(deps: AppDeps): Koa {
 }
 
 /** All routes, as mounted and as described: the features' routes and the service's own public ones. */
-export function allRoutes({ routes, jwks, baseUrl }: Pick<AppDeps, 'routes' | 'jwks' | 'baseUrl'>): Route[] {
-  const own = serviceRoutes({ jwks, describe: () => describeRoutes(all, { baseUrl, notes: NOTES }) })
-  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes: NOTES, baseUrl })]
+export function allRoutes({
+  routes,
+  notes = notesOf([]),
+  jwks,
+  baseUrl,
+}: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl'>): Route[] {
+  const own = serviceRoutes({ jwks, describe: () => describeRoutes(all, { baseUrl, notes }) })
+  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {
     const name = `${method} ${shapeOf(path)}`

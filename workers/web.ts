@@ -1,4 +1,5 @@
 import { createApp } from '#src/app.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
@@ -13,6 +14,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
   collectDisk(metrics.registry, blobs.kind === 'disk' ? blobs.root : undefined)
   const app = createApp({
     routes: features.flatMap(({ routes = [] }) => routes),
+    notes: notesOf(features),
     findKey: account.keys.find,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),

@@ -2,12 +2,15 @@
 // table, OpenAPI, workers, clock, retention, the operator's redrive) derives from those lists.
 
 import type { Registry } from 'prom-client'
+import type { z } from 'zod'
+import type { EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
 import type { Sealer } from './crypto/seal.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
 import type { Database, PoolStates } from './db/database.ts'
 import type { Route } from './http/endpoint.ts'
+import type { Note } from './http/openapi.ts'
 import type { Pager } from './http/page.ts'
 import type { Engine } from './jobs/bull.ts'
 import type { Work } from './jobs/consume.ts'
@@ -53,9 +56,22 @@ export interface Task {
   start(): (signal: AbortSignal) => Promise<unknown>
 }
 
+/** What the API reference shows of the events that a feature emits. */
+export type EventNotes = { [Type in EmittedType]?: EventNote<Type> }
+
+interface EventNote<Type extends EmittedType> {
+  /** Of the event's `data`. */
+  example: z.input<(typeof EVENT_DATA)[Type]>
+  /** The schema of `data` for readers, where it names lists of codes that the catalogue declares as strings. */
+  data?: z.ZodObject
+}
+
 export interface Feature {
   name: string
   routes?: Route[]
+  /** What the API reference shows of each route, by method and path, such as `GET /v1/media/:id`. */
+  notes?: Record<string, Note>
+  events?: EventNotes
   /** One function per queue: metrics register only in the process that runs the queue. */
   work?: { [Q in QueueName]?: () => Work<Q> }
   retention?: RetentionRule[]

@@ -13,6 +13,8 @@ const NEEDED = [
   'capture-kit',
   'migrations',
   'bench',
+  'faults',
+  'hostile',
   'test',
   'vectors',
   'Procfile',
@@ -35,6 +37,7 @@ describe('npm run new', { timeout: 300_000 }, () => {
     const feature = writeNew(copy, ['feature', 'attest/samples'])
     const queue = writeNew(copy, ['queue', 'sample'])
     expect(readFileSync(join(copy, 'src/attest/attest.ts'), 'utf8')).toContain('samplesFeature(p)')
+    expect(readFileSync(join(copy, 'src/attest/samples/notes.ts'), 'utf8')).toContain("'GET /v1/samples'")
     expect(readFileSync(join(copy, 'Procfile'), 'utf8')).toContain('sample: node workers/sample.ts')
     expect([...feature.remaining, ...queue.remaining].join()).toMatch(/layers\.test\.ts.*compose\.yaml/s)
 

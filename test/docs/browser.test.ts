@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#src/config.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createServices, type Services } from '#src/services.ts'
 import { type Browser, hasBrowser, startBrowser } from '../support/browser.ts'
@@ -38,7 +39,10 @@ describe.skipIf(!hasBrowser)(
       services = createServices({ config, log: createLog({ process: 'test', level: 'silent' }) })
       const scope = await makeAccount(database)
       key = (await services.account.keys.create(scope, { name: 'browser', scopes: ['all'] })).key
-      app = await startApp(routesOf(services), { findKey: services.account.keys.find })
+      app = await startApp(routesOf(services), {
+        findKey: services.account.keys.find,
+        notes: notesOf(services.features),
+      })
       proxy = await startProxy('/countersign', app.port)
       root = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/countersign/`
       url = `${root}docs/api-reference`

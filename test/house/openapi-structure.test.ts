@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '#src/app.ts'
-import { NOTES } from '#src/docs/notes/notes.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
 import { structureOf } from '../support/openapi-structure.ts'
 import { makeServices, routesOf } from '../support/services.ts'
@@ -14,7 +14,7 @@ const FILE = join(import.meta.dirname, 'openapi.structure.json')
 const baseUrl = 'https://api.example.test'
 const services = makeServices()
 const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
-const document = describeRoutes(routes, { baseUrl, notes: NOTES })
+const document = describeRoutes(routes, { baseUrl, notes: notesOf(services.features) })
 afterAll(() => services.close())
 
 describe('the structure of the OpenAPI document', () => {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
 import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
-import { NOTES } from '#src/docs/notes/notes.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
 import { exampleProblem, problemView } from '#src/platform/http/openapi-problems.ts'
@@ -14,10 +14,18 @@ const baseUrl = 'https://api.example.test'
 // Parts connect when they are used; describing routes uses none.
 const services = makeServices()
 const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
+const NOTES = notesOf(services.features)
 const document = describeRoutes(routes, { baseUrl, notes: NOTES })
 afterAll(() => services.close())
 
 describe('the prose of the OpenAPI document', () => {
+  it('is declared by each feature for its own routes, and for nothing else', () => {
+    for (const { name, routes: own = [], notes = {} } of services.features) {
+      const names = own.map(({ method, path }) => `${method} ${path}`)
+      expect({ feature: name, notes: Object.keys(notes).sort() }).toEqual({ feature: name, notes: names.sort() })
+    }
+  })
+
   it('exists for every route, and for nothing else', () => {
     expect(Object.keys(NOTES.operations).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
     for (const [name, { description }] of Object.entries(NOTES.operations)) {
@@ -78,6 +86,11 @@ describe('the prose of the OpenAPI document', () => {
         route.path,
       ).toEqual([])
     }
+  })
+
+  it('has an example of every event type that is sent, declared by one feature', () => {
+    const declared = services.features.flatMap(({ events = {} }) => Object.keys(events))
+    expect(declared.sort()).toEqual(Object.keys(EVENT_DATA).sort())
   })
 
   it('has a webhook for every event type that is sent', () => {

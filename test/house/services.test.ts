@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { makeServices, routesOf } from '../support/services.ts'
@@ -18,6 +20,16 @@ describe('the services', () => {
     const queues = features.flatMap(({ work = {} }) => Object.keys(work))
     expect(queues.toSorted()).toEqual(QUEUE_NAMES.toSorted())
     expect(routesOf({ features }).length).toBeGreaterThan(50)
+  })
+
+  it('list the feature of every folder that has a feature.ts', () => {
+    const src = resolve(import.meta.dirname, '../../src')
+    const folders = readdirSync(src, { recursive: true, encoding: 'utf8' })
+      .filter((file) => basename(file) === 'feature.ts' && file.split('/').length === 3)
+      .map((file) => basename(dirname(file)))
+    const names = new Set(makeServices().features.map(({ name }) => name))
+    expect(folders.filter((folder) => !names.has(folder))).toEqual([])
+    expect(folders.length).toBeGreaterThan(10)
   })
 
   it('accept parts of the platform from the caller', () => {

@@ -2,11 +2,11 @@
 // operation, and a member that the example of an answer does not show, are collected, and fail the test file at its
 // end.
 
-import { NOTES } from '#src/docs/notes/notes.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
-import type { AnswerNote } from '#src/platform/http/openapi.ts'
+import type { AnswerNote, Note } from '#src/platform/http/openapi.ts'
 import { problemCodes, problemView } from '#src/platform/http/openapi-problems.ts'
 import { toFailure } from '#src/platform/http/respond.ts'
+import { makeServices } from './services.ts'
 
 export interface Declared {
   routes: Route[]
@@ -14,6 +14,7 @@ export interface Declared {
   undeclared(): string[]
 }
 
+const NOTES: Record<string, Note> = Object.assign({}, ...makeServices().features.map(({ notes }) => notes))
 const PROBLEM_MEMBERS = new Set(Object.keys(problemView('').shape))
 // An example shows a usual answer; these members occur in unusual ones only.
 const UNUSUAL = new Set([
@@ -32,7 +33,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
     undeclared: () => [...found].sort(),
     routes: routes.map((route) => {
       const name = `${route.method} ${route.path}`
-      const note = NOTES.operations[name]
+      const note = NOTES[name]
       // Routes of tests are not in the document.
       if (note === undefined) return route
       const codes = new Set<string>(problemCodes(route, note.problems))

@@ -3,6 +3,7 @@ import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { createDeliver } from './deliver.ts'
 import { createWebhooks } from './endpoints.ts'
 import { countAttempts, reportDisabled } from './metrics.ts'
+import { EVENTS, NOTES } from './notes.ts'
 import { webhookRoutes } from './routes.ts'
 import { purgeDeliveries } from './rows.ts'
 
@@ -23,6 +24,8 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
     {
       name: 'webhooks',
       routes: webhookRoutes(webhooks),
+      notes: NOTES,
+      events: EVENTS,
       work: {
         deliver: () =>
           createDeliver({

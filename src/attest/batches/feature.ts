@@ -1,6 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { createBatches } from './batches.ts'
+import { NOTES } from './notes.ts'
 import { batchRoutes } from './routes.ts'
 
 export type BatchesFeature = ReturnType<typeof batchesFeature>
@@ -11,6 +12,7 @@ export function batchesFeature(p: Platform) {
     {
       name: 'batches',
       routes: batchRoutes(batches),
+      notes: NOTES,
       retention: [
         rowRule(
           p.db,

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { finishRule, oldRows, rowRule } from '#src/platform/retention.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import { createCaptures } from './captures.ts'
+import { NOTES } from './notes.ts'
 import { captureRoutes } from './routes.ts'
 import { streamRoutes } from './stream-routes.ts'
 import { purgeChunks } from './stream-rows.ts'
@@ -21,6 +22,7 @@ export function capturesFeature(p: Platform, { eraser }: Pick<MediaFeature, 'era
     {
       name: 'captures',
       routes: [...captureRoutes(captures), ...streamRoutes(streams)],
+      notes: NOTES,
       retention: [
         finishRule('streams', (scope, signal) => releaseStreams({ db: p.db, eraser }, scope, signal)),
         rowRule(p.db, 'capture_chunks', UNCLAIMED_CHUNK_DAYS, purgeChunks),

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { createCases } from './cases.ts'
 import { createOpenCase } from './escalation.ts'
+import { EVENTS, NOTES } from './notes.ts'
 import { caseRoutes } from './routes.ts'
 import { CASE_SETTINGS } from './settings.ts'
 
@@ -21,6 +22,8 @@ export function casesFeature(p: Platform, given: CasesSettings) {
     {
       name: 'cases',
       routes: caseRoutes(cases),
+      notes: NOTES,
+      events: EVENTS,
       retention: [rowRule(p.db, 'cases', null, oldRows({ table: 'cases', idType: 'cas', age: 'created_at' }))],
     },
     { cases, openCase },

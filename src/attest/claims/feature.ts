@@ -6,6 +6,7 @@ import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import type { TrustFeature } from '../trust/feature.ts'
 import { createClaims } from './claims.ts'
+import { EVENTS, NOTES } from './notes.ts'
 import { claimRoutes } from './routes.ts'
 import { purgeAttestations } from './rows.ts'
 import { createVerify } from './verify.ts'
@@ -30,6 +31,8 @@ export function claimsFeature(p: Platform, { media, streams, ...below }: Below) 
     {
       name: 'claims',
       routes: claimRoutes(claims),
+      notes: NOTES,
+      events: EVENTS,
       work: { attest: () => createVerify({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },
       // Only where keys are published; other accounts keep their claims until they delete them.
       retention: [

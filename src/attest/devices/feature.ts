@@ -3,6 +3,8 @@ import { oldRows, rowRule } from '#src/platform/retention.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import { createChallenges } from './challenges.ts'
 import { createDevices } from './devices.ts'
+import { LIFE_NOTES } from './life-notes.ts'
+import { NOTES } from './notes.ts'
 import { deviceRoutes } from './routes.ts'
 
 export type DevicesFeature = ReturnType<typeof devicesFeature>
@@ -18,6 +20,7 @@ export function devicesFeature(p: Platform, { trust }: Pick<HardwareFeature, 'tr
     {
       name: 'devices',
       routes: deviceRoutes(devices, challenges),
+      notes: { ...NOTES, ...LIFE_NOTES },
       retention: [
         rowRule(
           p.db,

@@ -4,6 +4,7 @@ import { createDuplicates } from './duplicates.ts'
 import { createDuplicateFindings } from './findings.ts'
 import { createHasher } from './hasher.ts'
 import { collectDuplicates } from './metrics.ts'
+import { NOTES } from './notes.ts'
 import { duplicateRoutes } from './routes.ts'
 
 export type DuplicatesFeature = ReturnType<typeof duplicatesFeature>
@@ -19,6 +20,7 @@ export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, '
     {
       name: 'duplicates',
       routes: duplicateRoutes(findings),
+      notes: NOTES,
       tasks: [
         {
           name: 'compare',

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { finishRule } from '#src/platform/retention.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import { createClaimErasure } from './erase.ts'
+import { NOTES } from './notes.ts'
 import { claimErasureRoutes } from './routes.ts'
 
 export type ErasureFeature = ReturnType<typeof erasureFeature>
@@ -13,6 +14,7 @@ export function erasureFeature(p: Platform, { eraser }: Pick<MediaFeature, 'eras
     {
       name: 'erasure',
       routes: claimErasureRoutes(erasure),
+      notes: NOTES,
       retention: [finishRule('erasures_of_claims', erasure.finishUnfinished)],
     },
     { erasure },

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import { createEvidence } from './evidence.ts'
+import { NOTES } from './notes.ts'
 import { createRenderer } from './renderer.ts'
 import { evidenceRoutes } from './routes.ts'
 import { createThumbnailReader } from './thumbnails.ts'
@@ -20,5 +21,5 @@ export function evidenceFeature(p: Platform, { media, revocations }: Below) {
     thumbnail: createThumbnailReader(media),
     renderPdf: createRenderer(),
   })
-  return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence) }, { evidence })
+  return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence), notes: NOTES }, { evidence })
 }

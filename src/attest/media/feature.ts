@@ -6,6 +6,7 @@ import { createDecoder } from './decoder.ts'
 import { createEraser } from './erase.ts'
 import { createInspector } from './inspector.ts'
 import { createMedia } from './media.ts'
+import { NOTES } from './notes.ts'
 import { mediaRoutes } from './routes.ts'
 
 export type MediaFeature = ReturnType<typeof mediaFeature>
@@ -38,6 +39,7 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
     {
       name: 'media',
       routes: mediaRoutes(media),
+      notes: NOTES,
       retention: [
         finishRule('erasures_of_media', eraser.finishUnfinished),
         { ...perTenant, what: 'unreferenced_media', days: UNREFERENCED_DAYS, purge: eraser.eraseUnreferenced },

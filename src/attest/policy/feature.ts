@@ -1,5 +1,6 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { rowRule } from '#src/platform/retention.ts'
+import { NOTES } from './notes.ts'
 import { createRiskPolicy } from './risk-policy.ts'
 import { riskPolicyRoutes } from './routes.ts'
 import { purgePolicies } from './rows.ts'
@@ -13,6 +14,7 @@ export function policyFeature(p: Platform) {
     {
       name: 'policy',
       routes: riskPolicyRoutes(riskPolicy),
+      notes: NOTES,
       retention: [rowRule(p.db, 'risk_policies', null, purgePolicies)],
     },
     { riskPolicy },

@@ -3,6 +3,7 @@ import { rowRule } from '#src/platform/retention.ts'
 import { purgeReevaluations } from '../causes/rows.ts'
 import { dryRunRoutes } from './dry-run-routes.ts'
 import { createListApplier, type ListDeps } from './list.ts'
+import { NOTES } from './notes.ts'
 import { createReevaluations } from './reevaluations.ts'
 import { reevaluationRoutes } from './routes.ts'
 import { createWalk } from './walk.ts'
@@ -22,6 +23,7 @@ export function reevaluateFeature(p: Platform, { accounts }: Pick<ListDeps, 'acc
     {
       name: 'reevaluate',
       routes: [...reevaluationRoutes(reevaluations), ...dryRunRoutes(reevaluations)],
+      notes: NOTES,
       tasks: [
         { name: 'walk', everyMs: WALK_EVERY_MS, start: () => createWalk(p) },
         { name: 'apply list', everyMs: APPLY_LIST_EVERY_MS, start: () => createListApplier({ ...p, accounts }) },

@@ -6,6 +6,7 @@ import { createScreeningBatches } from './batches.ts'
 import { type DetectorSettings, openDetector } from './detectors/open.ts'
 import { rejudgeAttested } from './late.ts'
 import { createScreeningMetrics } from './metrics.ts'
+import { EVENTS, NOTES } from './notes.ts'
 import { createObserve } from './observe.ts'
 import { screenRoutes } from './routes.ts'
 import { purgeSettings } from './rows.ts'
@@ -36,6 +37,8 @@ export function screenFeature(
     {
       name: 'screen',
       routes: screenRoutes(screenings, batches, accountSettings),
+      notes: NOTES,
+      events: EVENTS,
       work: {
         screen: () =>
           createScreen({

@@ -1,6 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { NOTES } from './notes.ts'
 import { C2PA_ANCHORS, createCaRegistry, ROOT_CAS } from './registry.ts'
 import { trustRoutes } from './routes.ts'
 import { findCas } from './rows.ts'
@@ -15,6 +16,7 @@ export function trustFeature(p: Platform) {
     {
       name: 'trust',
       routes: trustRoutes(rootCas, c2paAnchors),
+      notes: NOTES,
       retention: [ROOT_CAS, C2PA_ANCHORS].map(({ table, idType }) =>
         rowRule(p.db, table, null, oldRows({ table, idType, age: 'created_at' })),
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
-import { NOTES } from '#src/docs/notes/notes.ts'
+import { notesOf } from '#src/docs/notes.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -82,7 +82,7 @@ const routes: Route[] = [
 const table = allRoutes({ routes, jwks: async () => ({ keys: [] }), baseUrl: 'https://api.example.test' })
 
 type Node = { [key: string]: unknown }
-const document = describeRoutes(table, { baseUrl: 'https://api.example.test', notes: NOTES })
+const document = describeRoutes(table, { baseUrl: 'https://api.example.test', notes: notesOf([]) })
 const paths = document.paths as Record<string, Record<string, Node>>
 
 function* nodes(value: unknown): Generator<Node> {

@@ -1,9 +1,7 @@
-// Notes on evidence packets for the API reference.
-
 import type { Note } from '#src/platform/http/openapi.ts'
 import { EXAMPLE_PACKET } from './packet-example.ts'
 
-export const EVIDENCE_NOTES: Record<string, Note> = {
+export const NOTES: Record<string, Note> = {
   'GET /v1/claims/:id/evidence': {
     description:
       'What was submitted, what was found, the certificates of the devices, what people decided and when: signed ' +

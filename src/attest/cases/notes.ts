@@ -1,7 +1,6 @@
-// Notes on cases for the API reference.
-
+import { IDS } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './examples.ts'
 
 const opened = {
   case_id: IDS.case,
@@ -58,7 +57,7 @@ const entry = {
   changes: [],
 }
 
-export const CASE_NOTES: Record<string, Note> = {
+export const NOTES: Record<string, Note> = {
   'POST /v1/cases': {
     description:
       'A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open ' +
@@ -129,5 +128,19 @@ export const CASE_NOTES: Record<string, Note> = {
     },
     answers: { 200: { example: { ...reviewed, assignee: 'b.adjuster@example.com', priority: 'high', version: 3 } } },
     problems: ['conflict', 'invalid_state_transition'],
+  },
+}
+
+export const EVENTS: EventNotes = {
+  'case.status_changed': {
+    example: {
+      case_id: IDS.case,
+      claim_id: IDS.claim,
+      from: 'in_review',
+      to: 'denied',
+      reason_code: 'suspected_fraud',
+      note_present: true,
+      actor: 'key_test_01m7x7k0kweezv2g6agvqmrk2v',
+    },
   },
 }

@@ -20,3 +20,7 @@ export const IDS = {
 
 /** A list of one, as every list is answered. */
 export const listed = (item: object) => ({ object: 'list', data: [item], has_more: false, next_cursor: null })
+
+export const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
+export const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'

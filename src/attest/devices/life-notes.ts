@@ -1,10 +1,6 @@
-// Notes on devices after their enrolment for the API reference.
-
-import { refreshRequest } from '#src/attest/devices/life-routes.ts'
+import { CHALLENGE, IDS } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './examples.ts'
-
-const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
+import { refreshRequest } from './life-routes.ts'
 
 // Shortened: no certificate is that small.
 const line = {
@@ -12,7 +8,7 @@ const line = {
   attestation: { format: 'android-key', challenge: CHALLENGE, chain: ['MIIB', 'MIIC', 'MIID', 'MIIE'] },
 }
 
-export const DEVICE_LIFE_NOTES: Record<string, Note> = {
+export const LIFE_NOTES: Record<string, Note> = {
   'GET /v1/admin/devices/counts': {
     description:
       'Of the account and environment. `expired` devices count as not enrolled; renew those that are about to be.',

@@ -1,11 +1,11 @@
-// Notes on screenings for the API reference.
-
 import { z } from 'zod'
-import { screenLine } from '#src/attest/screen/requests.ts'
+import { EVENT_DATA } from '#src/catalogue/events.ts'
+import { DIGEST, IDS } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './examples.ts'
+import { advisoryCodeView } from '../judgement-views.ts'
+import { screenLine } from './requests.ts'
 
-const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
 
 const queued = {
@@ -86,7 +86,7 @@ const PREFER =
 const WAITED = { 'Preference-Applied': 'What was applied of Prefer.' }
 const LATER = { Location: 'Where the scores will be.', 'Retry-After': 'Seconds.' }
 
-export const SCREENING_NOTES: Record<string, Note> = {
+export const NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
       'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and ' +
@@ -149,6 +149,20 @@ export const SCREENING_NOTES: Record<string, Note> = {
     examples: { stricter: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } },
     answers: {
       200: { description: 'The thresholds.', example: { thresholds, updated_at: '2026-11-20T15:11:04.310Z' } },
+    },
+  },
+}
+
+export const EVENTS: EventNotes = {
+  'screening.completed': {
+    data: EVENT_DATA['screening.completed'].extend({ factors: z.array(advisoryCodeView) }),
+    example: {
+      screening_id: IDS.screening,
+      claim_id: IDS.claim,
+      genai_score: 0.97,
+      deepfake_score: 0.03,
+      factors: ['ai_generated_likely'],
+      detector: { name: 'sightengine', version: '1' },
     },
   },
 }

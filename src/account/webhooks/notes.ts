@@ -1,7 +1,6 @@
-// Notes on webhook endpoints and on the service itself for the API reference.
-
+import { IDS } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS } from './examples.ts'
 
 const endpoint = {
   endpoint_id: IDS.endpoint,
@@ -33,23 +32,7 @@ const delivery = {
   ],
 }
 
-const keys = {
-  keys: [
-    {
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'pZE0lJtuFqDq3C9y6vZS3oiRmPZFkhFGhZqXouxlfuY',
-      y: 'Klxf68h2MBZUdXACGgGxA0hptCHA_8H2t5xSKg0kLUk',
-      kid: 'xY5V9Gt8B5Vpb_CKveDc53w7NBiwGKvc5CNuAMCwL2M',
-      alg: 'ES256',
-      use: 'sig',
-      env: 'sandbox',
-      family: 'record',
-    },
-  ],
-}
-
-export const ENDPOINT_NOTES: Record<string, Note> = {
+export const NOTES: Record<string, Note> = {
   'POST /v1/webhook-endpoints': {
     description:
       'The URL is https (in sandbox http too) at a public address, port 443, 8443 or above 1024. `event_types` are ' +
@@ -88,30 +71,6 @@ export const ENDPOINT_NOTES: Record<string, Note> = {
   },
 }
 
-export const SERVICE_NOTES: Record<string, Note> = {
-  'GET /health': {
-    description: 'It does not check the database or the queues: the internal port does.',
-    answers: { 200: { example: { status: 'ok' } } },
-  },
-  'GET /.well-known/jwks.json': {
-    description:
-      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes.',
-    answers: { 200: { example: keys } },
-  },
-  'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
-  'GET /v1/openapi.json': {
-    description: 'Generated from the routes of this service.',
-    answers: { 200: { example: { openapi: '3.1.1' } } },
-  },
-  'GET /': { description: 'For people: links to the guides, the reference and the addresses for machines.' },
-  'GET /docs': { description: 'Every guide with its first sentence.' },
-  'GET /docs/api-reference': { description: 'This page, if that is where you read this.' },
-  'GET /docs/decisions': { description: 'One record per choice.' },
-  'GET /docs/decisions/:name': { description: 'What was chosen, why, and what was not.' },
-  'GET /docs/search.json': {
-    description: 'Sections of the guides, error codes and operations, each with its address.',
-  },
-  'GET /docs/errors': { description: 'One section per code; `type` of every problem leads to its own.' },
-  'GET /docs/:name': { description: 'Such as `integrate`: from a key to a verified webhook, step by step.' },
-  'GET /docs/assets/:name': { description: 'Names carry the hash of what is in them.' },
+export const EVENTS: EventNotes = {
+  ping: { example: { endpoint_id: IDS.endpoint } },
 }

@@ -1,28 +1,7 @@
-// Notes on media, devices and their anchors of trust for the API reference.
-
-import { enrollRequest } from '#src/attest/devices/routes.ts'
+import { CHALLENGE, DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { IDS, listed } from './examples.ts'
-
-const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
-
-const media = {
-  media_id: IDS.media,
-  sha256: DIGEST,
-  size: 204811,
-  content_type: 'image/jpeg',
-  width: 4032,
-  height: 3024,
-  created_at: '2026-11-20T15:11:02.000Z',
-}
-
-const certificate = {
-  subject: 'CN=Phone 1',
-  serial: '4f0a1c2b3d4e5f60718293a4b5c6d7e8',
-  not_before: '2026-11-20T00:00:00.000Z',
-  not_after: '2027-11-20T00:00:00.000Z',
-  fingerprint: DIGEST,
-}
+import { certificate } from '../trust/notes.ts'
+import { enrollRequest } from './routes.ts'
 
 const device = {
   device_id: IDS.device,
@@ -37,8 +16,6 @@ const device = {
   revoke_effective_at: null,
   revoke_reason: null,
 }
-
-const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
 
 const provenDevice = {
   ...device,
@@ -72,50 +49,7 @@ const provenDevice = {
   },
 }
 
-const pem = '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n'
-
-const rootCa = {
-  root_ca_id: IDS.rootCa,
-  name: 'Our phones',
-  certificate: { ...certificate, subject: 'CN=Our phones', pem },
-  created_at: '2026-11-20T15:00:00.000Z',
-}
-
-const anchor = {
-  c2pa_anchor_id: IDS.anchor,
-  name: 'Cameras of our assessors',
-  certificate: { ...certificate, subject: 'CN=Cameras of our assessors', pem },
-  created_at: '2026-11-20T15:00:00.000Z',
-}
-
-const MEDIA: Record<string, Note> = {
-  'POST /v1/media': {
-    description:
-      'The raw bytes as the body. The content type is detected from the bytes and must agree. Uploading the same ' +
-      'bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.',
-    headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530): compared with what arrives.' },
-    answers: { 200: { example: media } },
-  },
-  'GET /v1/media/:id': {
-    description: 'Byte for byte as it was uploaded, as an attachment. Its ETag is the SHA-256 in hex.',
-    headers: {
-      Range: '`bytes=0-1023`: one range (RFC 9110 14.2).',
-      'If-Range': 'An ETag: the range only counts while it is the same.',
-    },
-    answers: {
-      200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
-      206: { description: 'The range.', headers: { 'Content-Range': 'Which part of how many bytes this is.' } },
-    },
-    problems: ['range_not_satisfiable'],
-  },
-  'GET /v1/media/:id/thumbnail': {
-    description:
-      'Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +
-      'account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.',
-  },
-}
-
-const DEVICES: Record<string, Note> = {
+export const NOTES: Record<string, Note> = {
   'POST /v1/admin/devices': {
     description:
       '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. ' +
@@ -220,52 +154,4 @@ const DEVICES: Record<string, Note> = {
     },
     problems: ['invalid_state_transition'],
   },
-  'POST /v1/admin/root-cas': {
-    description: 'Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.',
-    examples: {
-      'PEM, shortened': {
-        name: 'Our phones',
-        certificate: pem,
-      },
-    },
-    answers: { 200: { example: rootCa } },
-    problems: ['conflict'],
-  },
-  'GET /v1/admin/root-cas': {
-    description: 'Each with its certificate in PEM.',
-    answers: { 200: { example: listed(rootCa) } },
-  },
-  'GET /v1/admin/root-cas/:id': {
-    description: 'With its certificate in PEM.',
-    answers: { 200: { example: rootCa } },
-  },
-  'DELETE /v1/admin/root-cas/:id': {
-    description: 'What was evaluated before stays as it is.',
-    answers: { 200: { example: { id: IDS.rootCa, deleted: true } } },
-  },
-  'POST /v1/admin/c2pa-anchors': {
-    description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
-    examples: {
-      'PEM, shortened': {
-        name: 'Cameras of our assessors',
-        certificate: pem,
-      },
-    },
-    answers: { 200: { example: anchor } },
-    problems: ['conflict'],
-  },
-  'GET /v1/admin/c2pa-anchors': {
-    description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
-    answers: { 200: { example: listed(anchor) } },
-  },
-  'GET /v1/admin/c2pa-anchors/:id': {
-    description: 'With its certificate in PEM.',
-    answers: { 200: { example: anchor } },
-  },
-  'DELETE /v1/admin/c2pa-anchors/:id': {
-    description: 'What was evaluated before stays as it is.',
-    answers: { 200: { example: { id: IDS.anchor, deleted: true } } },
-  },
 }
-
-export const DEVICE_NOTES: Record<string, Note> = { ...MEDIA, ...DEVICES }

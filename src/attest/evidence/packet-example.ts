@@ -1,7 +1,7 @@
 // A whole evidence packet, as one claim of the capture kit made it. Texts of more than a hundred characters are shortened.
 
 import type { z } from 'zod'
-import type { signedPacketView } from '#src/attest/evidence/views.ts'
+import type { signedPacketView } from './views.ts'
 
 export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
   object: 'evidence_packet',

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { IDS, listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+import { capture, evaluated } from '../claims/notes.ts'
+import { batchLine } from '../claims/submission.ts'
+import { resultEnd, resultLine } from './views.ts'
+
+const summary = {
+  batch_id: IDS.batch,
+  accepted: 3,
+  rejected_count: 1,
+  repeated_count: 0,
+  created_at: '2026-11-20T15:20:00.000Z',
+  cancelled_at: null,
+}
+
+const batch = {
+  ...summary,
+  counts: { queued: 3, running: 0, evaluated: 0, failed: 0, cancelled: 0 },
+  settled: 0,
+  risk_histogram: { passed: 0, review: 0, failed: 0 },
+  rate_per_second: null,
+  estimated_finish_at: null,
+  rejected: [
+    { line: 4, errors: [{ pointer: '/media/media_id', code: 'not_found', detail: `There is no media ${IDS.media}.` }] },
+  ],
+}
+
+const line = { ...capture, external_id: 'app-7/0002' }
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/claims/batches': {
+    description:
+      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in ' +
+      'all, 20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.',
+    bodies: {
+      'application/x-ndjson': {
+        schema: batchLine,
+        isLines: true,
+        examples: { 'Two captures': `${JSON.stringify(capture)}\n${JSON.stringify(line)}\n` },
+      },
+      'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
+    },
+    answers: {
+      202: { headers: { Location: 'Where to read its progress.' }, example: batch },
+    },
+  },
+  'GET /v1/claims/batches': {
+    description: 'Summaries; one batch shows its progress.',
+    answers: { 200: { example: listed(summary) } },
+  },
+  'GET /v1/claims/batches/:id': {
+    description: 'The batch is done when `settled` is `accepted`.',
+    answers: { 200: { example: batch } },
+  },
+  'GET /v1/claims/batches/:id/results': {
+    description:
+      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume ' +
+      'after it. The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the ' +
+      'download is not whole.',
+    answers: {
+      200: {
+        stream: {
+          schema: z.union([resultLine, resultEnd]),
+          isLines: true,
+          examples: {
+            'One result and the end': [
+              JSON.stringify({ line: 1, cursor: 'AAE', is_repeat: false, ...evaluated, batch_id: IDS.batch }),
+              JSON.stringify({ object: 'cursor', next_cursor: null, is_complete: true }),
+              '',
+            ].join('\n'),
+          },
+        },
+      },
+    },
+  },
+  'POST /v1/claims/batches/:id/cancel': {
+    description:
+      'Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was ' +
+      'cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are ' +
+      'free, and it may be submitted or tried again.',
+    answers: {
+      200: {
+        example: {
+          ...batch,
+          cancelled_at: '2026-11-20T15:20:01.000Z',
+          counts: { queued: 0, running: 1, evaluated: 0, failed: 0, cancelled: 2 },
+          settled: 2,
+          cancelled: 2,
+        },
+      },
+    },
+  },
+}

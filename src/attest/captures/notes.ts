@@ -1,0 +1,61 @@
+import { DIGEST, IDS } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const chunk = {
+  session_id: IDS.session,
+  index: 0,
+  sha256: DIGEST,
+  bytes: 812_544,
+  arrived_at: '2026-11-20T15:11:02.310Z',
+}
+
+const issued = {
+  session_id: IDS.session,
+  session_nonce: 'zWvO0m5X1o2cS6nE7q3kq8n1w2Yt4uVb5xR9aLd0PfM',
+  issued_at: '2026-11-20T15:10:58.000Z',
+  expires_at: '2026-11-20T15:20:58.000Z',
+}
+
+const streamed = {
+  session_id: IDS.session,
+  state: 'open',
+  device_id: IDS.device,
+  issued_at: '2026-11-20T15:10:58.000Z',
+  expires_at: '2026-11-20T15:20:58.000Z',
+  content_type: 'video/mp4',
+  chunk_count: 3,
+  total_bytes: 2_437_632,
+  next_index: 2,
+  received: [
+    { first: 0, last: 1 },
+    { first: 3, last: 3 },
+  ],
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/claims/attest/sessions': {
+    description:
+      'A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken ' +
+      'from 5 minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 ' +
+      'days later. Fetch a few while there is a network.',
+    examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
+    answers: { 200: { example: { sessions: [issued] } } },
+    problems: ['not_found', 'environment_mismatch', 'conflict'],
+  },
+  'GET /v1/claims/attest/sessions/:id': {
+    description:
+      'For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` ' +
+      'has the indices that have arrived, as runs. The nonce is not shown again.',
+    answers: { 200: { example: streamed } },
+  },
+  'PUT /v1/claims/attest/sessions/:id/chunks/:index': {
+    description:
+      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are ' +
+      'the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer ' +
+      'refused. After the session is submitted (`media: {"session_id": ...}`), no more are accepted. Unsubmitted ' +
+      'chunks are deleted after 7 days.',
+    headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
+    answers: { 200: { example: chunk } },
+    problems: ['conflict'],
+  },
+}

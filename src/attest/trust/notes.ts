@@ -1,0 +1,75 @@
+import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+export const certificate = {
+  subject: 'CN=Phone 1',
+  serial: '4f0a1c2b3d4e5f60718293a4b5c6d7e8',
+  not_before: '2026-11-20T00:00:00.000Z',
+  not_after: '2027-11-20T00:00:00.000Z',
+  fingerprint: DIGEST,
+}
+
+const pem = '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n'
+
+const rootCa = {
+  root_ca_id: IDS.rootCa,
+  name: 'Our phones',
+  certificate: { ...certificate, subject: 'CN=Our phones', pem },
+  created_at: '2026-11-20T15:00:00.000Z',
+}
+
+const anchor = {
+  c2pa_anchor_id: IDS.anchor,
+  name: 'Cameras of our assessors',
+  certificate: { ...certificate, subject: 'CN=Cameras of our assessors', pem },
+  created_at: '2026-11-20T15:00:00.000Z',
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/admin/root-cas': {
+    description: 'Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.',
+    examples: {
+      'PEM, shortened': {
+        name: 'Our phones',
+        certificate: pem,
+      },
+    },
+    answers: { 200: { example: rootCa } },
+    problems: ['conflict'],
+  },
+  'GET /v1/admin/root-cas': {
+    description: 'Each with its certificate in PEM.',
+    answers: { 200: { example: listed(rootCa) } },
+  },
+  'GET /v1/admin/root-cas/:id': {
+    description: 'With its certificate in PEM.',
+    answers: { 200: { example: rootCa } },
+  },
+  'DELETE /v1/admin/root-cas/:id': {
+    description: 'What was evaluated before stays as it is.',
+    answers: { 200: { example: { id: IDS.rootCa, deleted: true } } },
+  },
+  'POST /v1/admin/c2pa-anchors': {
+    description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
+    examples: {
+      'PEM, shortened': {
+        name: 'Cameras of our assessors',
+        certificate: pem,
+      },
+    },
+    answers: { 200: { example: anchor } },
+    problems: ['conflict'],
+  },
+  'GET /v1/admin/c2pa-anchors': {
+    description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
+    answers: { 200: { example: listed(anchor) } },
+  },
+  'GET /v1/admin/c2pa-anchors/:id': {
+    description: 'With its certificate in PEM.',
+    answers: { 200: { example: anchor } },
+  },
+  'DELETE /v1/admin/c2pa-anchors/:id': {
+    description: 'What was evaluated before stays as it is.',
+    answers: { 200: { example: { id: IDS.anchor, deleted: true } } },
+  },
+}

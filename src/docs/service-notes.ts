@@ -1,0 +1,73 @@
+// The prose of the service as a whole and of the routes that belong to no feature.
+
+import type { Note } from '#src/platform/http/openapi.ts'
+
+export const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
+found: a score of named risk factors, each with its evidence, in a result that is itself signed.
+
+**Keys.** \`Authorization: Bearer <API_KEY>\` or \`X-API-Key: <API_KEY>\`. \`svc_test_\` keys work in sandbox, \`svc_live_\` keys in
+live; the two environments share nothing. Each operation requires one scope.
+
+**Errors** are RFC 9457 problems with a stable \`code\`: see [all of them]({base_url}/docs/errors). **Lists** are newest first;
+\`next_cursor\` leads to the next page. **Repeating** a POST, PUT, PATCH or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
+Every answer has a \`Request-Id\`.
+
+The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
+
+// In the order in which a reader needs them.
+export const TAGS = [
+  { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
+  { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
+  { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
+  { name: 'Batches', description: 'Thousands of captures at once.' },
+  { name: 'Media', description: 'Uploading and downloading photos and videos.' },
+  { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
+  { name: 'Account', description: 'The requirements of an insurer for captures, and re-evaluations.' },
+  { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
+  { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },
+  { name: 'Service', description: 'Health, public keys, this document and its pages.' },
+]
+
+const keys = {
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'pZE0lJtuFqDq3C9y6vZS3oiRmPZFkhFGhZqXouxlfuY',
+      y: 'Klxf68h2MBZUdXACGgGxA0hptCHA_8H2t5xSKg0kLUk',
+      kid: 'xY5V9Gt8B5Vpb_CKveDc53w7NBiwGKvc5CNuAMCwL2M',
+      alg: 'ES256',
+      use: 'sig',
+      env: 'sandbox',
+      family: 'record',
+    },
+  ],
+}
+
+export const SERVICE_NOTES: Record<string, Note> = {
+  'GET /health': {
+    description: 'It does not check the database or the queues: the internal port does.',
+    answers: { 200: { example: { status: 'ok' } } },
+  },
+  'GET /.well-known/jwks.json': {
+    description:
+      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes.',
+    answers: { 200: { example: keys } },
+  },
+  'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
+  'GET /v1/openapi.json': {
+    description: 'Generated from the routes of this service.',
+    answers: { 200: { example: { openapi: '3.1.1' } } },
+  },
+  'GET /': { description: 'For people: links to the guides, the reference and the addresses for machines.' },
+  'GET /docs': { description: 'Every guide with its first sentence.' },
+  'GET /docs/api-reference': { description: 'This page, if that is where you read this.' },
+  'GET /docs/decisions': { description: 'One record per choice.' },
+  'GET /docs/decisions/:name': { description: 'What was chosen, why, and what was not.' },
+  'GET /docs/search.json': {
+    description: 'Sections of the guides, error codes and operations, each with its address.',
+  },
+  'GET /docs/errors': { description: 'One section per code; `type` of every problem leads to its own.' },
+  'GET /docs/:name': { description: 'Such as `integrate`: from a key to a verified webhook, step by step.' },
+  'GET /docs/assets/:name': { description: 'Names carry the hash of what is in them.' },
+}

@@ -1,0 +1,75 @@
+// The webhooks of the OpenAPI document: one for each event that a feature declares.
+
+import { z } from 'zod'
+import { type EmittedType, EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
+import { IDS } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
+import type { WebhookNote } from '#src/platform/http/openapi.ts'
+
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
+
+const HEADERS = {
+  'Service-Signature':
+    '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret. During a ' +
+    'rotation there are several `v1`. Refuse a `t` more than 300 seconds away.',
+  'Service-Event-Id': 'As `event_id`: the same in each repeat.',
+  'Service-Event-Type': 'As `type`.',
+  'Service-Delivery-Id': 'Of this event to this endpoint.',
+  'Service-Delivery-Attempt': 'From 1 to 10.',
+  'Webhook-Id': 'Standard Webhooks: the event id.',
+  'Webhook-Timestamp': 'Standard Webhooks: unix seconds.',
+  'Webhook-Signature': 'Standard Webhooks: `v1,<base64>`.',
+}
+
+const DESCRIPTION =
+  'Verify the signature over the raw body before you parse it. The same event may come twice (with the same ' +
+  '`event_id`) and events may come in another order than they happened in. Events hold ids and judgements, and ' +
+  'nothing personal: the `actor` of a case is the key that was used.'
+
+const ANSWERS = {
+  '2XX': 'Accepted. Answer within 15 seconds, and do the work afterwards.',
+  '410': 'The endpoint is disabled at once.',
+  default: 'It is sent again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
+}
+
+/** In the order of the catalogue. */
+export function webhookNotes(events: EventNotes): Record<string, WebhookNote> {
+  return Object.fromEntries(
+    (Object.keys(EVENT_DATA) as EmittedType[]).flatMap((type) => {
+      const note = events[type]
+      return note === undefined ? [] : [[type, describe(type, note)]]
+    }),
+  )
+}
+
+function describe(
+  type: EmittedType,
+  { data = EVENT_DATA[type], example }: NonNullable<EventNotes[EmittedType]>,
+): WebhookNote {
+  const { summary } = EVENT_TYPES[type]
+  const body = z.object({
+    event_id: z.string().describe('Stable across retries of one event.'),
+    type: z.literal(type),
+    created_at: z.iso.datetime(),
+    environment,
+    account_id: z.string(),
+    data,
+  })
+  const envelope = {
+    event_id: IDS.event,
+    type,
+    created_at: '2026-11-20T15:11:04.310Z',
+    environment: 'sandbox',
+    account_id: IDS.account,
+    data: example,
+  }
+  return {
+    summary,
+    description: DESCRIPTION,
+    tag: 'Webhooks',
+    headers: HEADERS,
+    body,
+    example: envelope,
+    answers: ANSWERS,
+  }
+}
