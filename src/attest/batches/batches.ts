@@ -3,7 +3,7 @@
 
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -16,6 +16,7 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import { type Acceptance, acceptSubmissions } from '../claims/accept.ts'
@@ -54,8 +55,6 @@ const ACCEPTING_AT_ONCE = 2
 // One batch of an account at a time, and each takes seconds; an idle connection is cut after 120 s.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
-// How long lines are checked before the event loop serves others.
-const BUSY_MS = 10
 
 export interface BatchesDeps {
   db: Database
@@ -158,15 +157,12 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       try {
         const intake = createReport()
         const nowMs = now().getTime()
-        let busySince = performance.now()
+        const slice = createSlice()
         for await (const { line, bytes } of linesOf(upload, caller)) {
           const verdict = judgeLine(bytes, caller.environment, nowMs)
           if ('body' in verdict) await spool.add({ line, body: verdict.body })
           else intake.add(line, verdict.errors)
-          if (performance.now() - busySince > BUSY_MS) {
-            await nextTurn()
-            busySince = performance.now()
-          }
+          if (slice.isOver()) await slice.next()
         }
         if (spool.count() === 0) throw nothingAccepted(intake)
         return await acceptInTurn(caller, spool, intake, upload)

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { FieldError } from '#src/failure.ts'
-import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
+import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -19,7 +19,8 @@ import {
   type NewAttestation,
   queuedRow,
 } from './rows.ts'
-import { type BatchLine, contentOf, toSubmission } from './submission.ts'
+import type { BatchLine } from './submission.ts'
+import { contentDigest, submissionOf } from './submission-text.ts'
 
 export interface Accepted {
   attestationId: string
@@ -157,7 +158,7 @@ function nonceUse({ body, attestation }: Prepared): { nonce: string; attestation
 }
 
 function prepare(body: BatchLine, scope: Scope, source: Source, index: number): Prepared {
-  const digest = sha256(contentOf(body, body.media.media_id))
+  const digest = contentDigest(body)
   return {
     body,
     digest,
@@ -170,7 +171,7 @@ function prepare(body: BatchLine, scope: Scope, source: Source, index: number): 
       contentDigest: digest,
       mediaId: body.media.media_id,
       deviceId: body.bundle?.device_id ?? null,
-      submission: toSubmission(body),
+      submission: submissionOf(body),
       jobId: randomUUID(),
     },
   }
