@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '#src/failure.ts'
+import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
@@ -128,6 +129,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     let accepted = 0
     const repeated: [line: number, attestationId: string][] = []
     const [claims] = await Promise.all([deferClaims(tx, scope, id), insertBatch(tx, scope, { id, createdAt: at })])
+    const pace = createBulkPace(scope.accountId)
     for await (const chunk of spool.chunks()) {
       const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims })
       for (const [line, verdict] of verdicts) {
@@ -137,6 +139,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
           if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
         }
       }
+      await pace.pause()
     }
     if (accepted === 0) throw nothingAccepted(report)
     await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })

@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
+import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
@@ -24,7 +25,7 @@ const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
 const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
-const CHUNK_LINES = 1_000
+const CHUNK_LINES = 250
 // A transaction takes a second and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 1
 
@@ -54,6 +55,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     const report = intake.copy()
     let accepted = 0
     await insertBatch(tx, scope, { id, createdAt: at })
+    const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
       const chunk = lines.slice(start, start + CHUNK_LINES)
       const batch = { id, lines: chunk.map(({ line }) => line) }
@@ -63,6 +65,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
         if ('errors' in verdict) report.add(chunk[index]?.line ?? 0, verdict.errors)
         else accepted += 1
       })
+      await pace.pause()
     }
     if (accepted === 0) throw nothingAccepted(report)
     await setRejected(tx, id, { accepted, rejected: report.rejections() })

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
+import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { Caller, Route } from './endpoint.ts'
 
@@ -47,6 +48,7 @@ export function createAuthenticator({ findKey, now = () => new Date() }: { findK
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
     const { keyId, accountId, environment, scopes, isAccountBearing, plan } = row
+    requestActivity.note(accountId)
     return { keyId, accountId, environment, scopes, isAccountBearing, plan }
   }
 }
