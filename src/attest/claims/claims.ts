@@ -105,7 +105,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
   ): Promise<AttestationRow> {
     checkId(id, 'att', scope.environment)
     const row = await readAttestation(scope, id)
-    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
+    if (row.status !== 'queued' || waitSeconds === 0) return row
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
@@ -136,7 +136,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       // An attestation that was evaluated long ago has no job left to wait for.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchIfIdle(jobId)
-      if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
+      if (waitSeconds === 0 && row !== undefined) return row
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
 

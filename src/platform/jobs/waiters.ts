@@ -2,14 +2,18 @@
 // waiting callers hold no connection. The longer a job is waited for, the less often it is read: many callers that wait
 // for long cost the others little, and a new caller is answered without delay.
 
-import { detached } from '#src/platform/context.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { currentSubject, detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
 
 export interface Waiters {
-  /** true when the job has ended in time. Returns false at once when too many callers already wait. */
+  /**
+   * true when the job has ended in time. When too many callers already wait, of the account in progress or of all,
+   * returns false after some seconds without having read the job.
+   */
   settled(jobId: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
-  /** Whether one more caller can wait. */
+  /** Whether one more caller of the account in progress can wait. */
   hasRoom(): boolean
   /** Seconds that a caller should leave before it asks again: more when it could not wait then either. */
   retryAfterSeconds(): number
@@ -17,6 +21,11 @@ export interface Waiters {
 }
 
 const MAX_WAITERS = 1_000
+// Another account can always wait.
+const MAX_OF_ACCOUNT = 900
+// Callers beyond that are held back, which costs a timer each. Answered at once, those that ignore Retry-After would
+// cause hundreds of reads per second.
+const MAX_HELD_BACK = 4_000
 const POLL_MIN_MS = 25
 const POLL_MAX_MS = 1_000
 // An answer is late by at most a quarter of the time that its caller has waited.
@@ -27,7 +36,6 @@ const MAX_JOBS = 250
 const MAX_WOKEN_A_TURN = 20
 
 const RETRY_AFTER_SECONDS = 1
-// Callers that can't wait come in large numbers: at one second each they would cause hundreds of reads per second.
 const RETRY_AFTER_FULL_SECONDS = 5
 
 interface Awaited {
@@ -38,7 +46,10 @@ interface Awaited {
 
 export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
   const waiting = new Map<string, Awaited>()
+  const counts = new Map<string, number>()
   let count = 0
+  const closing = new AbortController()
+  let heldBack = 0
   let next: { at: number; timer: NodeJS.Timeout } | undefined
   let isPolling = false
   let polledAt = 0
@@ -101,11 +112,36 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     return awaited
   }
 
+  function hasRoom(): boolean {
+    return count < MAX_WAITERS && (counts.get(accountInProgress()) ?? 0) < MAX_OF_ACCOUNT
+  }
+
+  async function holdBack(timeoutMs: number, signal: AbortSignal | undefined): Promise<false> {
+    if (heldBack >= MAX_HELD_BACK) return false
+    heldBack += 1
+    const heldMs = Math.min(timeoutMs, RETRY_AFTER_FULL_SECONDS * 1_000)
+    // The caller left, or the process ends.
+    await delay(heldMs, undefined, { signal: AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]) }).catch(
+      () => {},
+    )
+    heldBack -= 1
+    return false
+  }
+
+  function countIn(account: string, change: 1 | -1): void {
+    count += change
+    const own = (counts.get(account) ?? 0) + change
+    if (own === 0) counts.delete(account)
+    else counts.set(account, own)
+  }
+
   return {
-    hasRoom: () => count < MAX_WAITERS,
-    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
+    hasRoom,
+    retryAfterSeconds: () => (hasRoom() ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
-      if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
+      if (timeoutMs <= 0 || signal?.aborted) return Promise.resolve(false)
+      if (!hasRoom()) return holdBack(timeoutMs, signal)
+      const account = accountInProgress()
       return new Promise((resolve) => {
         const awaited = awaitSoon(jobId)
         let isAwake = false
@@ -116,19 +152,24 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
           signal?.removeEventListener('abort', leave)
           awaited.wakers.delete(wake)
           if (awaited.wakers.size === 0 && waiting.get(jobId) === awaited) waiting.delete(jobId)
-          count -= 1
+          countIn(account, -1)
           resolve(ended)
         }
         const leave = () => wake(false)
         const deadline = setTimeout(leave, timeoutMs)
         signal?.addEventListener('abort', leave, { once: true })
         awaited.wakers.add(wake)
-        count += 1
+        countIn(account, 1)
       })
     },
     close() {
+      closing.abort()
       clearTimeout(next?.timer)
       for (const { wakers } of [...waiting.values()]) for (const wake of [...wakers]) wake(false)
     },
   }
+}
+
+function accountInProgress(): string {
+  return currentSubject()?.account ?? ''
 }
