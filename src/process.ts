@@ -13,6 +13,7 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
+import { lowerProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { createServices, type Services } from './services.ts'
 
@@ -33,6 +34,10 @@ interface Running {
   stop(deadlineMs: number): Promise<void>
 }
 
+// Callers and receivers wait for these; every other process yields to them on a machine that they share. `deliver` is one
+// of them: its work is waiting for receivers, and an account's deliveries must not wait for another's captures.
+const PROMPT: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
+
 // A trace collector that hangs must not delay the end of a process for longer.
 const FLUSH_MS = 3_000
 
@@ -43,6 +48,7 @@ export async function runProcess(
   { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
   const config = readConfigOrExit()
+  if (!PROMPT.has(name)) lowerProcessPriority()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
   const telemetry = await startTelemetry({

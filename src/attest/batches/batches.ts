@@ -3,8 +3,9 @@
 
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '#src/failure.ts'
+import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
@@ -16,6 +17,7 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import type { Acceptance } from '../claims/accept.ts'
@@ -55,8 +57,6 @@ const ACCEPTING_AT_ONCE = 2
 // One batch of an account at a time, and each takes seconds; an idle connection is cut after 120 s.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
-// How long lines are checked before the event loop serves others.
-const BUSY_MS = 10
 
 export interface BatchesDeps {
   db: Database
@@ -130,6 +130,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
     let accepted = 0
     const repeated: [line: number, attestationId: string][] = []
     const [claims] = await Promise.all([deferClaims(tx, scope, id), insertBatch(tx, scope, { id, createdAt: at })])
+    const pace = createBulkPace(scope.accountId)
     for await (const chunk of spool.chunks()) {
       const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims })
       for (const [line, verdict] of verdicts) {
@@ -139,6 +140,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
           if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
         }
       }
+      await pace.pause()
     }
     if (accepted === 0) throw nothingAccepted(report)
     await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
@@ -159,15 +161,12 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       try {
         const intake = createReport()
         const nowMs = now().getTime()
-        let busySince = performance.now()
+        const slice = createSlice()
         for await (const { line, bytes } of linesOf(upload, caller)) {
           const verdict = judgeLine(bytes, caller.environment, nowMs)
           if ('body' in verdict) await spool.add({ line, body: verdict.body })
           else intake.add(line, verdict.errors)
-          if (performance.now() - busySince > BUSY_MS) {
-            await nextTurn()
-            busySince = performance.now()
-          }
+          if (slice.isOver()) await slice.next()
         }
         if (spool.count() === 0) throw nothingAccepted(intake)
         return await acceptInTurn(caller, spool, intake, upload)

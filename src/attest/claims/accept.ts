@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { FieldError } from '#src/failure.ts'
-import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
+import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -18,7 +18,8 @@ import {
   type NewAttestation,
   queuedRow,
 } from './rows.ts'
-import { type BatchLine, contentOf, toSubmission } from './submission.ts'
+import type { BatchLine } from './submission.ts'
+import { contentDigest, submissionOf } from './submission-text.ts'
 
 export interface Accepted {
   attestationId: string
@@ -47,7 +48,7 @@ export function makeCandidate(
   scope: Scope,
   { now, batchId = null, batchLine = null }: { now: Date; batchId?: string | null; batchLine?: number | null },
 ): Candidate {
-  const digest = sha256(contentOf(body, body.media.media_id))
+  const digest = contentDigest(body)
   return {
     body,
     digest,
@@ -61,7 +62,7 @@ export function makeCandidate(
       contentDigest: digest,
       mediaId: body.media.media_id,
       deviceId: body.bundle?.device_id ?? null,
-      submission: toSubmission(body),
+      submission: submissionOf(body),
       jobId: randomUUID(),
     },
   }

@@ -27,8 +27,9 @@ import {
   selectAttestationsOfClaim,
 } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
+import { isLong, prepareSubmission } from './submission-text.ts'
 
-// Submissions that share a transaction. The longest, with a video manifest, has 2.5 MB.
+// Submissions that share a transaction.
 const MAX_TOGETHER = 16
 
 export interface ClaimsDeps {
@@ -79,7 +80,8 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 
   // A traced request needs its own transaction, and an Idempotency-Key is stored in the transaction of its effect.
   async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
-    if (key !== undefined || traceparentOf() !== undefined) return acceptSingle(scope, body, key)
+    // Sixteen long videos in one transaction would be 40 MB.
+    if (key !== undefined || traceparentOf() !== undefined || isLong(body)) return acceptSingle(scope, body, key)
     const verdict = await acceptBatched({ scope, body })
     return isAboutName(verdict) ? acceptSingle(scope, body) : acceptedOf(verdict)
   }
@@ -103,7 +105,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
   ): Promise<AttestationRow> {
     checkId(id, 'att', scope.environment)
     const row = await readAttestation(scope, id)
-    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
+    if (row.status !== 'queued' || waitSeconds === 0) return row
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
@@ -128,12 +130,13 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
       const body = await withStoredMedia(caller, request, bytesOf)
+      await prepareSubmission(body)
       const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // An attestation that was evaluated long ago has no job left to wait for.
       if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
       dispatchIfIdle(jobId)
-      if ((waitSeconds === 0 || !waiters.hasRoom()) && row !== undefined) return row
+      if (waitSeconds === 0 && row !== undefined) return row
       return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
     },
 

@@ -166,14 +166,6 @@ export function toSubmission(body: AttestRequest | BatchLine): Submission {
   }
 }
 
-/**
- * The body as `external_id` compares it: media by id, so that inline and uploaded media are the same content. Equal
- * content gives equal text, whatever the order of its members: the schemas above write theirs in a fixed order.
- */
-export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string {
-  return JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: mediaId })
-}
-
 /** Findings that a schema can't express; empty when the submission can be accepted. */
 export function checkSubmission(
   body: AttestRequest | BatchLine,
@@ -183,7 +175,9 @@ export function checkSubmission(
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
 
-  if (Buffer.byteLength(JSON.stringify(toSubmission(body), withoutChunks)) > MAX_SUBMISSION_BYTES) {
+  const hasChunks = body.bundle?.video_manifest?.chunks !== undefined
+  const text = JSON.stringify(toSubmission(body), hasChunks ? withoutChunks : undefined)
+  if (Buffer.byteLength(text) > MAX_SUBMISSION_BYTES) {
     refuse('', 'too_large', `has more than ${MAX_SUBMISSION_BYTES} bytes beside its media`)
   }
   if (body.bundle?.video_manifest !== undefined && body.media_type !== 'video') {

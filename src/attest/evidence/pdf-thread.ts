@@ -2,6 +2,7 @@
 // have 320 pixels at most; media/decoder.ts decodes untrusted ones.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '#src/platform/priority.ts'
 import { MAX_DECODED_PIXELS, openImage } from '../media/sharp.ts'
 import { layOut, type Picture } from './document.ts'
 import type { RendererAnswer, Rendering } from './renderer.ts'
@@ -11,6 +12,7 @@ import { findTypeface } from './typeface.ts'
 // A picture of 320 pixels takes about 20 KB.
 const QUALITY = 82
 
+lowerThreadPriority()
 const answer = await render(workerData as Rendering).catch(
   (error: unknown): RendererAnswer => ({
     failure: error instanceof Error ? (error.stack ?? error.message) : 'unknown',

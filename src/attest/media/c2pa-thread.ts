@@ -2,9 +2,9 @@
 // on the library.
 
 import { readFileSync, statSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
+import { lowerThreadPriority } from '#src/platform/priority.ts'
 import { type C2paFacts, type C2paManifest, readStore } from './c2pa-facts.ts'
 import type { Inspection, ThreadAnswer } from './threads.ts'
 
@@ -34,8 +34,6 @@ export interface C2paThreadData {
 // WebAssembly never returns memory to the system, so after a large file the next one gets a new thread.
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 const MAX_REQUESTS = 500
-// A third of the CPU share of normal threads under contention. With less, a valid file of 60 MB would time out.
-const ASIDE_PRIORITY = 5
 
 // The settings already forbid network access. This also holds if a later version ignores them: the library has no other
 // way to reach the network.
@@ -55,7 +53,7 @@ globalThis.Date = class extends RealDate {
 } as DateConstructor
 
 const { module, isAside }: C2paThreadData = workerData
-if (isAside) giveWay()
+if (isAside) lowerThreadPriority()
 const { memory } = initSync({ module })
 let requests = 0
 
@@ -115,11 +113,6 @@ function settingsOf(anchors: string): string {
     verify: { verify_trust: true, remote_manifest_fetch: false, ocsp_fetch: false },
     core: { allowed_network_hosts: [], decode_identity_assertions: false },
   })
-}
-
-// On Linux the priority applies to one thread, elsewhere to the whole process.
-function giveWay(): void {
-  if (process.platform === 'linux') setPriority(ASIDE_PRIORITY)
 }
 
 function answer(message: C2paAnswer): void {

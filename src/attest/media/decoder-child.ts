@@ -3,6 +3,7 @@
 
 import { constants, writeFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'
+import { lowerProcessPriority } from '#src/platform/priority.ts'
 import { MAX_DECODED_PIXELS, openImage } from './sharp.ts'
 import type { Inspection, ThreadAnswer } from './threads.ts'
 
@@ -39,7 +40,10 @@ setInterval(() => {
   const detail = `Decoding it takes more than ${maxMegabytes} MB of memory.`
   answer({ op: 'done', inspection: { ok: false, code: 'crashed', detail }, isSpent: true }, endNow)
 }, MEMORY_CHECK_MS).unref()
-if (process.send !== undefined) volunteer()
+if (process.send !== undefined) {
+  volunteer()
+  lowerProcessPriority()
+}
 answer({ op: 'ready' })
 
 async function decode(request: DecodeRequest): Promise<Inspection<DecodedPicture>> {

@@ -3,6 +3,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
+import { lowerThreadPriority } from '#src/platform/priority.ts'
 import { withSource } from './byte-source.ts'
 import { scanForC2pa } from './c2pa-scan.ts'
 import { type FileFacts, readImageFacts } from './exif.ts'
@@ -12,6 +13,7 @@ export interface ThreadRequest {
   path: string
 }
 
+lowerThreadPriority()
 parentPort?.on('message', async (request: ThreadRequest) => {
   answer({ op: 'done', inspection: await inspect(request) })
 })

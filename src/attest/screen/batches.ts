@@ -2,8 +2,8 @@
 // transaction.
 
 import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure, type FieldError } from '#src/failure.ts'
+import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
@@ -12,6 +12,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { createTurns } from '#src/platform/turns.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
@@ -24,9 +25,7 @@ const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
 const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
-const CHUNK_LINES = 1_000
-// How long lines are checked before the event loop serves others.
-const BUSY_MS = 10
+const CHUNK_LINES = 250
 // A transaction takes a second and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 1
 
@@ -56,6 +55,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     const report = intake.copy()
     let accepted = 0
     await insertBatch(tx, scope, { id, createdAt: at })
+    const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
       const chunk = lines.slice(start, start + CHUNK_LINES)
       const batch = { id, lines: chunk.map(({ line }) => line) }
@@ -65,6 +65,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
         if ('errors' in verdict) report.add(chunk[index]?.line ?? 0, verdict.errors)
         else accepted += 1
       })
+      await pace.pause()
     }
     if (accepted === 0) throw nothingAccepted(report)
     await setRejected(tx, id, { accepted, rejected: report.rejections() })
@@ -82,15 +83,12 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
       const lines: Line[] = []
       const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
       const read = isArray ? readElements(stream, { ...limits, maxBytes: MAX_BATCH_BYTES }) : readLines(stream, limits)
-      let busySince = performance.now()
+      const slice = createSlice()
       for await (const { line, bytes } of read) {
         const verdict = judgeLine(bytes, caller)
         if ('body' in verdict) lines.push({ line, body: verdict.body })
         else intake.add(line, verdict.errors)
-        if (performance.now() - busySince > BUSY_MS) {
-          await nextTurn()
-          busySince = performance.now()
-        }
+        if (slice.isOver()) await slice.next()
       }
       if (lines.length === 0) throw nothingAccepted(intake)
       return takeTurn(() =>

@@ -41,7 +41,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
     checkId(id, 'scr', scope.environment)
     const row = await db.tenant(scope, (tx) => getScreening(tx, id))
-    if (row.status !== 'queued' || waitSeconds === 0 || !waiters.hasRoom()) return row
+    if (row.status !== 'queued' || waitSeconds === 0) return row
     await waiters.settled(row.jobId, waitSeconds * 1_000, signal)
     return db.tenant(scope, (tx) => getScreening(tx, id))
   }

@@ -4,16 +4,14 @@
 
 import serialize from 'canonicalize'
 import { Failure } from '#src/failure.ts'
-import { invalidJson, scanJson } from '#src/platform/crypto/json-scan.ts'
+import { createSlice } from '#src/platform/slices.ts'
+import { parseInPieces, type ScanOptions, scanJson } from './json-scan.ts'
+import { invalidJson } from './json-tokens.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-export interface JsonLimits {
+export interface JsonLimits extends ScanOptions {
   maxBytes: number
-  /** Nested containers: 1 allows `[]`, 0 only a scalar. The scan recurses; stay at or below 1,000. */
-  maxDepth: number
-  /** Maps an offset to the caller's bytes, when `bytes` is only a part of them. */
-  offsetOf?: ((offset: number) => number) | undefined
 }
 
 // Far above any limit that a route sets, and it ends a cycle long before the stack overflows.
@@ -39,17 +37,22 @@ export function canonicalize(value: Json): string {
  * `duplicate_key`, `lone_surrogate`, `number_out_of_range`, `too_deep`.
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
-  if (bytes.byteLength > limits.maxBytes) {
-    throw new Failure(
-      'payload_too_large',
-      `The JSON has ${bytes.byteLength} bytes; at most ${limits.maxBytes} are read.`,
-    )
-  }
-  const text = decode(bytes, limits.offsetOf)
-  scanJson(text, limits.maxDepth, limits.offsetOf)
+  const text = decode(bytes, limits)
+  scanJson(text, limits)
   // The scan checked every byte, so this can't throw. The built-in parser makes strings that don't keep the body in
   // memory.
   return JSON.parse(text) as Json
+}
+
+/** `parseJson` for texts of megabytes, in slices. */
+export async function parseJsonInSlices(bytes: Uint8Array, limits: JsonLimits): Promise<Json> {
+  const pieces = parseInPieces(decode(bytes, limits), limits)
+  const slice = createSlice()
+  for (;;) {
+    const step = pieces.next()
+    if (step.done === true) return step.value
+    if (slice.isOver()) await slice.next()
+  }
 }
 
 function checkValue(value: unknown, depth: number): void {
@@ -87,7 +90,10 @@ function checkContainer(value: object, depth: number): void {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-function decode(bytes: Uint8Array, offsetOf = (offset: number) => offset): string {
+function decode(bytes: Uint8Array, { maxBytes, offsetOf = (offset) => offset }: JsonLimits): string {
+  if (bytes.byteLength > maxBytes) {
+    throw new Failure('payload_too_large', `The JSON has ${bytes.byteLength} bytes; at most ${maxBytes} are read.`)
+  }
   try {
     return utf8.decode(bytes)
   } catch (cause) {
@@ -95,10 +101,18 @@ function decode(bytes: Uint8Array, offsetOf = (offset: number) => offset): strin
   }
 }
 
+const BLOCK_BYTES = 4_096
+
 // A decoder doesn't report where it stopped. The first invalid byte is where the re-encoded text, with its replacement
-// characters, differs from the bytes.
+// characters, differs from the bytes. Blocks first: reading megabytes byte by byte blocks the event loop.
 function firstInvalidByte(bytes: Uint8Array): number {
   const repaired = Buffer.from(lenientUtf8.decode(bytes))
-  const index = bytes.findIndex((byte, i) => byte !== repaired[i])
-  return index === -1 ? bytes.length : index
+  let start = 0
+  while (start < bytes.length) {
+    const end = start + BLOCK_BYTES
+    if (repaired.subarray(start, end).compare(bytes.subarray(start, end)) !== 0) break
+    start = end
+  }
+  const index = bytes.subarray(start, start + BLOCK_BYTES).findIndex((byte, i) => byte !== repaired[start + i])
+  return index === -1 ? bytes.length : start + index
 }

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
-import { type Json, type JsonLimits, parseJson } from '#src/platform/crypto/canonical.ts'
+import { type Json, type JsonLimits, parseJson, parseJsonInSlices } from '#src/platform/crypto/canonical.ts'
 import type { LongStrings } from './long-strings.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
@@ -21,10 +21,16 @@ const MAX_DEPTH = 32
 export const DEFAULT_BODY_VALUES = 2_000
 
 /**
- * Bytes of a body without its long strings. The longest manifest of a video has 2.5 MB. The body is parsed, checked and
- * hashed in one go, which blocks every other request.
+ * Of one object and of one array in a body: each may be a finding. No schema has a hundred members, and the longest
+ * list that one accepts, the chunks of a video, has 10,000.
  */
+const LENGTHS = { maxMembers: 1_000, maxElements: 10_000 }
+
+/** Bytes of a body without its long strings. The longest manifest of a video has 2.5 MB. */
 export const MAX_REST_BYTES = 3 * 1024 * 1024
+
+/** Work on a larger body is cut into slices, and on one with more than DEFAULT_BODY_VALUES. */
+const LARGE_BODY_BYTES = 64 * 1024
 
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
 export interface Pace {
@@ -148,14 +154,15 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
 
 /**
  * Reads and parses a JSON body.
- * @returns the value, and how many bytes of the budget it still holds, to be released at the end of the request.
+ * @returns the value, how many bytes of the budget it still holds, to be released at the end of the request, and whether
+ * work on it must be cut into slices.
  * @throws {Failure} `payload_too_large`, `request_timeout`, `invalid_json`, `invalid_request`, `service_unavailable`.
  */
 export async function readJson(
   req: IncomingMessage,
   res: ServerResponse,
   options: BodyOptions & { budget: Budget; maxValues: number; longStrings?: LongStrings | undefined },
-): Promise<{ value: Json; heldBytes: number }> {
+): Promise<{ value: Json; heldBytes: number; isLarge: boolean }> {
   const { maxBytes, maxValues, budget, longStrings } = options
   let heldBytes = 0
   try {
@@ -170,7 +177,9 @@ export async function readJson(
     const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
     const bytes =
       longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
-    return { value: parseJsonBody(bytes, limits), heldBytes }
+    const isLarge = bytes.length > LARGE_BODY_BYTES || countCommas(bytes, DEFAULT_BODY_VALUES) === DEFAULT_BODY_VALUES
+    const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
+    return { value, heldBytes, isLarge }
   } catch (error) {
     budget.give(heldBytes)
     throw error
@@ -183,8 +192,17 @@ export async function readJson(
  */
 export function parseJsonBody(bytes: Buffer, { maxValues, ...limits }: JsonBodyLimits): Json {
   checkValues(bytes, maxValues)
-  const value = parseJson(bytes, limits)
-  if (bytes.includes('\\u0000')) checkCharacters(value)
+  const characters = createCharacterCheck()
+  const value = parseJson(bytes, { ...LENGTHS, ...limits, onNul: characters.onNul })
+  characters.end()
+  return value
+}
+
+async function parseInSlices(bytes: Buffer, { maxValues, ...limits }: JsonBodyLimits): Promise<Json> {
+  checkValues(bytes, maxValues)
+  const characters = createCharacterCheck()
+  const value = await parseJsonInSlices(bytes, { ...LENGTHS, ...limits, onNul: characters.onNul })
+  characters.end()
   return value
 }
 
@@ -195,37 +213,34 @@ function isOfType(type: string, accepted: string): boolean {
 }
 
 function checkValues(bytes: Buffer, maxValues: number): void {
+  if (countCommas(bytes, maxValues) < maxValues) return
+  const detail = `has more than ${maxValues} values`
+  throw new Failure('invalid_request', {
+    detail: `The JSON ${detail}.`,
+    errors: [{ pointer: '', code: 'too_many_values', detail }],
+  })
+}
+
+/** Counts to `most`. */
+function countCommas(bytes: Buffer, most: number): number {
   let count = 0
-  for (let at = bytes.indexOf(0x2c); at !== -1; at = bytes.indexOf(0x2c, at + 1)) {
-    count += 1
-    if (count < maxValues) continue
-    const detail = `has more than ${maxValues} values`
-    throw new Failure('invalid_request', {
-      detail: `The JSON ${detail}.`,
-      errors: [{ pointer: '', code: 'too_many_values', detail }],
-    })
-  }
+  for (let at = bytes.indexOf(0x2c); at !== -1 && count < most; at = bytes.indexOf(0x2c, at + 1)) count += 1
+  return count
 }
 
 // Postgres stores U+0000 neither in text nor in jsonb: without this check it would be our error and not the caller's.
-function checkCharacters(value: Json): void {
+function createCharacterCheck() {
   const errors: FieldError[] = []
-  const walk = (node: Json, pointer: string): void => {
-    if (errors.length >= 10) return
-    if (typeof node === 'string') {
-      if (node.includes('\0')) errors.push({ pointer, code: 'invalid_character', detail: 'must not contain U+0000' })
-    } else if (Array.isArray(node)) {
-      node.forEach((item, index) => void walk(item, `${pointer}/${index}`))
-    } else if (node !== null && typeof node === 'object') {
-      for (const [key, item] of Object.entries(node)) {
-        // A pointer that contains it could not be stored either.
-        if (key.includes('\0')) errors.push({ pointer, code: 'invalid_character', detail: 'has a name with U+0000' })
-        else walk(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-      }
-    }
+  return {
+    onNul(pointer: string, isName: boolean): void {
+      if (errors.length >= 10) return
+      const detail = isName ? 'has a name with U+0000' : 'must not contain U+0000'
+      errors.push({ pointer, code: 'invalid_character', detail })
+    },
+    end(): void {
+      if (errors.length > 0) throw new Failure('invalid_request', { detail: 'Text must not contain U+0000.', errors })
+    },
   }
-  walk(value, '')
-  if (errors.length > 0) throw new Failure('invalid_request', { detail: 'Text must not contain U+0000.', errors })
 }
 
 function tooLarge(maxBytes: number): Failure {

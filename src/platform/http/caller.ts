@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
+import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { Caller, Route } from './endpoint.ts'
 import { hasScope, type Principal } from './principal.ts'
@@ -49,6 +50,7 @@ export function createAuthenticator({ findKey, now = () => new Date() }: { findK
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
     const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    requestActivity.note(accountId)
     return { accountId, environment, principal: { kind: 'key', keyId, scopes }, isAccountBearing, plan, products }
   }
 }

@@ -165,19 +165,27 @@ function endsEscaped(bytes: Buffer, at: number, end: number, isEscapedBefore: bo
   return start === at && isEscapedBefore ? !isOdd : isOdd
 }
 
+// A container without such strings is returned as it is: most of a long manifest.
 function placeIn(value: Json, at: string, pointer: string, found: ReadonlyMap<string, LongString | undefined>): Json {
   if (typeof value === 'string') {
     if (!found.has(value)) return value
     if (at !== pointer) return TOO_LONG
     return found.get(value) === undefined ? NO_BASE64 : value
   }
-  if (Array.isArray(value)) return value.map((one, index) => placeIn(one, `${at}/${index}`, pointer, found))
   if (value === null || typeof value !== 'object') return value
-  const placed: [string, Json][] = Object.entries(value).map(([name, one]) => [
-    found.has(name) ? LONG_NAME : name,
-    placeIn(one, `${at}/${name}`, pointer, found),
-  ])
-  return Object.fromEntries(placed)
+  if (Array.isArray(value)) {
+    const placed = value.map((one, index) => placeIn(one, `${at}/${index}`, pointer, found))
+    return placed.every((one, index) => one === value[index]) ? value : placed
+  }
+  let isSame = true
+  const placed: [string, Json][] = []
+  for (const name of Object.keys(value)) {
+    const before = value[name] as Json
+    const after = placeIn(before, `${at}/${name}`, pointer, found)
+    isSame &&= after === before && !found.has(name)
+    placed.push([found.has(name) ? LONG_NAME : name, after])
+  }
+  return isSame ? value : Object.fromEntries(placed)
 }
 
 interface Base64Decoder {

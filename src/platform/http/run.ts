@@ -4,10 +4,8 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '#src/failure.ts'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
-import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
 import { authorize } from './caller.ts'
@@ -20,14 +18,12 @@ import {
   type Request,
   type Route,
 } from './endpoint.ts'
+import { fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
 import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
-import { invalidRequest, type Parsed, parseQuery, parseWith, pointerOf } from './validate.ts'
+import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
 
 const JSON_TYPES = ['application/json']
-// Of a larger body each step (parsing, checking, hashing, what the handler does) takes tens of milliseconds: between two of
-// them other requests have their turn on the event loop. A manifest of 10,000 chunks has 2.5 MB.
-const LARGE_BODY_BYTES = 128 * 1024
 
 /** Runs one request through its route. */
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
@@ -58,12 +54,10 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
     }
   }
 
-  const { json, body, heldBytes, taken } = await readBody(route, exchange)
+  const { json, body, heldBytes, isLarge, taken } = await readBody(route, exchange)
   try {
     if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
-    if (heldBytes > LARGE_BODY_BYTES) await nextTurn()
-    key.value?.bodyIs(sha256(json === undefined ? '' : canonicalText(json, taken)))
-    if (heldBytes > LARGE_BODY_BYTES) await nextTurn()
+    key.value?.bodyIs(isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken))
     const said = { params, query: query.value, body: body.value, key: key.value, taken }
     return await answerOnce(route, handlers, requestOf(exchange, caller, said), exchange)
   } finally {
@@ -191,15 +185,22 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
   return parsed === undefined ? params : parsed.data
 }
 
-async function readBody(
-  route: Route,
-  { req, res, pace, budget }: Exchange,
-): Promise<{ json: Json | undefined; body: Parsed; heldBytes: number; taken?: LongStrings['taken'] | undefined }> {
-  if (route.body === undefined) return { json: undefined, body: { ok: true, value: undefined }, heldBytes: 0 }
-  if (!hasBody(req)) return { json: undefined, body: parseWith(route.body, undefined, 'body'), heldBytes: 0 }
+interface ReadBody {
+  json: Json | undefined
+  body: Parsed
+  heldBytes: number
+  /** Work on it must be cut into slices. */
+  isLarge: boolean
+  taken?: LongStrings['taken'] | undefined
+}
+
+async function readBody(route: Route, { req, res, pace, budget }: Exchange): Promise<ReadBody> {
+  const none = { json: undefined, heldBytes: 0, isLarge: false }
+  if (route.body === undefined) return { ...none, body: { ok: true, value: undefined } }
+  if (!hasBody(req)) return { ...none, body: parseWith(route.body, undefined, 'body') }
   checkContentType(req, JSON_TYPES)
   const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
-  const { value, heldBytes } = await readJson(req, res, {
+  const { value, heldBytes, isLarge } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),
     maxValues: route.maxBodyValues ?? DEFAULT_BODY_VALUES,
     pace,
@@ -207,20 +208,13 @@ async function readBody(
     longStrings,
   })
   try {
-    if (heldBytes > LARGE_BODY_BYTES) await nextTurn()
     const json = longStrings?.place(value, route.inlineBytes ?? '') ?? value
-    return { json, body: parseWith(route.body, json, 'body'), heldBytes, taken: longStrings?.taken }
+    const body = isLarge ? await parseInSlices(route.body, json) : parseWith(route.body, json, 'body')
+    return { json, body, heldBytes, isLarge, taken: longStrings?.taken }
   } catch (error) {
     budget.give(heldBytes)
     throw error
   }
-}
-
-// The token that replaces a long string is different each time.
-function canonicalText(json: Json, taken: LongStrings['taken'] = new Map()): string {
-  let text = canonicalize(json)
-  for (const [token, { sha256: digest }] of taken) text = text.replace(token, `sha256:${digest.toString('hex')}`)
-  return text
 }
 
 function maxBytesOf(route: Route): number {

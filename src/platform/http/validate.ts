@@ -19,7 +19,15 @@ const MAX_POINTER = 500
 
 /** Parses `value`, or returns every finding. */
 export function parseWith(schema: z.ZodType, value: unknown, place: Place): Parsed {
-  const result = schema.safeParse(value, { reportInput: true })
+  return parsedBy(schema, schema.safeParse(value, { reportInput: true }), place)
+}
+
+/** As `parseWith`, for a body of many values: the schema validates its longest arrays in slices. */
+export async function parseInSlices(schema: z.ZodType, value: unknown): Promise<Parsed> {
+  return parsedBy(schema, await schema.safeParseAsync(value, { reportInput: true }), 'body')
+}
+
+function parsedBy(schema: z.ZodType, result: z.ZodSafeParseResult<unknown>, place: Place): Parsed {
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, errors: findingsOf(result.error.issues, { place, schema }) }
 }

@@ -2,16 +2,20 @@
 // waiting callers hold no connection. The first read comes when jobs usually end; the longer a job is waited for after
 // that, the less often it is read. An engine with a channel reports ended jobs, which are then read at once.
 
-import { detached } from '#src/platform/context.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { currentSubject, detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { findSettled } from './backlog.ts'
 import type { SettledChannel } from './settled-channel.ts'
 import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextIntervalMs } from './wait-interval.ts'
 
 export interface Waiters {
-  /** true when the job has ended in time. Returns false at once when too many callers already wait. */
+  /**
+   * true when the job has ended in time. When too many callers already wait, of the account in progress or of all,
+   * returns false after some seconds without having read the job.
+   */
   settled(jobId: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
-  /** Whether one more caller can wait. */
+  /** Whether one more caller of the account in progress can wait. */
   hasRoom(): boolean
   /** Seconds that a caller should leave before it asks again: more when it could not wait then either. */
   retryAfterSeconds(): number
@@ -19,11 +23,17 @@ export interface Waiters {
 }
 
 const MAX_WAITERS = 1_000
+// Another account can always wait.
+const MAX_OF_ACCOUNT = 900
+// Callers beyond that are held back, which costs a timer each. Answered at once, those that ignore Retry-After would
+// cause hundreds of reads per second.
+const MAX_HELD_BACK = 4_000
+// Jobs per statement: what Postgres reads in a millisecond or two. The others are due at the next poll.
+const MAX_JOBS = 250
 // Each answer reads a row and writes a body: hundreds in one turn of the event loop would delay every other request.
 const MAX_WOKEN_A_TURN = 20
 
 const RETRY_AFTER_SECONDS = 1
-// Callers that can't wait come in large numbers: at one second each they would cause hundreds of reads per second.
 const RETRY_AFTER_FULL_SECONDS = 5
 
 interface Awaited {
@@ -44,7 +54,10 @@ interface WaitersDeps {
 export function createWaiters({ db, reports }: WaitersDeps): Waiters {
   const waiting = new Map<string, Awaited>()
   const usualTime = createUsualTime()
+  const counts = new Map<string, number>()
   let count = 0
+  const closing = new AbortController()
+  let heldBack = 0
   let next: { at: number; cancel: () => void } | undefined
   let isPolling = false
   let hasReports = false
@@ -68,11 +81,13 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
   function takeDue(): string[] {
     const now = performance.now()
     hasReports = false
-    return [...waiting].flatMap(([id, awaited]) => {
-      if (awaited.dueAt > now + awaited.intervalMs / 4) return []
+    const due = [...waiting].filter(([, { dueAt, intervalMs }]) => dueAt <= now + intervalMs / 4)
+    // Longest due first, so that no job is passed over repeatedly.
+    if (due.length > MAX_JOBS) due.sort(([, a], [, b]) => a.dueAt - b.dueAt)
+    return due.slice(0, MAX_JOBS).map(([id, awaited]) => {
       awaited.dueAt = now + awaited.intervalMs
       awaited.intervalMs = nextIntervalMs(awaited.intervalMs, waiting.size)
-      return [id]
+      return id
     })
   }
 
@@ -129,11 +144,36 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
     detached(() => reports.subscribe(readReported))
   }
 
+  function hasRoom(): boolean {
+    return count < MAX_WAITERS && (counts.get(accountInProgress()) ?? 0) < MAX_OF_ACCOUNT
+  }
+
+  async function holdBack(timeoutMs: number, signal: AbortSignal | undefined): Promise<false> {
+    if (heldBack >= MAX_HELD_BACK) return false
+    heldBack += 1
+    const heldMs = Math.min(timeoutMs, RETRY_AFTER_FULL_SECONDS * 1_000)
+    // The caller left, or the process ends.
+    await delay(heldMs, undefined, { signal: AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]) }).catch(
+      () => {},
+    )
+    heldBack -= 1
+    return false
+  }
+
+  function countIn(account: string, change: 1 | -1): void {
+    count += change
+    const own = (counts.get(account) ?? 0) + change
+    if (own === 0) counts.delete(account)
+    else counts.set(account, own)
+  }
+
   return {
-    hasRoom: () => count < MAX_WAITERS,
-    retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
+    hasRoom,
+    retryAfterSeconds: () => (hasRoom() ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
-      if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
+      if (timeoutMs <= 0 || signal?.aborted) return Promise.resolve(false)
+      if (!hasRoom()) return holdBack(timeoutMs, signal)
+      const account = accountInProgress()
       subscribeOnce()
       return new Promise((resolve) => {
         const awaited = awaitSoon(jobId)
@@ -145,17 +185,18 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
           signal?.removeEventListener('abort', leave)
           awaited.wakers.delete(wake)
           if (awaited.wakers.size === 0 && waiting.get(jobId) === awaited) waiting.delete(jobId)
-          count -= 1
+          countIn(account, -1)
           resolve(ended)
         }
         const leave = () => wake(false)
         const deadline = setTimeout(leave, timeoutMs)
         signal?.addEventListener('abort', leave, { once: true })
         awaited.wakers.add(wake)
-        count += 1
+        countIn(account, 1)
       })
     },
     close() {
+      closing.abort()
       next?.cancel()
       for (const { wakers } of [...waiting.values()]) for (const wake of [...wakers]) wake(false)
     },
@@ -170,4 +211,8 @@ function callIn(delayMs: number, call: () => void): () => void {
   }
   const immediate = setImmediate(call)
   return () => clearImmediate(immediate)
+}
+
+function accountInProgress(): string {
+  return currentSubject()?.account ?? ''
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { within } from '#src/platform/context.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { NO_SETTLED_CHANNEL } from '#src/platform/jobs/settled-channel.ts'
@@ -52,15 +53,41 @@ describe('waiting callers', () => {
     expect(await waiters.settled(id, 10_000, client.signal)).toBe(false)
   })
 
-  it('are answered at once when a thousand already wait, and their slots are freed', async () => {
+  it('are held back, and not read, when a thousand already wait, and their slots are freed', async () => {
     const id = await addJob()
+    const wait = (account: string, timeoutMs = 20_000) => within({ account }, () => waiters.settled(id, timeoutMs))
     expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([true, 1])
-    const waiting = Array.from({ length: 1_000 }, () => waiters.settled(id, 10_000))
+    const waiting = ['one', 'other'].flatMap((account) => Array.from({ length: 500 }, () => wait(account)))
     expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([false, 5])
-    expect(await waiters.settled(id, 10_000)).toBe(false)
+    const late = wait('late', 200)
     await end(id, 'succeeded')
     expect((await Promise.all(waiting)).every(Boolean)).toBe(true)
-    expect(await waiters.settled(id, 10_000)).toBe(true)
+    expect(await late).toBe(false)
+    expect(await wait('late')).toBe(true)
+  })
+
+  it('of one account leave room for those of another', async () => {
+    const id = await addJob()
+    const crowd = Array.from({ length: 1_500 }, () => within({ account: 'crowd' }, () => waiters.settled(id, 1_000)))
+    const hasRoom = (account: string) => within({ account }, () => waiters.hasRoom())
+    expect([hasRoom('crowd'), hasRoom('other')]).toEqual([false, true])
+    const other = within({ account: 'other' }, () => waiters.settled(id, 20_000))
+    await end(id, 'succeeded')
+    expect(await other).toBe(true)
+    expect((await Promise.all(crowd)).filter(Boolean)).toHaveLength(900)
+    expect([hasRoom('crowd'), hasRoom('other')]).toEqual([true, true])
+  })
+
+  it('that are held back end with their client, and with the process', async () => {
+    const own = createWaiters({ db: database.db, reports: NO_SETTLED_CHANNEL })
+    const id = await addJob()
+    const full = Array.from({ length: 900 }, () => own.settled(id, 20_000))
+    const client = new AbortController()
+    const held = [own.settled(id, 20_000, client.signal), own.settled(id, 20_000)]
+    client.abort()
+    expect(await held[0]).toBe(false)
+    own.close()
+    expect(await Promise.all([...full, ...held])).not.toContain(true)
   })
 
   it('are polled for together, and less often the longer they wait', async () => {

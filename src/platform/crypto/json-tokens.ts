@@ -1,0 +1,215 @@
+// The scalars of the strict JSON scan: strings, numbers and words, and how a refusal says where it is.
+
+import { Failure } from '#src/failure.ts'
+
+export type JsonErrorCode =
+  | 'malformed'
+  | 'invalid_utf8'
+  | 'duplicate_key'
+  | 'lone_surrogate'
+  | 'number_out_of_range'
+  | 'too_deep'
+
+/** One pass over the text. `at` is the next code unit; `path[d]` is the key or index in the container at depth d. */
+export interface Scan {
+  readonly text: string
+  readonly maxDepth: number
+  readonly maxMembers: number
+  readonly maxElements: number
+  readonly path: (string | number)[]
+  readonly offsetOf: (offset: number) => number
+  readonly onNul: ((pointer: string, isName: boolean) => void) | undefined
+  readonly piece: number
+  at: number
+  pauseAt: number
+}
+
+export function scanScalar(scan: Scan, depth: number): undefined {
+  const { text } = scan
+  const code = text.charCodeAt(scan.at)
+  if (code === 0x22) scanString(scan, depth, false)
+  else if (code === 0x2d || isDigit(code)) scanNumber(scan, depth)
+  else {
+    const word = code === 0x74 ? 'true' : code === 0x66 ? 'false' : code === 0x6e ? 'null' : undefined
+    if (word === undefined || !text.startsWith(word, scan.at)) failExpected(scan, depth, 'a value')
+    scan.at += word.length
+  }
+}
+
+/** The refusal of a body: `offset` in bytes, `pointer` as in RFC 6901. */
+export function invalidJson(
+  pointer: string,
+  code: JsonErrorCode,
+  detail: string,
+  offset: number,
+  cause?: unknown,
+): Failure {
+  const place = pointer === '' ? '' : ` in ${pointer}`
+  return new Failure('invalid_json', {
+    detail: `The JSON is refused at byte ${offset}${place}: ${detail}.`,
+    errors: [{ pointer, code, detail: `${detail} (byte ${offset})` }],
+    cause,
+  })
+}
+
+// Returns whether the string has escapes. Decoded text can't contain a raw lone surrogate; escapes can.
+export function scanString(scan: Scan, depth: number, isName: boolean): boolean {
+  const { text } = scan
+  let isEscaped = false
+  let hasNul = false
+  for (let at = scan.at + 1; ; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) {
+      scan.at = at + 1
+      if (hasNul) scan.onNul?.(pointerTo(scan.path.slice(0, depth)), isName)
+      return isEscaped
+    }
+    if (code === 0x5c) {
+      isEscaped = true
+      scan.at = at
+      const unit = unitOfEscape(text, at)
+      hasNul ||= unit === 0
+      at = unit === undefined ? endOfEscape(scan, depth) : at + 5
+    } else if (!(code >= 0x20)) {
+      // Also NaN, which charCodeAt returns past the end.
+      scan.at = at
+      failExpected(scan, depth, at < text.length ? 'an escape in place of a control character' : 'a closing quote')
+    }
+  }
+}
+
+// The code unit of an escape such as \u0041 that is no surrogate: the expression below is slow for a megabyte of them.
+function unitOfEscape(text: string, at: number): number | undefined {
+  if (text.charCodeAt(at + 1) !== 0x75) return undefined
+  let unit = 0
+  for (let index = at + 2; index < at + 6; index += 1) {
+    const code = text.charCodeAt(index)
+    const lower = code | 0x20
+    const digit = isDigit(code) ? code - 0x30 : lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined
+    if (digit === undefined) return undefined
+    unit = unit * 16 + digit
+  }
+  return unit >= 0xd800 && unit <= 0xdfff ? undefined : unit
+}
+
+const ESCAPE = /\\(?:["\\/bfnrt]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([0-9a-fA-F]{4}))/y
+
+// The index of the last code unit of the escape at `scan.at`; both halves of a surrogate pair are one.
+function endOfEscape(scan: Scan, depth: number): number {
+  // The short escapes, of one letter.
+  if ('"\\/bfnrt'.includes(scan.text[scan.at + 1] ?? '?')) return scan.at + 1
+  ESCAPE.lastIndex = scan.at
+  const match = ESCAPE.exec(scan.text)
+  if (match === null) failExpected(scan, depth, 'a valid escape')
+  // A surrogate that the pair's pattern did not match is a lone one.
+  if (match[1] !== undefined && /^d[89a-f]/i.test(match[1])) {
+    fail(scan, depth, 'lone_surrogate', 'a surrogate stands alone')
+  }
+  return ESCAPE.lastIndex - 1
+}
+
+function scanNumber(scan: Scan, depth: number): void {
+  const { text } = scan
+  const start = scan.at
+  if (text.charCodeAt(scan.at) === 0x2d) scan.at += 1
+  const firstDigit = text.charCodeAt(scan.at)
+  const integerDigits = skipDigits(scan, depth)
+  if (firstDigit === 0x30 && integerDigits > 1) {
+    scan.at = start
+    failExpected(scan, depth, 'a number without leading zeros')
+  }
+  let hasFraction = false
+  if (text.charCodeAt(scan.at) === 0x2e) {
+    hasFraction = true
+    scan.at += 1
+    skipDigits(scan, depth)
+  }
+  let hasExponent = false
+  if ((text.charCodeAt(scan.at) | 0x20) === 0x65) {
+    hasExponent = true
+    const sign = text.charCodeAt(scan.at + 1)
+    scan.at += sign === 0x2b || sign === 0x2d ? 2 : 1
+    skipDigits(scan, depth)
+  }
+  // 15 digits are always below 2^53.
+  if (integerDigits <= 15 && !hasExponent) return
+  if (!isPortable(text.slice(start, scan.at), hasFraction || hasExponent)) {
+    scan.at = start
+    fail(scan, depth, 'number_out_of_range', 'the number has no exact place in a double; send it as a string')
+  }
+}
+
+// RFC 7493 2.2. Between 2^53 and 1e21 RFC 8785 writes plain digits, which this parser would then refuse.
+function isPortable(literal: string, isFloat: boolean): boolean {
+  const value = Number(literal)
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true
+  return isFloat && Math.abs(value) >= 1e21 && Number.isFinite(value) && digitsOf(literal) === digitsOf(String(value))
+}
+
+// Significant digits, without sign, point, exponent and outer zeros. No `/0+$/`: it is quadratic on hostile zeros.
+function digitsOf(literal: string): string {
+  const digits = literal.replace(/e.*/i, '').replace(/[-.]/g, '')
+  let start = 0
+  let end = digits.length
+  while (digits[start] === '0') start += 1
+  while (end > start && digits[end - 1] === '0') end -= 1
+  return digits.slice(start, end)
+}
+
+function skipDigits(scan: Scan, depth: number): number {
+  const start = scan.at
+  while (isDigit(scan.text.charCodeAt(scan.at))) scan.at += 1
+  if (scan.at === start) failExpected(scan, depth, 'a digit')
+  return scan.at - start
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+export function skipSpace(scan: Scan): void {
+  const { text } = scan
+  for (;;) {
+    const code = text.charCodeAt(scan.at)
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+    scan.at += 1
+  }
+}
+
+export function failExpected(scan: Scan, depth: number, expected: string): never {
+  fail(
+    scan,
+    depth,
+    'malformed',
+    scan.at < scan.text.length ? `expected ${expected}` : `ends where ${expected} should be`,
+  )
+}
+
+export function failLength(scan: Scan, depth: number, isObject: boolean): never {
+  const detail = isObject ? `has more than ${scan.maxMembers} members` : `has more than ${scan.maxElements} items`
+  const pointer = pointerTo(scan.path.slice(0, depth))
+  throw new Failure('invalid_request', {
+    detail: `${pointer === '' ? 'The JSON' : pointer} ${detail}.`,
+    errors: [{ pointer, code: 'too_many_values', detail }],
+  })
+}
+
+export function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): never {
+  const offset = scan.offsetOf(Buffer.byteLength(scan.text.slice(0, scan.at)))
+  throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, offset)
+}
+
+// A hostile key may be a megabyte long, or contain U+0000, which the storage of a finding may reject: the pointer then
+// ends at the nearest ancestor.
+const MAX_POINTER_LENGTH = 512
+
+function pointerTo(path: readonly (string | number)[]): string {
+  let pointer = ''
+  for (const token of path) {
+    const step = String(token).slice(0, MAX_POINTER_LENGTH + 1)
+    const next = `${pointer}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (next.length > MAX_POINTER_LENGTH || step.includes('\0')) break
+    pointer = next
+  }
+  return pointer
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { slowAvif } from '../support/slow-avif.ts'
+import { type System, startSystem } from '../support/system.ts'
+
+// Only Linux shows the priorities of threads.
+describe.runIf(process.platform === 'linux')('the priority', () => {
+  let system: System
+
+  beforeAll(async () => {
+    system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'deliver', 'attest', 'clock'] })
+  }, 90_000)
+  afterAll(() => system?.close())
+
+  const prioritiesOf = (name: string) => threadPriorities(system.supervisor.children.get(name)?.pid ?? 0)
+
+  it.each(['web', 'dispatch', 'deliver'])('of %s, which others wait for, is the default one', (name) => {
+    expect(prioritiesOf(name)[0]).toBe(0)
+  })
+
+  it.each(['attest', 'clock'])('of %s is lower in every thread', (name) => {
+    const priorities = prioritiesOf(name)
+    expect(priorities.length).toBeGreaterThan(1)
+    expect(Math.min(...priorities)).toBeGreaterThan(0)
+  })
+
+  it('of the thread in which web reads pictures is lower', async () => {
+    expect(prioritiesOf('web').filter((priority) => priority > 0)).toEqual([])
+    const response = await fetch(`${system.baseUrl}/v1/media`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${system.key}`, 'content-type': 'image/avif' },
+      body: new Uint8Array(slowAvif(1)),
+    })
+    expect(response.status).toBe(200)
+    const priorities = prioritiesOf('web')
+    expect(priorities.some((priority) => priority > 0)).toBe(true)
+    expect(priorities[0]).toBe(0)
+  })
+})
+
+/** Nice values of a process's threads, its main thread first. */
+function threadPriorities(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`).map(Number)
+  return threads.toSorted((left, right) => left - right).map((thread) => niceOf(`/proc/${pid}/task/${thread}/stat`))
+}
+
+// Field 19 of proc_pid_stat(5); the second field may contain spaces.
+function niceOf(file: string): number {
+  return Number(
+    readFileSync(file, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')[16],
+  )
+}
