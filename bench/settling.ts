@@ -70,8 +70,9 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
     const spent = meter(workers, [web, dispatch, ...workers], lines.length)
     await stage.resume('attest')
     await untilSettled(stage)
+    const processor = spent()
     await stage.pause('attest')
-    return { rate: await rateSince(stage, row?.now ?? new Date()), ...spent() }
+    return { rate: await rateSince(stage, row?.now ?? new Date()), ...processor }
   }
 
   function meter(own: readonly Process[], all: readonly Process[], claims: number) {
@@ -105,6 +106,7 @@ export async function openSettling(stage: Stage, options: Options): Promise<Sett
     withWorkers,
     async floor(kind, lines) {
       await submit(lines)
+      await floor.ask({ load: true })
       const spent = meter([floor], [floor], lines.length)
       const rate = await floor.ask<number>({ kind })
       return { rate, ...spent() }
@@ -129,7 +131,10 @@ async function rateSince(stage: Stage, since: Date): Promise<number> {
   const [row] = await stage.owner<{ rate: number; wrong: number }>(
     `SELECT (count(*) / extract(epoch FROM max(j.settled_at) - min(j.started_at)))::float8 AS rate,
        count(*) FILTER (WHERE a.provenance_status IS DISTINCT FROM 'verified' AND a.external_id NOT LIKE 'hostile%')::int AS wrong
-     FROM jobs j JOIN attestations a ON a.job_id = j.id WHERE j.created_at >= $1`,
+     FROM jobs j CROSS JOIN LATERAL (
+       SELECT * FROM attestations WHERE account_id = j.account_id AND environment = j.environment
+         AND id = j.payload ->> 'attestationId' LIMIT 1) AS a
+     WHERE j.created_at >= $1`,
     [since],
   )
   if (row === undefined || row.wrong > 0) throw new Error(`${row?.wrong} honest captures were not verified`)

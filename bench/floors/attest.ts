@@ -37,14 +37,24 @@ interface Row {
   }
 }
 
-/** Returns how many it settles per second. */
-work(async ({ kind }: { kind: FloorKind }) => {
-  const rows = await db.tenant(scope, (tx) =>
+let rows: Row[] = []
+
+/** Loads what is queued; or settles it, and returns how many it settles per second. */
+work(async ({ load = false, kind = 'photo' }: { load?: boolean; kind?: FloorKind }) => {
+  if (load) rows = await findQueued()
+  return load ? rows.length : settleAll(kind)
+})
+
+function findQueued(): Promise<Row[]> {
+  return db.tenant(scope, (tx) =>
     tx.query<Row>(
       `SELECT a.id, a.claim_id, a.job_id, a.submission, encode(m.sha256, 'hex') AS sha256
        FROM attestations a JOIN media m ON m.id = a.media_id WHERE a.status = 'queued'`,
     ),
   )
+}
+
+async function settleAll(kind: FloorKind): Promise<number> {
   const waiting = rows.values()
   const startedAt = performance.now()
   await Promise.all(
@@ -53,7 +63,7 @@ work(async ({ kind }: { kind: FloorKind }) => {
     }),
   )
   return rows.length / ((performance.now() - startedAt) / 1_000)
-})
+}
 
 async function settle(
   { id, claim_id: claimId, job_id: jobId, sha256, submission }: Row,

@@ -29,6 +29,15 @@ describe('a signature', () => {
     expect(await verifyEcdsaP256({ spki: within, data, signature: der })).toBe(true)
   })
 
+  it('of much data is checked on the thread pool, with the same answer', async () => {
+    for (const bytes of [64 * 1024 - 1, 64 * 1024, 3_000_000]) {
+      const message = randomBytes(bytes)
+      const signature = await signEcdsaP256(privateKey, message)
+      expect(await verifyEcdsaP256({ spki, data: message, signature })).toBe(true)
+      expect(await verifyEcdsaP256({ spki, data: flipBit(message, 8 * bytes - 1), signature })).toBe(false)
+    }
+  })
+
   it('verifies with high s too, so its bytes identify nothing', async () => {
     const signature = await signEcdsaP256(privateKey, data)
     const s = BigInt(`0x${signature.toString('hex', 32)}`)
