@@ -15,6 +15,7 @@ export interface LogSubject {
   claim?: string
   case?: string
   attestation?: string
+  reevaluation?: string
   batch?: string
   screening?: string
   delivery?: string
