@@ -28,7 +28,7 @@ const QUICK_PHASE_SECONDS = 1.5
 const LEAD_MS = 1_000
 /** The remains of an attack must not count against the calm phase that follows. */
 const SETTLE_MS = 20_000
-const WORKERS = ['dispatch', 'attest', 'screen', 'deliver', 'clock']
+const WORKERS = ['dispatch', 'attest', 'screen', 'compare', 'reevaluate', 'deliver', 'clock']
 const DELIVERIES = 'webhook, from event to receipt'
 const SERVING = ['web', ...WORKERS] as const
 

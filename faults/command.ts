@@ -63,7 +63,7 @@ async function main(): Promise<number> {
       faults,
       minutes,
       directory,
-      processes: { web: 2, dispatch: 2, attest: 2, screen: 2, deliver: 2, clock: 1 },
+      processes: { web: 2, dispatch: 2, attest: 2, screen: 2, compare: 2, reevaluate: 2, deliver: 2, clock: 1 },
       accounts: 3,
       gapMs: 2_000,
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),

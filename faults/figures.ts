@@ -96,7 +96,7 @@ function named(faults: readonly Injected[], name: string): Injected[] {
 // The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail
 // point has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
-  const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|deliver)/.test(detail))
+  const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|compare|reevaluate|deliver)/.test(detail))
   const found: number[] = []
   for (const trail of groupBy(steps, ({ id }) => id).values()) {
     if (!trail.some(({ fence }) => fence > 1)) continue

@@ -3,7 +3,7 @@
 
 import { createDice, type Dice } from '../capture-kit/scene.ts'
 
-export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'deliver' | 'clock'
+export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'compare' | 'reevaluate' | 'deliver' | 'clock'
 export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
 /** The attack of another account: see test/support/attacks.ts. */
@@ -43,13 +43,16 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'attest', point: 'attest:delivered@hang' },
   { process: 'screen', point: 'screen:claimed' },
   { process: 'screen', point: 'screen:ran' },
+  { process: 'compare', point: 'compare:hashed' },
+  { process: 'compare', point: 'compare:stored' },
+  { process: 'compare', point: 'compare:settling' },
   { process: 'deliver', point: 'deliver:claimed' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'web', point: 'web:answering' },
 ]
-const KINDS: readonly Kind[] = ['attest', 'screen', 'deliver', 'dispatch', 'web', 'clock']
+const KINDS: readonly Kind[] = ['attest', 'screen', 'compare', 'reevaluate', 'deliver', 'dispatch', 'web', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
 const SECOND = 1_000

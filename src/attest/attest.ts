@@ -35,7 +35,7 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
   const screen = screenFeature(p, { ...media, ...trust, addAdvisoryCodes }, settings)
   const claims = claimsFeature(p, { ...media, ...captures, ...cases, ...hardware, ...trust })
   const batches = batchesFeature(p)
-  const reevaluate = reevaluateFeature(p, { accounts })
+  const reevaluate = reevaluateFeature(p, { accounts, ...media, ...cases, ...hardware, ...trust })
   const evidence = evidenceFeature(p, { ...media, ...hardware })
   const erasure = erasureFeature(p, media)
   const features = [

@@ -17,6 +17,7 @@ export const LOG_SUBJECTS = [
   'claim',
   'case',
   'attestation',
+  'reevaluation',
   'batch',
   'screening',
   'delivery',

@@ -51,6 +51,31 @@ export const QUEUES = {
     retryCapMs: 300_000,
     isAwaited: true,
   },
+  compare: {
+    payload: z.strictObject({ attestationId: z.string() }),
+    // 5 s doubling to 5 min: ten attempts outlast errors of Postgres for sixteen minutes. An unreachable blob store
+    // does not count.
+    maxAttempts: 10,
+    // A job waits for the decoder, or for its account's turn there: 32 jobs are eight accounts with slow pictures.
+    concurrency: 32,
+    // One worker hashes one picture at a time.
+    batchSize: 1,
+    // Most of an account's jobs in flight, so that its slow pictures leave room for others.
+    laneCap: 4,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
+  reevaluate: {
+    // A walk searches the attestations that a cause affects; each of them is re-evaluated by a job of its own.
+    payload: z.union([z.strictObject({ reevaluationId: z.string() }), z.strictObject({ attestationId: z.string() })]),
+    // As in attest: it may read the photo again.
+    maxAttempts: 10,
+    concurrency: 8,
+    batchSize: 4,
+    laneCap: 100_000,
+    retryBaseMs: 2_000,
+    retryCapMs: 300_000,
+  },
   deliver: {
     payload: z.strictObject({ deliveryId: z.string() }),
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.

@@ -28,7 +28,7 @@ it('the service keeps every invariant while each kind of process, Redis and Post
     seed: SEED,
     faults,
     directory,
-    processes: { web: 1, dispatch: 1, attest: 2, screen: 1, deliver: 1, clock: 1 },
+    processes: { web: 1, dispatch: 1, attest: 2, screen: 1, compare: 1, reevaluate: 1, deliver: 1, clock: 1 },
     accounts: 3,
     openTarget: 100,
     batchSize: 40,

@@ -34,13 +34,18 @@ describe('the catalogue', () => {
 
   it('has a log subject for each id in the payload of a job: the log lines of the job carry it', () => {
     const missing = Object.entries(QUEUES).flatMap(([queue, { payload }]) =>
-      Object.keys(payload.shape)
+      membersOf(payload)
         .filter((member) => !(LOG_SUBJECTS as readonly string[]).includes(member.replace(/Id$/, '')))
         .map((member) => `${queue}: ${member}`),
     )
     expect(missing).toEqual([])
   })
 })
+
+function membersOf(payload: (typeof QUEUES)[keyof typeof QUEUES]['payload']): string[] {
+  const shapes = 'shape' in payload ? [payload.shape] : payload.options.map(({ shape }) => shape)
+  return shapes.flatMap((shape) => Object.keys(shape))
+}
 
 function filesOf(path: string): string[] {
   if (!statSync(join(ROOT, path)).isDirectory()) return /\.(?:ts|md)$/.test(path) ? [path] : []

@@ -121,7 +121,7 @@ describe('a deployment', () => {
 
   it('scales workers by age, on the metric that dispatch exports', () => {
     const scaled = documentsOf('ScaledObject')
-    expect(scaled.map(nameOf).sort()).toEqual(['attest', 'deliver'])
+    expect(scaled.map(nameOf).sort()).toEqual(['attest', 'compare', 'deliver', 'reevaluate'])
     for (const text of scaled) {
       expect(text).toContain(`max(countersign_queue_oldest_due_seconds{queue="${nameOf(text)}"})`)
     }

@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client'
 import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
-import { collectDuplicates } from '#src/attest/duplicates/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -33,7 +32,6 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   })
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
-  collectDuplicates(registry, database)
   collectList(registry, { db: database, url: 'https://example.com/' })
   createScreeningMetrics(registry)
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)

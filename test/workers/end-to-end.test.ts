@@ -105,7 +105,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     )
   })
 
-  it('attest: a changed risk policy re-evaluates the affected attestations, as its dry run said', {
+  it('reevaluate: a changed risk policy re-evaluates the affected attestations, as its dry run said', {
     timeout: 60_000,
   }, async () => {
     const policy = {

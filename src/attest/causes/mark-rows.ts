@@ -2,6 +2,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { reopen } from './rows.ts'
 
 export type MarkOutcome = 'changed' | 'unchanged' | 'failed' | 'skipped'
 
@@ -51,14 +52,16 @@ export async function failMarks(tx: Tx, attestationId: string): Promise<void> {
 }
 
 /** A failed attestation is retried, so its re-evaluations have not ended. */
-export async function reopenMarks(tx: Tx, attestationId: string): Promise<void> {
-  await tx.query(
-    `WITH reopened AS (
-       UPDATE reevaluation_marks SET outcome = NULL WHERE attestation_id = $1 AND outcome = 'failed'
-       RETURNING reevaluation_id
-     )
-     UPDATE reevaluations SET finished_at = NULL WHERE id = ANY(ARRAY(SELECT reevaluation_id FROM reopened))`,
+export async function reopenMarks(tx: Tx, scope: Scope, attestationId: string): Promise<void> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE reevaluation_marks SET outcome = NULL WHERE attestation_id = $1 AND outcome = 'failed'
+     RETURNING reevaluation_id AS id`,
     [attestationId],
+  )
+  await reopen(
+    tx,
+    scope,
+    rows.map(({ id }) => id),
   )
 }
 

@@ -1,8 +1,10 @@
-// When something becomes known after an evaluation, a row records it in the same transaction. The clock process finds
-// the attestations that it affects, and the attest queue re-evaluates them.
+// When something becomes known after an evaluation, a row records it in the same transaction, with a job of the
+// queue reevaluate. The job finds the attestations that it affects, and each is re-evaluated by a job of its own.
 
+import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
+import { enqueueWalk } from './rows.ts'
 
 /** How many attestations one cause may list. */
 export const MAX_NAMED = 1_000
@@ -28,8 +30,9 @@ export async function requestReevaluation(tx: Tx, scope: Scope, cause: Cause): P
   if (cause.cause === 'requested' && cause.attestationIds.length > MAX_NAMED) {
     throw new RangeError(`a re-evaluation names ${MAX_NAMED} attestations at most`)
   }
+  const jobId = randomUUID()
   const [row] = await tx.query<{ id: string }>(
-    `INSERT INTO reevaluations (account_id, environment, id, cause, key, subject) VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO reevaluations (account_id, environment, id, cause, key, subject, job_id) VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT ON CONSTRAINT reevaluations_key_key DO NOTHING RETURNING id`,
     [
       scope.accountId,
@@ -38,8 +41,10 @@ export async function requestReevaluation(tx: Tx, scope: Scope, cause: Cause): P
       name,
       `${name}:${keyOf(cause)}`,
       JSON.stringify(subject),
+      jobId,
     ],
   )
+  if (row !== undefined) await enqueueWalk(tx, scope, row.id, jobId)
   return row?.id
 }
 

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import { RUNNING } from '#src/platform/jobs/backlog.ts'
+import { enqueue, RUNNING } from '#src/platform/jobs/backlog.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { Counts } from './mark-rows.ts'
 import type { Cause } from './request.ts'
@@ -22,64 +23,100 @@ export interface ReevaluationRow {
   seenAt: Date | null
   walkedAt: Date | null
   finishedAt: Date | null
+  /** When its job became dead. */
+  failedAt: Date | null
 }
 
 const REEVALUATION = `id, cause, subject, looked, cursor, counts, created_at AS "createdAt", seen_at AS "seenAt",
-  walked_at AS "walkedAt", finished_at AS "finishedAt"`
+  walked_at AS "walkedAt", finished_at AS "finishedAt", failed_at AS "failedAt"`
 
-/**
- * Open re-evaluations, oldest first: some that are still walked, and some whose jobs run. Two limits, so that those
- * that wait for their jobs never keep a new one from being walked. Through the system role.
- */
-export async function findOpen(tx: Tx, limit: number): Promise<{ id: string; scope: Scope }[]> {
+/** Searches the attestations of a re-evaluation, and finishes it: before the jobs of the attestations. */
+export async function enqueueWalk(tx: Tx, scope: Scope, reevaluationId: string, id: string): Promise<void> {
+  await enqueue(tx, 'reevaluate', scope, [{ id, payload: { reevaluationId } }])
+}
+
+/** Re-evaluations without a job, of all accounts. Through the system role. */
+export async function findJobless(tx: Tx, limit: number): Promise<{ id: string; scope: Scope }[]> {
   const rows = await tx.query<{ id: string; accountId: string; environment: Environment }>(
-    `(SELECT id, account_id AS "accountId", environment FROM reevaluations
-      WHERE finished_at IS NULL AND walked_at IS NULL ORDER BY created_at LIMIT $1)
-     UNION ALL
-     (SELECT id, account_id, environment FROM reevaluations
-      WHERE finished_at IS NULL AND walked_at IS NOT NULL ORDER BY created_at LIMIT $1)`,
+    `SELECT id, account_id AS "accountId", environment FROM reevaluations
+     WHERE finished_at IS NULL AND job_id IS NULL ORDER BY created_at LIMIT $1`,
     [limit],
   )
   return rows.map(({ id, ...scope }) => ({ id, scope }))
 }
 
-/** Undefined when it has ended, or another clock holds it. */
+/** Gives a job to a re-evaluation without one. */
+export async function queueJobless(tx: Tx, scope: Scope, id: string): Promise<boolean> {
+  const jobId = randomUUID()
+  const rows = await tx.query(
+    'UPDATE reevaluations SET job_id = $2 WHERE id = $1 AND finished_at IS NULL AND job_id IS NULL RETURNING 1',
+    [id, jobId],
+  )
+  if (rows.length === 0) return false
+  await enqueueWalk(tx, scope, id, jobId)
+  return true
+}
+
+/** Locks a re-evaluation that has not ended; undefined when it has. */
 export async function lockOpen(tx: Tx, id: string): Promise<ReevaluationRow | undefined> {
   const [row] = await tx.query<ReevaluationRow>(
-    `SELECT ${REEVALUATION} FROM reevaluations WHERE id = $1 AND finished_at IS NULL FOR UPDATE SKIP LOCKED`,
+    `SELECT ${REEVALUATION} FROM reevaluations WHERE id = $1 AND finished_at IS NULL FOR UPDATE`,
     [id],
   )
   return row
 }
 
+/** Reopens re-evaluations whose attestations are retried. Those that had ended get another job to finish them. */
+export async function reopen(tx: Tx, scope: Scope, ids: readonly string[]): Promise<void> {
+  // Waits for a job that is finishing one of them; the next statement sees its result.
+  await tx.query('SELECT 1 FROM reevaluations WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids])
+  const ended = await tx.query<{ id: string }>(
+    `UPDATE reevaluations SET finished_at = NULL, job_id = NULL WHERE id = ANY($1) AND finished_at IS NOT NULL
+     RETURNING id`,
+    [ids],
+  )
+  for (const { id } of ended) await queueJobless(tx, scope, id)
+}
+
+/** Records whether the re-evaluation's job is dead: nothing else will continue it. */
+export async function markFailed(tx: Tx, id: string, isFailed: boolean): Promise<void> {
+  await tx.query(
+    'UPDATE reevaluations SET failed_at = CASE WHEN $2 THEN now() END WHERE id = $1 AND finished_at IS NULL',
+    [id, isFailed],
+  )
+}
+
 export async function markSeen(tx: Tx, id: string): Promise<void> {
-  await tx.query('UPDATE reevaluations SET seen_at = now() WHERE id = $1', [id])
+  await tx.query('UPDATE reevaluations SET seen_at = now() WHERE id = $1 AND seen_at IS NULL', [id])
 }
 
 /**
- * Whether every job has ended that was running when the cause was first seen, or started within `graceSeconds` after
- * it: such a job may have read the state before the cause.
+ * Whether every evaluation has ended that was running when the cause was first seen, or started within `graceSeconds`
+ * after it: such a job may have read the state before the cause.
  */
 export async function isSettled(tx: Tx, scope: Scope, id: string, graceSeconds: number): Promise<boolean> {
   const [row] = await tx.query<{ isSettled: boolean }>(
     `SELECT r.seen_at + make_interval(secs => $2) <= now() AND NOT EXISTS (
-       SELECT FROM jobs WHERE queue = 'attest' AND lane = $3 AND ${RUNNING}
-         AND started_at < r.seen_at + make_interval(secs => $2)) AS "isSettled"
+       SELECT FROM jobs WHERE queue IN ('attest', 'reevaluate') AND lane = $3 AND ${RUNNING}
+         AND payload ? 'attestationId' AND started_at < r.seen_at + make_interval(secs => $2)) AS "isSettled"
      FROM reevaluations r WHERE r.id = $1`,
     [id, graceSeconds, scope.accountId],
   )
   return row?.isSettled === true
 }
 
+/** Advances a search from where it was read. False when it has moved since: then nothing is written. */
 export async function moveOn(
   tx: Tx,
-  id: string,
+  { id, cursor: from }: Pick<ReevaluationRow, 'id' | 'cursor'>,
   { cursor, looked, isAtEnd }: { cursor: string | null; looked: number; isAtEnd: boolean },
-): Promise<void> {
-  await tx.query(
-    `UPDATE reevaluations SET cursor = $2, looked = looked + $3, walked_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
-    [id, cursor, looked, isAtEnd],
+): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE reevaluations SET cursor = $3, looked = looked + $4, walked_at = CASE WHEN $5 THEN now() END
+     WHERE id = $1 AND cursor IS NOT DISTINCT FROM $2 AND walked_at IS NULL AND finished_at IS NULL RETURNING 1`,
+    [id, from, cursor, looked, isAtEnd],
   )
+  return rows.length === 1
 }
 
 export async function markFinished(tx: Tx, id: string, counts: Counts): Promise<void> {

@@ -94,7 +94,13 @@ async function settleBatch(
   await Promise.all([
     updateStandings(tx, standings),
     emitMany(tx, scope, events),
-    insertFingerprints(tx, scope, [...written]),
+    insertFingerprints(
+      tx,
+      scope,
+      batch
+        .filter(({ result }) => written.has(result.id))
+        .map(({ result, traceparent }) => ({ attestationId: result.id, traceparent })),
+    ),
   ])
 }
 

@@ -1,15 +1,15 @@
 // Findings as an attestation's observations. They are found after its result and are not part of the signed record.
 
 import type { Observation } from '../factors/judge.ts'
-import type { NewFinding, NotComparable } from './rows.ts'
-import { RADIUS_BITS } from './search.ts'
+import type { NotComparable } from './rows.ts'
+import { type Other, RADIUS_BITS } from './search.ts'
 
 export interface Findings {
   notComparable: NotComparable | null
   exactCount: number
   similarCount: number
   /** Nearest first. */
-  findings: NewFinding[]
+  findings: Other[]
 }
 
 /** A column of `attestations`: its `Findings`, null until compared. One primary key lookup in each table. */
@@ -28,6 +28,7 @@ const WHY: Record<NotComparable, string> = {
   timeout: 'decoding took too long',
   crashed: 'the decoder crashed',
   flat: 'it has no visible content',
+  failed: 'comparing it failed repeatedly',
 }
 
 export function observationsOf(findings: Findings | null | undefined): Observation[] {
@@ -76,7 +77,7 @@ export function observationsOf(findings: Findings | null | undefined): Observati
   return found
 }
 
-function toOther({ claimId, attestationId, distanceBits }: NewFinding) {
+function toOther({ claimId, attestationId, distanceBits }: Other) {
   return { claim_id: claimId, attestation_id: attestationId, distance_bits: distanceBits ?? 0 }
 }
 

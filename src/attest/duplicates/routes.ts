@@ -3,7 +3,8 @@ import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { DuplicateFindings } from './findings.ts'
-import type { ComparedRow, NewFinding } from './rows.ts'
+import type { ComparedRow } from './rows.ts'
+import type { Other } from './search.ts'
 
 const other = z
   .object({
@@ -71,7 +72,7 @@ function stateOf({ state, notComparable }: ComparedRow) {
   return notComparable === null ? 'compared' : 'not_comparable'
 }
 
-function toOther({ claimId, attestationId, distanceBits }: NewFinding): z.infer<typeof other> {
+function toOther({ claimId, attestationId, distanceBits }: Other): z.infer<typeof other> {
   return {
     claim_id: claimId,
     attestation_id: attestationId,

@@ -145,6 +145,7 @@ async function eraseSome(tx: Tx, scope: Scope, claimId: string): Promise<{ count
   )
   await eraseFingerprints(
     tx,
+    scope,
     rows.map(({ id }) => id),
   )
   const mediaIds = [...new Set(rows.map(({ mediaId }) => mediaId))]

@@ -2,7 +2,7 @@
 // file that stops a parser becomes a finding; a machine that is too busy causes a retry.
 
 import type { Scope } from '#src/platform/ids.ts'
-import type { RunningJob } from '#src/platform/jobs/consume.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import type { C2paReader } from './c2pa.ts'
@@ -74,6 +74,26 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
 
 /** Too many files wait for a parser: this is no failure of the job, which runs again later. */
 export const MEDIA_BUSY = Symbol('too many files are waiting to be read')
+
+// Reading slow files takes seconds, and waiting jobs must not all return at the same time.
+const BUSY_MS = 2_000
+
+/**
+ * Defers a job whose media wait for a parser. That counts as no failure: ten failures would end the evaluation of an
+ * honest file that waited behind slow ones.
+ */
+export async function deferWhileBusy(run: () => Promise<JobOutcome>, random: () => number): Promise<JobOutcome> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error !== MEDIA_BUSY) throw error
+    return {
+      kind: 'defer',
+      reason: 'too many files are waiting to be read',
+      delayMs: Math.round(BUSY_MS * (0.5 + random())),
+    }
+  }
+}
 
 function notNow(what: string, code: InspectionCode): Error | typeof MEDIA_BUSY {
   return code === 'busy' ? MEDIA_BUSY : new Error(`${what} can't be read now: ${code}`)

@@ -18,8 +18,8 @@ const reevaluationView = z
     policy_version: z.number().int().optional(),
     media_sha256: z.string().optional(),
     status: z
-      .enum(['looking', 'judging', 'done'])
-      .describe('looking: the affected attestations are still being searched.'),
+      .enum(['looking', 'judging', 'done', 'failed'])
+      .describe('looking: the affected attestations are still being searched. failed: until an operator redrives it.'),
     looked: count.describe('Attestations examined so far.'),
     touched: count.describe('Those of them that are re-evaluated: the sum of the five below.'),
     pending: count,
@@ -118,13 +118,19 @@ function toReevaluationView(row: Reevaluation): z.infer<typeof reevaluationView>
     ...(typeof subject.deviceId === 'string' ? { device_id: subject.deviceId } : {}),
     ...(typeof subject.version === 'number' ? { policy_version: subject.version } : {}),
     ...(typeof subject.mediaSha256 === 'string' ? { media_sha256: subject.mediaSha256 } : {}),
-    status: row.finishedAt !== null ? 'done' : row.walkedAt !== null ? 'judging' : 'looking',
+    status: statusOf(row),
     looked: row.looked,
     touched: counts.pending + counts.changed + counts.unchanged + counts.skipped + counts.failed,
     ...counts,
     created_at: row.createdAt.toISOString(),
     finished_at: row.finishedAt?.toISOString() ?? null,
   }
+}
+
+function statusOf({ finishedAt, failedAt, walkedAt }: Reevaluation) {
+  if (finishedAt !== null) return 'done'
+  if (failedAt !== null) return 'failed'
+  return walkedAt === null ? 'looking' : 'judging'
 }
 
 function toResultView(row: PastResult): z.infer<typeof resultView> {

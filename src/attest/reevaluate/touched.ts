@@ -11,7 +11,8 @@ import { findPolicy } from '../policy/rows.ts'
 import { isSame } from './rejudge.ts'
 
 export interface Chunk {
-  ids: string[]
+  /** The affected attestations. Evaluates results, so it is called between two transactions. */
+  touched(): string[]
   /** How many attestations were examined. */
   looked: number
   cursor: string | null
@@ -39,7 +40,7 @@ interface Found {
 
 function chunkOf(found: readonly Found[], limit: number): Chunk {
   const ids = found.map(({ id }) => id)
-  return { ids, looked: ids.length, cursor: ids.at(-1) ?? null, isAtEnd: ids.length < limit }
+  return { touched: () => ids, looked: ids.length, cursor: ids.at(-1) ?? null, isAtEnd: ids.length < limit }
 }
 
 // A revocation is never later than the request that created it (see wasRevoked).
@@ -95,9 +96,9 @@ async function signedByListed(tx: Tx, serials: string[] | null, cursor: string, 
      ) AS signed ORDER BY id LIMIT $3`,
     [deviceIds, after, limit],
   )
-  const { ids, looked, isAtEnd: areDone } = chunkOf(found, limit)
-  const next = areDone ? `${deviceIds.at(-1) ?? ''} ` : `${deviceCursor} ${ids.at(-1) ?? ''}`
-  return { ids, looked, cursor: next, isAtEnd: areDone && devices.length < DEVICES }
+  const { cursor: last, isAtEnd: areDone, ...chunk } = chunkOf(found, limit)
+  const next = areDone ? `${deviceIds.at(-1) ?? ''} ` : `${deviceCursor} ${last ?? ''}`
+  return { ...chunk, cursor: next, isAtEnd: areDone && devices.length < DEVICES }
 }
 
 /** A result with its facts, if it can be evaluated under another policy. */
@@ -111,22 +112,23 @@ export const STORED_RESULT = `risk_status AS "riskStatus", risk_score AS "riskSc
   provenance_status AS "provenanceStatus", hardware_tier AS "hardwareTier", rules_version AS "rulesVersion", factors,
   advisory_factors AS "advisoryFactors", observations, facts`
 
-// Evaluating a chunk between two statements takes some milliseconds. That is cheaper than sending all attestations of
-// the account through the queue, of which a policy change affects few.
+// Evaluating a chunk takes some milliseconds. That is cheaper than a job for each attestation of the account, of which a
+// policy change affects few.
 async function judgedOtherwise(tx: Tx, version: number, after: string, limit: number): Promise<Chunk> {
   const newest = await findPolicy(tx)
   // The re-evaluation of the newer policy covers it.
-  if (newest !== undefined && newest.version > version) return { ids: [], looked: 0, cursor: after, isAtEnd: true }
+  if (newest !== undefined && newest.version > version)
+    return { touched: () => [], looked: 0, cursor: after, isAtEnd: true }
   const policy = toPolicy(newest?.policy ?? DEFAULT_POLICY, newest?.version ?? 0)
   const found = await tx.query<StoredResult>(
     `SELECT id, ${STORED_RESULT} FROM attestations WHERE id > $1 AND ${JUDGED} ORDER BY id LIMIT $2`,
     [after, limit],
   )
-  const touched = found.filter((result) => {
+  const isTouched = (result: StoredResult) => {
     const other = judgeBy(result, policy)
     return other === undefined || !isSame(result, other)
-  })
-  return { ...chunkOf(found, limit), ids: touched.map(({ id }) => id) }
+  }
+  return { ...chunkOf(found, limit), touched: () => found.filter(isTouched).map(({ id }) => id) }
 }
 
 /** The result under another policy; undefined where only the media can tell. */

@@ -66,6 +66,8 @@ export interface Service {
   captures: ReturnType<typeof createCaptures>
   verify: Work<'attest'>
   signRecord: VerifyDeps['signRecord']
+  /** The parts of the handler. */
+  verifyDeps: VerifyDeps
   /** The handler with other parts than the service's own. */
   makeVerify(deps: Partial<VerifyDeps>): Work<'attest'>
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
@@ -142,19 +144,18 @@ export async function startService({
     pager,
     now,
   })
-  const makeVerify = (deps: Partial<VerifyDeps>) =>
-    createVerify({
-      db,
-      store,
-      inspector,
-      c2pa,
-      c2paAnchorsOf: async (scope) =>
-        (await db.tenant(scope, (tx) => findCas(tx, 'c2pa_anchors'))).map(({ certificate }) => certificate),
-      signRecord: signingKeys.signRecord,
-      now,
-      ...(trust === undefined ? {} : { revocations: trust.revocations }),
-      ...deps,
-    })
+  const verifyDeps: VerifyDeps = {
+    db,
+    store,
+    inspector,
+    c2pa,
+    c2paAnchorsOf: async (scope) =>
+      (await db.tenant(scope, (tx) => findCas(tx, 'c2pa_anchors'))).map(({ certificate }) => certificate),
+    signRecord: signingKeys.signRecord,
+    now,
+    ...(trust === undefined ? {} : { revocations: trust.revocations }),
+  }
+  const makeVerify = (deps: Partial<VerifyDeps>) => createVerify({ ...verifyDeps, ...deps })
   const verify = makeVerify({})
 
   const { findKey, addKey, makeCaller } = createKeyring(test, ['attest', 'verify'])
@@ -221,6 +222,7 @@ export async function startService({
     captures: createCaptures({ db, now: () => clock.now }),
     verify,
     signRecord: signingKeys.signRecord,
+    verifyDeps,
     makeVerify,
     addKey,
     makeCaller,

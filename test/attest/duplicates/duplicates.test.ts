@@ -2,20 +2,19 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDuplicates, MAX_NAMED } from '#src/attest/duplicates/duplicates.ts'
+import { type CompareDeps, createCompare } from '#src/attest/duplicates/compare.ts'
 import { createDuplicateFindings } from '#src/attest/duplicates/findings.ts'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
+import { MAX_NAMED } from '#src/attest/duplicates/nearest.ts'
 import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
-import { countWaiting, takeWaiting } from '#src/attest/duplicates/rows.ts'
 import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
-import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createPager } from '#src/platform/http/page.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId } from '#src/platform/ids.ts'
 import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
-import { until } from '../../support/until.ts'
+import { createJobs, type Jobs } from '../../support/jobs.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 import { drawPicture, recompress } from './pictures.ts'
@@ -35,14 +34,15 @@ const decoder = createDecoder()
 let hasher: Hasher
 let caller: Caller
 let phone: Phone
-const signal = new AbortController().signal
+let jobs: Jobs<'compare'>
 const log = pino({ level: 'silent' })
-const makeDuplicates = (deps: Partial<Parameters<typeof createDuplicates>[0]> = {}) =>
-  createDuplicates({ db: service.test.db, store: service.store, hasher, log, ...deps })
+const makeCompare = (deps: Partial<CompareDeps> = {}) =>
+  createCompare({ db: service.test.db, store: service.store, hasher, ...deps })
 
 beforeAll(async () => {
   service = await startService()
   hasher = createHasher(decoder)
+  jobs = createJobs(service.test, 'compare')
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
 })
@@ -63,8 +63,8 @@ async function submit(photo: Buffer, { as = caller, by = phone, reference = Stri
   return json as { attestation_id: string; claim_id: string; media_id: string; result_jws: string }
 }
 
-async function settle(duplicates = makeDuplicates()) {
-  while ((await duplicates.round(signal)) > 0);
+async function settle(work = makeCompare()) {
+  await jobs.drain(work)
 }
 
 async function erase(claimId = ''): Promise<void> {
@@ -138,11 +138,12 @@ describe('duplicates', () => {
     const bodies = [photo, await recompress(photo), photo, await recompress(photo, 45), photo]
     const sent = await Promise.all(bodies.map((one) => submit(one)))
     const byId = sent.toSorted((a, b) => (a.attestation_id < b.attestation_id ? -1 : 1))
-    const scope: Scope = { accountId: caller.accountId, environment: caller.environment }
-    const { compareOne } = makeDuplicates()
+    // Two workers, and two jobs of each attestation.
+    const [one, other] = [makeCompare(), makeCompare()]
+    const compareOne = (id: string, work = one) => jobs.runNew(caller, { attestationId: id }, work)
     // The youngest first, then all others together.
-    for (const { attestation_id } of byId.toReversed().slice(0, 2)) await compareOne(scope, attestation_id)
-    await Promise.all(sent.flatMap(({ attestation_id: id }) => [compareOne(scope, id), compareOne(scope, id)]))
+    for (const { attestation_id } of byId.toReversed().slice(0, 2)) await compareOne(attestation_id)
+    await Promise.all(sent.flatMap(({ attestation_id: id }) => [compareOne(id), compareOne(id, other)]))
     await settle()
     for (const [index, one] of byId.entries()) {
       const others = (await findingsOf(one)).flatMap(({ evidence }) => evidence.others ?? [])
@@ -193,65 +194,12 @@ describe('a photo that can’t be compared', () => {
     expect(await findingsOf(cut)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'unreadable' } }])
 
     const stuck = await submit(await takePhoto())
-    const slow = makeDuplicates({ hasher: { hash: async () => ({ ok: false, code: 'timeout', detail: 'too slow' }) } })
+    const slow = makeCompare({ hasher: { hash: async () => ({ ok: false, code: 'timeout', detail: 'too slow' }) } })
     await settle(slow)
     expect(await findingsOf(stuck)).toEqual([])
-    await service.test.owner('UPDATE fingerprints SET leased_until = NULL')
+    await jobs.hurry()
     await settle(slow)
     expect(await findingsOf(stuck)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'timeout' } }])
-  })
-
-  it('is hashed later when the process died before', async () => {
-    const photo = await takePhoto()
-    await submit(photo)
-    await settle()
-    const later = await submit(await recompress(photo))
-    const { db } = service.test
-    let transactions = 0
-    const dying: Database = {
-      ...db,
-      tenant(scope, work) {
-        transactions += 1
-        return transactions < 3 ? db.tenant(scope, work) : Promise.reject(new Error('killed'))
-      },
-    }
-    await expect(makeDuplicates({ db: dying }).compareOne(caller, later.attestation_id)).rejects.toThrow('killed')
-    expect(await findingsOf(later)).toEqual([])
-    // It is hashed already.
-    await settle(makeDuplicates({ hasher: { hash: () => expect.fail() } }))
-    expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
-  })
-
-  it('is given up when processes die on it repeatedly', async () => {
-    const deadly = await submit(await takePhoto())
-    for (let death = 0; death < 3; death += 1) {
-      const never = makeDuplicates({ hasher: { hash: () => new Promise(() => {}) } })
-      void never.compareOne(caller, deadly.attestation_id)
-      await until(async () => {
-        const [row] = await service.test.owner<{ starts: number }>(
-          'SELECT starts FROM fingerprints WHERE attestation_id = $1',
-          [deadly.attestation_id],
-        )
-        return row?.starts === death + 1
-      })
-    }
-    await settle(makeDuplicates({ hasher: { hash: () => expect.fail() } }))
-    expect(await findingsOf(deadly)).toMatchObject([{ code: 'not_comparable', evidence: { why: 'crashed' } }])
-  })
-
-  it('is retried while the store is unavailable', async () => {
-    const photo = await takePhoto()
-    await submit(photo)
-    const later = await submit(await recompress(photo))
-    await settle(
-      makeDuplicates({ store: { withLocalFile: async () => Promise.reject(new Error('the store is away')) } }),
-    )
-    expect(await findingsOf(later)).toEqual([])
-    await settle()
-    expect(await findingsOf(later), 'before its time').toEqual([])
-    await service.test.owner('UPDATE fingerprints SET leased_until = NULL')
-    await settle()
-    expect(await findingsOf(later)).toMatchObject([{ code: 'similar_media' }])
   })
 })
 
@@ -363,44 +311,5 @@ describe('GET /v1/claims/:id/duplicates', () => {
       expect(`${answer.status} ${answer.json.code}`, asked.join(' ')).toBe(`${status} ${code}`)
     }
     expect((await call(app, `/v1/claims/${id}/duplicates`)).json.code).toBe('authentication_required')
-  })
-})
-
-describe('leasing photos to hash', () => {
-  it('takes a few of each account, and gives each row to one worker', async () => {
-    const others = [await service.makeCaller(), await service.makeCaller()]
-    const photo = await takePhoto()
-    for (const one of others) {
-      const by = await makePhone(service, one)
-      for (let index = 0; index < 3; index += 1) await submit(photo, { as: one, by })
-    }
-    const count = (limit = 100) => service.test.db.system('test', (tx) => countWaiting(tx, limit))
-    expect(await count()).toBeGreaterThanOrEqual(6)
-    expect(await count(4)).toBe(4)
-    const take = (limit: number, perTenant = 2) =>
-      service.test.db.system('test', (tx) => takeWaiting(tx, { after: undefined, perTenant, limit }))
-    const mine = (rows: Awaited<ReturnType<typeof take>>) =>
-      rows.filter(({ accountId }) => others.some((one) => one.accountId === accountId))
-    const rounds = await Promise.all([take(100), take(100)])
-    const taken = mine(rounds.flat())
-    expect(new Set(taken.map(({ attestationId }) => attestationId)).size).toBe(taken.length)
-    const rest = mine([...(await take(100)), ...(await take(100)), ...(await take(100))])
-    expect(taken.length + rest.length).toBe(6)
-    for (const round of rounds) {
-      for (const one of others) {
-        expect(round.filter(({ accountId }) => accountId === one.accountId).length).toBeLessThanOrEqual(2)
-      }
-    }
-    // The process that leased them died: they are leased again when the lease expires.
-    expect(mine(await take(100))).toEqual([])
-    await service.test.owner(`UPDATE fingerprints SET leased_until = now() - interval '1 second'`)
-    await Promise.all([settle(), settle(), settle()])
-    expect(await count()).toBe(0)
-    for (const one of others) {
-      const rows = await service.test.owner<{ state: string }>('SELECT state FROM fingerprints WHERE account_id = $1', [
-        one.accountId,
-      ])
-      expect(rows.map(({ state }) => state)).toEqual(['compared', 'compared', 'compared'])
-    }
   })
 })

@@ -1,6 +1,6 @@
-import pino from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDuplicates } from '#src/attest/duplicates/duplicates.ts'
+import { createCompare } from '#src/attest/duplicates/compare.ts'
+import { startConsuming } from '../../support/jobs.ts'
 import { until } from '../../support/until.ts'
 import { makePhone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
@@ -12,38 +12,33 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 
-async function submit(caller: Caller, ...numbers: number[]): Promise<string[]> {
+async function submit(caller: Caller, numbers: readonly number[]): Promise<void> {
   const phone = await makePhone(service, caller)
-  return Promise.all(
-    numbers.map(async (number) => {
-      const json = await service.judge(caller, shoot(phone, { photo: await drawPicture(number) }))
-      return String(json.attestation_id)
-    }),
-  )
+  for (const number of numbers) await service.judge(caller, shoot(phone, { photo: await drawPicture(number) }))
 }
 
-async function stateOf(attestationId = ''): Promise<string | undefined> {
-  const [row] = await service.test.owner<{ state: string }>(
-    'SELECT state FROM fingerprints WHERE attestation_id = $1 AND leased_until IS NULL OR attestation_id = $1 AND state = $2',
-    [attestationId, 'compared'],
+async function statesOf({ accountId }: Caller): Promise<string[]> {
+  const rows = await service.test.owner<{ state: string }>(
+    'SELECT state FROM fingerprints WHERE account_id = $1 ORDER BY state',
+    [accountId],
   )
-  return row?.state
+  return rows.map(({ state }) => state)
 }
 
-it('an account with slow pictures does not delay other accounts, and its turn ends', async () => {
+it('an account with slow pictures has one in the decoder, and does not delay other accounts', async () => {
   const [slow, other] = [await service.makeCaller(), await service.makeCaller()]
-  const mine = await submit(slow, 1, 2)
-  const theirs = await submit(other, 3, 4)
+  // More than one account may have in flight.
+  await submit(slow, [1, 2, 3, 4, 5, 6, 7, 8])
+  await submit(other, [11, 12, 13])
+  const { db } = service.test
   let asked = 0
   let answer = () => {}
   const stuck = new Promise<void>((resolve) => {
     answer = resolve
   })
-  const duplicates = createDuplicates({
-    db: service.test.db,
-    log: pino({ level: 'silent' }),
-    turnMs: 0,
-    store: { withLocalFile: (scope, _sha256, work) => work(scope.accountId) },
+  const work = createCompare({
+    db,
+    store: { withLocalFile: (scope, _sha256, read) => read(scope.accountId), exists: async () => true },
     hasher: {
       async hash(path) {
         if (path === slow.accountId) {
@@ -54,14 +49,20 @@ it('an account with slow pictures does not delay other accounts, and its turn en
       },
     },
   })
-  const round = duplicates.round(new AbortController().signal)
-  const states = (ids: string[]) => Promise.all(ids.map(stateOf)).then((all) => all.map(String).toSorted())
-  await until(async () => (await states(theirs)).includes('compared'))
-  expect(await states(mine)).not.toContain('compared')
-  answer()
-  await round
-  expect(asked).toBe(1)
-  // Photos that were leased but not begun are free for the next round.
-  expect(await states(mine)).toEqual(['compared', 'due'])
-  expect(await states(theirs)).toEqual(['compared', 'due'])
+  // No more than twice what one account may have in flight.
+  const consuming = await startConsuming(service.test, 'compare', work, 8)
+  try {
+    await until(async () => asked > 0)
+    await until(async () => (await statesOf(other)).every((state) => state === 'compared'))
+    expect(asked).toBe(1)
+    expect(new Set(await statesOf(slow))).toEqual(new Set(['due']))
+    // What arrives now overtakes the backlog of the slow one too.
+    await submit(other, [14])
+    await until(async () => (await statesOf(other)).every((state) => state === 'compared'))
+    answer()
+    await until(async () => (await statesOf(slow)).every((state) => state === 'compared'))
+  } finally {
+    answer()
+    await consuming.close()
+  }
 })

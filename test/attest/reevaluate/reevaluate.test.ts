@@ -11,6 +11,8 @@ import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts
 import { createEraser } from '#src/attest/media/erase.ts'
 import { createListApplier } from '#src/attest/reevaluate/list.ts'
 import { createVendor } from '../../../capture-kit/vendor.ts'
+import { startConsuming } from '../../support/jobs.ts'
+import { until } from '../../support/until.ts'
 import { BARE_PHOTO, codesOf, evidenceOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
@@ -156,8 +158,8 @@ describe('a revoked device', () => {
     const running = on.service.run(id, slow)
     await reached.promise
     await revoke(ago(10))
-    await on.walk()
-    await on.walk()
+    await on.walk(caller)
+    await on.walk(caller)
     expect(await latest()).toMatchObject({ status: 'looking', looked: 0 })
     held.resolve()
     await running
@@ -250,7 +252,7 @@ describe('a re-evaluation', () => {
     expect(await on.request(caller, { cause: 'requested', attestationIds, key: 'twice' })).toBeUndefined()
     await on.drain(caller)
     expect(await progress(id)).toMatchObject({ status: 'done', touched: 5, unchanged: 5, changed: 0, pending: 0 })
-    await on.service.test.owner(`DELETE FROM jobs WHERE priority = 1 AND account_id = $1`, [caller.accountId])
+    await on.service.test.owner(`DELETE FROM jobs WHERE queue = 'reevaluate' AND account_id = $1`, [caller.accountId])
     expect(await fingerprint()).toBe(before)
     expect(await Promise.all(attestationIds.map(seen))).toEqual(standing)
   })
@@ -293,29 +295,29 @@ describe('a re-evaluation', () => {
     const before = await judge(shoot(phone))
     const id = String(before.attestation_id)
     const reevaluation = await on.request(caller, { cause: 'requested', attestationIds: [id], key: 'dead' })
-    await on.walk()
-    const { db } = on.service.test
-    await db.tenant(caller, (tx) => on.work.onDead(tx, caller, { attestationId: id }, 'x'))
-    await on.walk()
+    await on.walk(caller)
+    const [job = ''] = await on.jobs.of(id)
+    const taken = await on.jobs.take(job)
+    await on.jobs.kill(taken, on.reevaluate)
+    await on.drain(caller)
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 1, pending: 0 })
     expect(await seen(id)).toEqual(before)
-    await db.tenant(caller, (tx) => on.work.onRedrive(tx, caller, { attestationId: id }))
+    await on.jobs.redrive(taken, on.reevaluate)
+    expect(await progress(reevaluation)).toMatchObject({ status: 'judging', failed: 0, pending: 1 })
     await on.drain(caller)
     expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 0, unchanged: 1 })
   })
 })
 
 describe('concurrent changes', () => {
-  /** Takes the jobs that were made for re-evaluation, without running them. */
+  /** Takes the jobs of attestations, without running them. */
   async function takeAll() {
     const jobs = await on.service.test.owner<{ id: string }>(
-      `SELECT id FROM jobs WHERE account_id = $1 AND queue = 'attest' AND state = 'queued' ORDER BY created_at`,
+      `SELECT id FROM jobs WHERE account_id = $1 AND queue = 'reevaluate' AND payload ? 'attestationId'
+         AND state = 'queued' ORDER BY created_at`,
       [caller.accountId],
     )
-    return Promise.all(jobs.map(({ id }) => on.service.take(id)))
-  }
-  async function walkAll() {
-    while ((await on.walk()) > 0);
+    return Promise.all(jobs.map(({ id }) => on.jobs.take(id)))
   }
 
   it('emit once for two causes of one attestation that are evaluated concurrently', async () => {
@@ -323,12 +325,12 @@ describe('concurrent changes', () => {
     const id = String(before.attestation_id)
     await revoke(ago(10))
     await on.put(caller, { ...POLICY, require_session_nonce: true })
-    await walkAll()
+    await on.walk(caller)
     const jobs = await takeAll()
     expect(jobs).toHaveLength(2)
     const known = (await events()).length
-    const outcomes = await Promise.all(jobs.map((job) => on.service.runJob(id, job, on.work)))
-    expect(outcomes.map(({ kind }) => kind).every((kind) => kind === 'settled' || kind === 'done')).toBe(true)
+    const outcomes = await Promise.all(jobs.map((job) => on.jobs.run(job, on.reevaluate)))
+    expect(outcomes.every((kind) => kind === 'settled' || kind === 'done')).toBe(true)
     await on.drain(caller)
     expect((await events()).slice(known)).toEqual(['claim.provenance_updated', 'claim.escalated'])
     expect(await seen(id)).toMatchObject({ risk_score: 190, policy_version: 1 })
@@ -341,7 +343,7 @@ describe('concurrent changes', () => {
     const before = await judge({ ...shoot(phone), claim: { reference: 'gone', loss_location: GPS_OF_LOSS } })
     const id = String(before.attestation_id)
     await revoke(ago(10))
-    await walkAll()
+    await on.walk(caller)
     const [job] = await takeAll()
     if (job === undefined) throw new Error('no job re-evaluates the attestation')
     const { db, owner } = on.service.test
@@ -350,14 +352,14 @@ describe('concurrent changes', () => {
       eraser: createEraser({ db, store: on.service.store }),
       log: pino({ level: 'silent' }),
     })
-    const slow = on.service.makeVerify({
+    const slow = on.makeReevaluate({
       async signRecord(...args) {
         await erasure.erase(caller, String(before.claim_id), { requestId: 'req_x' })
         return on.service.signRecord(...args)
       },
     })
     const known = (await events()).length
-    expect(await on.service.runJob(id, job, slow)).toEqual({ kind: 'settled' })
+    expect(await on.jobs.run(job, slow)).toBe('settled')
     expect(await seen(id)).toMatchObject({ result_jws: before.result_jws, erased_at: expect.any(String) })
     expect((await events()).slice(known)).toEqual([])
     expect(await owner('SELECT facts FROM attestations WHERE id = $1', [id])).toEqual([{ facts: null }])
@@ -367,6 +369,7 @@ describe('concurrent changes', () => {
 
   it('end with the standing that follows from the facts, and each event once', async () => {
     const worker = await on.service.startWorker({ work: on.work, concurrency: 8 })
+    const consuming = await startConsuming(on.service.test, 'reevaluate', on.reevaluate, 8)
     const bodies = Array.from({ length: 12 }, (_, index) => ({
       ...shoot(phone, index % 2 === 0 ? { gps: undefined } : {}),
       claim: { reference: `race-${index % 4}` },
@@ -376,18 +379,11 @@ describe('concurrent changes', () => {
       revoke(ago(10)),
       on.put(caller, { ...POLICY, require_gps: true, thresholds: { review: 10, failed: 100 } }),
       ...bodies.slice(6).map((body) => on.service.attest(caller, body, 'wait=20')),
-      ...Array.from({ length: 20 }, () => on.walk()),
     ])
     const answers = [...first, ...rest.filter((one) => typeof one === 'object')]
-    for (let isOpen = true; isOpen; ) {
-      await on.walk()
-      const [open] = await on.service.test.owner(
-        'SELECT 1 FROM reevaluations WHERE account_id = $1 AND finished_at IS NULL',
-        [caller.accountId],
-      )
-      isOpen = open !== undefined
-    }
+    await until(async () => !(await on.isOpen(caller)))
     await worker.close(5_000)
+    await consuming.close()
     for (const { json } of answers) {
       const after = await seen(json.attestation_id)
       expect(after.policy_version, String(after.advisory_factors)).toBe(1)

@@ -49,7 +49,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   migrations: 'SELECT',
   queues: 'INSERT SELECT UPDATE',
-  reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,walked_at)',
+  reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
   workers: 'DELETE INSERT SELECT UPDATE',

@@ -71,7 +71,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
       counts: Record<string, number>
       jobs: { id: string; data: object }[]
     }[]
-    expect(queues.map(({ name }) => name)).toEqual(['attest', 'screen', 'deliver'])
+    expect(queues.map(({ name }) => name)).toEqual(['attest', 'screen', 'compare', 'reevaluate', 'deliver'])
     expect(queues[0]).toMatchObject({ counts: { prioritized: 1 }, readOnlyMode: true, isPaused: false })
     expect(queues[0]?.jobs).toMatchObject([{ id: jobId, data: { tickets: [{ id, dispatches: 1 }] } }])
     const job = await call(open, `/queues/api/queues/attest/${jobId}`)
@@ -172,11 +172,13 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     expect(json.queues).toMatchObject([
       { name: 'attest', isPaused: true },
       { name: 'screen', isPaused: false },
+      { name: 'compare', isPaused: false },
+      { name: 'reevaluate', isPaused: false },
       { name: 'deliver', isPaused: false },
     ])
     expect((await put('/attest/resume')).status).toBe(200)
     expect((await put('/pause')).status).toBe(200)
-    expect((await paused()).sort()).toEqual(['attest', 'deliver', 'screen'])
+    expect((await paused()).sort()).toEqual(['attest', 'compare', 'deliver', 'reevaluate', 'screen'])
     expect((await put('/resume')).status).toBe(200)
     expect(await paused()).toEqual([])
     expect(logged.map(({ act }) => act)).toEqual([
