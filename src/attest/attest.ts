@@ -57,5 +57,20 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
     evidence,
     erasure,
   ].map(({ feature }) => feature)
-  return { features, media, hardware, trust, devices, captures, cases, duplicates, policy, screen, claims, batches }
+  return {
+    features,
+    media,
+    hardware,
+    trust,
+    devices,
+    captures,
+    cases,
+    duplicates,
+    policy,
+    screen,
+    claims,
+    batches,
+    evidence,
+    erasure,
+  }
 }
