@@ -1,7 +1,7 @@
 // The list of products. All other code that must know every feature derives from it.
 
 import { createAccount } from './account/account.ts'
-import type { WebhookSettings } from './account/webhooks/feature.ts'
+import type { WebhookSettings } from './account/webhooks/config.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { Platform } from './platform/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'

@@ -3,7 +3,8 @@
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
-import { type WebhookSettings, webhooksFeature } from './webhooks/feature.ts'
+import type { WebhookSettings } from './webhooks/config.ts'
+import { webhooksFeature } from './webhooks/feature.ts'
 
 export function createAccount(p: Platform, settings: WebhookSettings) {
   const accounts = createAccounts(p)

@@ -3,19 +3,22 @@
 import type { Platform } from '#src/platform/feature.ts'
 import { batchesFeature } from './batches/feature.ts'
 import { capturesFeature } from './captures/feature.ts'
-import { type CasesSettings, casesFeature } from './cases/feature.ts'
+import type { CasesSettings } from './cases/config.ts'
+import { casesFeature } from './cases/feature.ts'
 import { addAdvisoryCodes } from './claims/claim-rows.ts'
 import { claimsFeature } from './claims/feature.ts'
 import { devicesFeature } from './devices/feature.ts'
 import { duplicatesFeature } from './duplicates/feature.ts'
 import { erasureFeature } from './erasure/feature.ts'
 import { evidenceFeature } from './evidence/feature.ts'
-import { type HardwareSettings, hardwareFeature } from './hardware/feature.ts'
-import { type MediaSettings, mediaFeature } from './media/feature.ts'
+import type { HardwareSettings } from './hardware/config.ts'
+import { hardwareFeature } from './hardware/feature.ts'
+import type { MediaSettings } from './media/config.ts'
+import { mediaFeature } from './media/feature.ts'
 import { policyFeature } from './policy/feature.ts'
 import { reevaluateFeature } from './reevaluate/feature.ts'
 import type { ListDeps } from './reevaluate/list.ts'
-import type { DetectorSettings } from './screen/detectors/open.ts'
+import type { DetectorSettings } from './screen/config.ts'
 import { screenFeature } from './screen/feature.ts'
 import { trustFeature } from './trust/feature.ts'
 
@@ -54,5 +57,20 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
     evidence,
     erasure,
   ].map(({ feature }) => feature)
-  return { features, media, hardware, trust, devices, captures, cases, duplicates, policy, screen, claims, batches }
+  return {
+    features,
+    media,
+    hardware,
+    trust,
+    devices,
+    captures,
+    cases,
+    duplicates,
+    policy,
+    screen,
+    claims,
+    batches,
+    evidence,
+    erasure,
+  }
 }

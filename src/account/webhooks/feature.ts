@@ -1,5 +1,6 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
+import type { WebhookSettings } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createWebhooks } from './endpoints.ts'
 import { countAttempts, reportDisabled } from './metrics.ts'
@@ -8,10 +9,6 @@ import { webhookRoutes } from './routes.ts'
 import { purgeDeliveries } from './rows.ts'
 
 export type WebhooksFeature = ReturnType<typeof webhooksFeature>
-
-export interface WebhookSettings {
-  WEBHOOK_TIME_DIVISOR: number
-}
 
 // Until plans differ: a quarterly reconciliation looks back three months.
 const DELIVERY_DAYS = 90

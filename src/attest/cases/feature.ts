@@ -1,17 +1,13 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { createCases } from './cases.ts'
+import type { CasesSettings } from './config.ts'
 import { createOpenCase } from './escalation.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { caseRoutes } from './routes.ts'
 import { CASE_SETTINGS } from './settings.ts'
 
 export type CasesFeature = ReturnType<typeof casesFeature>
-
-export interface CasesSettings {
-  CASES_FOUR_EYES: 'on' | 'off'
-  CASES_ON_ESCALATION: 'on' | 'off'
-}
 
 /** Adjusters' cases: states, reasons, notes and due dates. */
 export function casesFeature(p: Platform, given: CasesSettings) {

@@ -1,23 +1,18 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import type { CapturesFeature } from '../captures/feature.ts'
-import type { CasesFeature } from '../cases/feature.ts'
-import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
-import type { TrustFeature } from '../trust/feature.ts'
 import { createClaims } from './claims.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { claimRoutes } from './routes.ts'
 import { purgeAttestations } from './rows.ts'
-import { createVerify } from './verify.ts'
+import { createVerify, type VerifyDeps } from './verify.ts'
 
 export type ClaimsFeature = ReturnType<typeof claimsFeature>
 
-type Below = Pick<MediaFeature, 'media' | 'inspector' | 'c2pa'> &
+type Below = Pick<MediaFeature, 'media'> &
   Pick<CapturesFeature, 'streams'> &
-  Pick<CasesFeature, 'openCase'> &
-  Pick<HardwareFeature, 'revocations'> &
-  Pick<TrustFeature, 'c2paAnchorsOf'>
+  Pick<VerifyDeps, 'inspector' | 'c2pa' | 'c2paAnchorsOf' | 'openCase' | 'revocations'>
 
 /** Attestations of captures, and their claims. */
 export function claimsFeature(p: Platform, { media, streams, ...below }: Below) {

@@ -1,15 +1,9 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import type { HardwareSettings } from './config.ts'
 import { collectList, createListFetcher, createListReader, GOOGLE_LIST_URL, LOOK_EVERY_MS } from './lists.ts'
 import { readExpectedApps, readVendorRoots } from './roots.ts'
 
 export type HardwareFeature = ReturnType<typeof hardwareFeature>
-
-export interface HardwareSettings {
-  MODE: 'development' | 'production'
-  ANDROID_REVOCATION_URL?: string | undefined
-  ATTESTATION_TEST_ROOTS: readonly string[]
-  ATTESTATION_APPS: readonly string[]
-}
 
 /** Key attestation by Android and App Attest by Apple: pinned roots, expected apps, the list of revoked keys. */
 export function hardwareFeature(p: Platform, settings: HardwareSettings) {

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { DAY_MS, finishRule, HOUR_MS } from '#src/platform/retention.ts'
 import { createC2paReader } from './c2pa.ts'
 import { readTrustAnchors } from './c2pa-trust.ts'
+import type { MediaSettings } from './config.ts'
 import { createDecoder } from './decoder.ts'
 import { createEraser } from './erase.ts'
 import { createInspector } from './inspector.ts'
@@ -10,10 +11,6 @@ import { NOTES } from './notes.ts'
 import { mediaRoutes } from './routes.ts'
 
 export type MediaFeature = ReturnType<typeof mediaFeature>
-
-export interface MediaSettings {
-  C2PA_TRUST_ANCHORS?: string | undefined
-}
 
 // A picture beyond the limits is its sender's fault, and the line names the request. Only a crash needs an operator.
 const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const

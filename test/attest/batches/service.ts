@@ -9,13 +9,10 @@ import { batchRoutes } from '#src/attest/batches/routes.ts'
 import { insertResults } from '#src/attest/claims/rows.ts'
 import type { Judgement } from '#src/attest/factors/judge.ts'
 import { insertMedia } from '#src/attest/media/rows.ts'
-import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
-import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { createKeyring, type TestCaller } from '../../support/callers.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { call, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { call, type TestAnswer } from '../../support/http.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
 
 export type Line = Record<string, unknown>
 
@@ -52,12 +49,7 @@ export interface Results {
 
 export type Risk = 'passed' | 'review' | 'failed'
 
-export interface Service {
-  test: TestDatabase
-  app: TestApp
-  clock: { now: Date }
-  makeCaller(row?: Partial<KeyRow>): Promise<Caller>
-  addKey(row: Partial<KeyRow>): string
+export interface Service extends TestService {
   makeMedia(scope: Scope): Promise<string>
   /** NDJSON of values; text is sent unchanged. */
   submit(caller: Caller, lines: readonly (Line | string)[], key?: string): Promise<BatchAnswer>
@@ -67,21 +59,20 @@ export interface Service {
   results(caller: Caller, batchId: string, query?: string): Promise<Results>
   /** Gives attestations a result, as a worker does. */
   evaluate(scope: Scope, attestationIds: readonly string[], risk?: Risk): Promise<void>
-  count(table: 'batches' | 'claims' | 'attestations' | 'jobs'): Promise<number>
   /** Files in the spool folder, including open files that were already unlinked. */
   spooled(): Promise<string[]>
-  close(): Promise<void>
 }
 
 export async function startService(): Promise<Service> {
-  const test = await createTestDatabase()
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'spool-'))
-  const clock = { now: new Date() }
-  const pager = createPager({ key: randomBytes(32) })
-  const batches = createBatches({ db: test.db, pager, now: () => clock.now, spoolDirectory })
-  const { findKey, addKey, makeCaller } = createKeyring(test, ['attest'])
-  const findEffect = createFindEffect(test.db)
-  const app = await startApp(batchRoutes(batches), { findKey, findEffect })
+  const service = await startTestService({
+    scopes: ['attest'],
+    now: new Date(),
+    replace: ({ platform }) => [
+      { name: 'batches', routes: batchRoutes(createBatches({ ...platform, spoolDirectory })) },
+    ],
+  })
+  const { test, app, clock } = service
 
   function post(key: string, body: string, contentType: string): Promise<BatchAnswer> {
     const headers = { 'Content-Type': contentType }
@@ -89,11 +80,7 @@ export async function startService(): Promise<Service> {
   }
 
   return {
-    test,
-    app,
-    clock,
-    addKey,
-    makeCaller,
+    ...service,
     async makeMedia(scope) {
       const media = {
         id: newId('med', scope.environment),
@@ -148,14 +135,9 @@ export async function startService(): Promise<Service> {
         ),
       )
     },
-    async count(table) {
-      const [row] = await test.owner<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)
-      return row?.count ?? 0
-    },
     spooled: () => filesOpenIn(spoolDirectory),
     async close() {
-      await app.close()
-      await test.close()
+      await service.close()
       await rm(spoolDirectory, { recursive: true })
     },
   }

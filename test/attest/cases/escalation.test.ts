@@ -1,16 +1,9 @@
 // A claim that fails gets its case together with the result that failed it; tested with the real worker on real rows.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
 import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
-import { createClaimErasure } from '#src/attest/erasure/erase.ts'
-import { createEraser } from '#src/attest/media/erase.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { createDiskStore } from '#src/platform/store/disk.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Service, startService } from '../claims/service.ts'
 import { A, type Caller, type CaseService, startCases } from './service.ts'
@@ -268,12 +261,7 @@ describe('a case of a claim', () => {
     ]) {
       await expect(change(sql), sql).rejects.toMatchObject({ code: '42501' })
     }
-    const root = await mkdtemp(join(tmpdir(), 'cases-'))
-    const { db } = service.test
-    const store = createDiskStore({ root })
-    const erasure = createClaimErasure({ db, eraser: createEraser({ db, store }), log: pino({ level: 'silent' }) })
-    await erasure.erase(caller, claimId, { requestId: 'req' })
-    await rm(root, { recursive: true })
+    await service.services.attest.erasure.erasure.erase(caller, claimId, { requestId: 'req' })
     const [last, ...rest] = await entriesOf(id)
     expect(last).toMatchObject({ kind: 'noted', actor: A, note: null, note_erased_at: expect.any(String) })
     expect(rest.map(({ kind }) => kind)).toEqual(['transitioned', 'transitioned', 'opened'])

@@ -248,7 +248,7 @@ describe('the four-eyes rule', () => {
   })
 
   it('can be switched off', async () => {
-    const relaxed = await startCases({ fourEyes: false })
+    const relaxed = await startCases({ CASES_FOUR_EYES: 'off' })
     const one = await relaxed.makeCaller()
     const { id } = await relaxed.makeCase(one, 'in_review')
     const { status, json } = await relaxed.move(one, id, { to: 'denied', reason_code: 'suspected_fraud' })

@@ -1,44 +1,26 @@
 // Cases as a caller sees them: the real application on a free port, real Postgres, and a clock that the test sets.
 
-import { randomBytes } from 'node:crypto'
-import { createCases } from '#src/attest/cases/cases.ts'
-import { createOpenCase, type OpenCase } from '#src/attest/cases/escalation.ts'
-import { caseRoutes } from '#src/attest/cases/routes.ts'
-import { CASE_SETTINGS, type CaseSettings } from '#src/attest/cases/settings.ts'
-import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
-import { createPager } from '#src/platform/http/page.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
-import { createKeyring, type TestCaller } from '../../support/callers.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { call, startApp, type TestAnswer } from '../../support/http.ts'
+import type { OpenCase } from '#src/attest/cases/escalation.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import type { TestAnswer } from '../../support/http.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
 
 export const A = 'a@example.com'
 export const B = 'b@example.com'
 // A Friday.
 export const NOW = new Date('2026-11-20T15:00:00.000Z')
 
-type Sent = NonNullable<Parameters<typeof call>[2]>
 export type Caller = TestCaller
 
-export interface CaseService {
-  test: TestDatabase
-  app: { port: number }
-  clock: { now: Date }
+export interface CaseService extends TestService {
   openCase: OpenCase
-  makeCaller(row?: Partial<KeyRow>): Promise<Caller>
-  addKey(row: Partial<KeyRow>): string
-  call(caller: { key: string }, path: string, sent?: Sent): Promise<TestAnswer>
   post(caller: { key: string }, path: string, json: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   patch(caller: { key: string }, id: string, json: unknown, headers?: Record<string, string>): Promise<TestAnswer>
-  makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
   /** A case of a new claim, brought to the state by adjuster A. */
   makeCase(caller: Caller, state?: string, claim?: Record<string, unknown>): Promise<{ id: string; claimId: string }>
   move(caller: { key: string }, id: string, wish: Record<string, unknown>): Promise<TestAnswer>
-  events(scope: Scope): Promise<{ type: string; data: Record<string, unknown> }[]>
   /** Everything that a refused request must leave unchanged. */
   fingerprint(): Promise<string>
-  close(): Promise<void>
 }
 
 // The transitions that lead to each state, from open.
@@ -68,43 +50,23 @@ const WAYS: Record<string, Record<string, unknown>[]> = {
   ],
 }
 
-export async function startCases(settings: Partial<CaseSettings> = {}): Promise<CaseService> {
-  const test = await createTestDatabase({ poolSize: 12 })
-  const clock = { now: NOW }
-  const now = () => clock.now
-  const chosen = { ...CASE_SETTINGS, ...settings }
-  const cases = createCases({ db: test.db, pager: createPager({ key: randomBytes(32) }), now, settings: chosen })
-  const { findKey, addKey, makeCaller } = createKeyring(test, ['escalate'])
-  const app = await startApp(caseRoutes(cases), {
-    findKey,
-    findEffect: createFindEffect(test.db),
-  })
+export async function startCases(env: NodeJS.ProcessEnv = {}): Promise<CaseService> {
+  const service = await startTestService({ scopes: ['escalate'], now: NOW, env })
+  const { openCase } = service.services.attest.cases
+  if (openCase === undefined) throw new Error('escalation opens no cases here')
 
-  const post: CaseService['post'] = ({ key }, path, json, headers = {}) => call(app, path, { key, json, headers })
+  const post: CaseService['post'] = (caller, path, json, headers = {}) => service.call(caller, path, { json, headers })
   const move: CaseService['move'] = (caller, id, wish) =>
     post(caller, `/v1/cases/${id}/transitions`, { actor: A, ...wish })
 
-  async function makeClaim({ accountId, environment }: Scope, columns: Record<string, unknown> = {}): Promise<string> {
-    const row = { account_id: accountId, environment, id: newId('clm', environment), ...columns }
-    const names = Object.keys(row)
-    const places = names.map((_, index) => `$${index + 1}`)
-    await test.owner(`INSERT INTO claims (${names.join(', ')}) VALUES (${places.join(', ')})`, Object.values(row))
-    return row.id
-  }
-
   return {
-    test,
-    app,
-    clock,
-    openCase: createOpenCase({ now, settings: chosen }),
-    addKey,
-    makeCaller,
-    call: ({ key }, path, sent = {}) => call(app, path, { ...sent, key }),
+    ...service,
+    openCase,
     post,
-    patch: ({ key }, id, json, headers = {}) => call(app, `/v1/cases/${id}`, { method: 'PATCH', key, json, headers }),
-    makeClaim,
+    patch: (caller, id, json, headers = {}) =>
+      service.call(caller, `/v1/cases/${id}`, { method: 'PATCH', json, headers }),
     async makeCase(caller, state = 'open', claim = {}) {
-      const claimId = await makeClaim(caller, claim)
+      const claimId = await service.makeClaim(caller, claim)
       const { json, text } = await post(caller, '/v1/cases', { claim_id: claimId, actor: A })
       const id = String(json.case_id)
       let last = text
@@ -113,17 +75,11 @@ export async function startCases(settings: Partial<CaseSettings> = {}): Promise<
       return { id, claimId }
     },
     move,
-    events: ({ accountId }) =>
-      test.owner('SELECT type, data FROM events WHERE account_id = $1 ORDER BY id', [accountId]),
     async fingerprint() {
       const digestOf = (table: string) => `(SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM ${table} t)`
       const tables = ['claims', 'cases', 'case_entries', 'events', 'jobs', 'idempotency_keys']
-      const [row] = await test.owner<{ text: string }>(`SELECT concat_ws('|', ${tables.map(digestOf)}) AS text`)
+      const [row] = await service.test.owner<{ text: string }>(`SELECT concat_ws('|', ${tables.map(digestOf)}) AS text`)
       return row?.text ?? ''
-    },
-    async close() {
-      await app.close()
-      await test.close()
     },
   }
 }

@@ -99,6 +99,7 @@ describe('C2PA anchors', () => {
     // Two anchors of one millisecond have no order.
     service.clock.now = new Date(service.clock.now.getTime() + 1)
     const second = await add(by, two.root, 'Two')
+    service.clock.now = undefined
     const page = await service.call(by, `${PATH}?limit=1&include=total_count`)
     expect(page.json).toMatchObject({ has_more: true, total_count: 2, data: [{ name: 'Two' }] })
     const rest = await service.call(by, `${PATH}?limit=1&include=total_count&cursor=${page.json.next_cursor}`)

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 beforeEach(async () => {
-  service.clock.now = new Date()
+  service.clock.now = undefined
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
   mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id

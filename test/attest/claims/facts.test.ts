@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   caller = await service.makeCaller()
-  service.clock.now = new Date()
+  service.clock.now = undefined
 })
 afterAll(() => service.close())
 
@@ -120,7 +120,7 @@ describe('a revoked device', () => {
     phone = await makePhone(service, caller)
   })
   const revoke = (effective_at?: string) => {
-    service.clock.now = new Date()
+    service.clock.now = undefined
     return service.devices.revoke(caller, phone.id ?? '', { reason: 'lost', ...(effective_at && { effective_at }) })
   }
 
@@ -178,7 +178,7 @@ describe('the certificate chain', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const chain = await authority.issue({ publicKey, subject: 'Old Phone', notBefore, notAfter })
     const id = await enroll(service, caller, chain)
-    service.clock.now = new Date()
+    service.clock.now = undefined
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const device = openDevice({ name: 'Old Phone', privateKey: pem, chain: chain.map((der) => der.toString('base64')) })
     return { id, device }

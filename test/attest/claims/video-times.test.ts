@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 beforeEach(async () => {
-  service.clock.now = new Date()
+  service.clock.now = undefined
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
 })
@@ -126,7 +126,7 @@ async function judge(
 ): Promise<Record<string, unknown>> {
   service.clock.now = new Date(Date.now() - secondsAgo * 1_000)
   const { sessions } = await service.captures.issue(caller, { count: 1, ...(deviceId && { device_id: deviceId }) })
-  service.clock.now = new Date()
+  service.clock.now = undefined
   const [session] = sessions
   if (session === undefined) throw new Error('no session')
   const media = await send(recording, session, VIDEO_TYPES[container])

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 beforeEach(async () => {
-  service.clock.now = new Date()
+  service.clock.now = undefined
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
 })
@@ -361,7 +361,7 @@ describe('the bytes of chunks', () => {
 async function openSession(secondsAgo: number, more: { device_id?: string } = {}): Promise<Session> {
   service.clock.now = new Date(Date.now() - secondsAgo * 1_000)
   const { sessions } = await service.captures.issue(caller, { count: 1, ...more })
-  service.clock.now = new Date()
+  service.clock.now = undefined
   const [session] = sessions
   if (session === undefined) throw new Error('no session')
   return session

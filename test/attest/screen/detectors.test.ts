@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { screenConfig } from '#src/attest/screen/config.ts'
 import type { Detection, Detector, DetectorDeps } from '#src/attest/screen/detectors/detector.ts'
 import { createHive } from '#src/attest/screen/detectors/hive.ts'
 import { createHttpDetector } from '#src/attest/screen/detectors/http.ts'
-import { detectorProblems } from '#src/attest/screen/detectors/open.ts'
 import { createSightengine } from '#src/attest/screen/detectors/sightengine.ts'
 import { createOutbound, type Outbound } from '#src/platform/net/outbound.ts'
 import { type Answer, type FakeDetector, startDetector } from './detector.ts'
@@ -265,7 +265,8 @@ describe('detectors', () => {
   })
 
   it('are refused when they are configured in part', () => {
-    const keysOf = (given: Record<string, string>) => detectorProblems(given).map((problem) => problem.split(':')[0])
+    const keysOf = (given: Record<string, string>) =>
+      screenConfig.problems?.(given).map((problem) => problem.split(':')[0])
     expect(keysOf({})).toEqual([])
     expect(keysOf({ SCREENING_DETECTOR: 'none' })).toEqual([])
     expect(keysOf({ SCREENING_DETECTOR: 'sightengine' })).toEqual(['SCREENING_USER', 'SCREENING_SECRET'])

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { defineConfig, readableBy } from '#src/platform/config-keys.ts'
+import { parseStoreAddress } from './address.ts'
+
+export const storeConfig = defineConfig({
+  keys: {
+    BLOB_STORE: readableBy(z.string(), parseStoreAddress).describe(
+      'Where media are: disk:<folder> or s3://<bucket>/<prefix>.',
+    ),
+    AWS_ACCESS_KEY_ID: z.string().optional().describe('For media on S3; without it the role of the machine or pod.'),
+    AWS_SECRET_ACCESS_KEY: z.string().optional().describe('Its secret.'),
+    AWS_SESSION_TOKEN: z.string().optional().describe('Of temporary keys.'),
+    AWS_REGION: z.string().optional().describe('Of the bucket, where BLOB_STORE names none.'),
+  },
+  // With one of the two keys, the SDK would use the machine's role, which the operator did not intend.
+  problems(given) {
+    const missing = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].filter((key) => given[key] === undefined)
+    return missing.length === 1 ? missing.map((key) => `${key}: is missing, and its other half is there`) : []
+  },
+})
