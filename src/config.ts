@@ -67,6 +67,9 @@ const settings = z.object({
   DATABASE_POOL: count(4).describe(
     'Connections per process for requests and jobs, of which one account uses all but one at most; 2 more are for keys and leases.',
   ),
+  DATABASE_DRIVER_INTERNALS: onOff.describe(
+    'Whether statements are sent by way of internals of the Postgres driver; off is slower and works with every version of it.',
+  ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be redis://host:port, or rediss:// for TLS' })
     .optional()

@@ -137,6 +137,13 @@ describe('the layers', () => {
     expect(holders(/process\.env/)).toEqual(['src/config.ts'])
   })
 
+  it('allow one file to use the Postgres driver below its public interface', () => {
+    const users = sources.filter(
+      (file) => /from 'pg'/.test(read(file)) && /pg\.Query\b|\bpg as unknown\b|\bconnection: \{/.test(read(file)),
+    )
+    expect(users).toEqual(['src/platform/db/driver.ts'])
+  })
+
   it('allow one folder to write a table', () => {
     const writers = new Map<string, Set<string>>()
     for (const file of walk('src')) {
