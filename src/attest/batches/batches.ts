@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -16,7 +17,6 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import type { Acceptance } from '../claims/accept.ts'
 import { acceptBulk } from '../claims/accept-bulk.ts'
@@ -82,7 +82,7 @@ export interface BatchUpload {
 
 export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: BatchesDeps) {
   const budget = createBudget(SPOOL_BYTES)
-  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
 
   async function stateOf(tx: Tx, scope: Scope, id: string): Promise<BatchState> {
     const row = await findBatch(tx, id)

@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -12,7 +13,6 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
@@ -43,7 +43,7 @@ export interface ScreeningUpload {
 }
 
 export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
-  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
 
   async function accept(
     tx: Tx,

@@ -1,12 +1,12 @@
 // A worker process's loop: takes deliveries from the engine, claims their rows, and runs the claimed jobs.
 
 import { randomUUID } from 'node:crypto'
+import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { claimAll, type Lease, RENEW_EVERY_MS } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
 import { failpoint, hangAt } from './failpoint.ts'
@@ -90,7 +90,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const id = randomUUID()
   const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
   const run = createRunner({ queue, work, db, log })
-  const inTurn = createTurns(concurrency)
+  const inTurn = pLimit(concurrency)
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
