@@ -50,7 +50,6 @@ const PURE = [
   'src/attest/media/source-type.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
-  'src/platform/visible.ts',
   'src/platform/jobs/poll-interval.ts',
   'src/account/webhooks/schedule.ts',
 ]

@@ -1,7 +1,7 @@
 // The state machine of a case. Pure: one table of transitions with their requirements. A terminal state needs a reason,
 // and the reason must be true.
 
-import { visibleLength } from '#src/platform/visible.ts'
+import { visibleLength } from '#src/platform/sanitize.ts'
 
 export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
 export const TERMINAL_STATES = ['approved', 'denied', 'withdrawn', 'closed_undecided'] as const
