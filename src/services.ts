@@ -58,6 +58,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
       createDatabase({
         url: config.DATABASE_URL,
         poolSize: config.DATABASE_POOL,
+        usesDriverInternals: config.DATABASE_DRIVER_INTERNALS === 'on',
         ...(worksWithoutTenants && { systemPoolSize: config.DATABASE_POOL }),
         // The connection may have been opened for a request other than the current one.
         onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),

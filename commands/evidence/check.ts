@@ -8,7 +8,6 @@ import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { KeySet, PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import { checkAttestation } from './check-attestation.ts'
-import { checkClaim } from './check-claim.ts'
 import type { OpenMedia } from './check-video.ts'
 import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 
@@ -180,4 +179,38 @@ function pagesUnchecked(): CheckFinding[] {
 function ownKeys({ keys }: Record<string, unknown>): PublishedKey[] {
   const parsed = signedPacketView.shape.packet.shape.keys.safeParse(keys)
   return parsed.success ? parsed.data : []
+}
+
+// Best first.
+const PROVENANCE = ['verified', 'attested_unverified', 'unattested', 'broken']
+
+// A claim's standing against its attestations. Only a packet that holds all of them allows the check.
+function checkClaim({ about, claim, attestations }: EvidencePacket): CheckFinding[] {
+  const part = 'claim'
+  if (!about.attestations.is_complete) {
+    return [skipped(part, 'standing', 'the packet does not hold all attestations')]
+  }
+  const results = attestations.flatMap(({ result }) => (result === null ? [] : [result]))
+  if (results.length === 0) {
+    return [finding(part, 'standing', claim.risk_score === null, 'it has a score, and no attestation has a result')]
+  }
+  const highest = results.reduce((most, { risk_score }) => Math.max(most, risk_score), 0)
+  const worst = results.reduce(
+    (most, { provenance_status }) => Math.max(most, PROVENANCE.indexOf(provenance_status)),
+    0,
+  )
+  const isScore = claim.risk_score === highest
+  const isProvenance = claim.provenance_status === PROVENANCE[worst]
+  const codes = new Set(results.flatMap(({ factors }) => factors.map(({ code }) => code)))
+  const isCodes = codes.size === claim.factor_codes.length && claim.factor_codes.every((code) => codes.has(code))
+  return [
+    finding(part, 'score', isScore, `it says ${claim.risk_score}, its attestations say ${highest}`),
+    finding(
+      part,
+      'provenance',
+      isProvenance,
+      `it says ${claim.provenance_status}, its attestations say ${PROVENANCE[worst]}`,
+    ),
+    finding(part, 'findings', isCodes, 'its findings are not those of its attestations'),
+  ]
 }

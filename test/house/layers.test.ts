@@ -50,7 +50,6 @@ const PURE = [
   'src/attest/media/source-type.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
-  'src/platform/visible.ts',
   'src/platform/jobs/poll-interval.ts',
   'src/account/webhooks/schedule.ts',
 ]
@@ -132,6 +131,13 @@ describe('the layers', () => {
     const holders = (pattern: RegExp) => sources.filter((file) => pattern.test(read(file)))
     expect(holders(/from 'bullmq'/)).toEqual(['src/platform/jobs/bull.ts'])
     expect(holders(/process\.env/)).toEqual(['src/config.ts'])
+  })
+
+  it('allow one file to use the Postgres driver below its public interface', () => {
+    const users = sources.filter(
+      (file) => /from 'pg'/.test(read(file)) && /pg\.Query\b|\bpg as unknown\b|\bconnection: \{/.test(read(file)),
+    )
+    expect(users).toEqual(['src/platform/db/driver.ts'])
   })
 
   it('allow one folder to write a table', () => {

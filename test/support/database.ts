@@ -19,7 +19,9 @@ export interface TestDatabase {
 }
 
 /** A migrated database of its own. Dropped by `close`, kept when the test run has KEEP=1. */
-export async function createTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+export async function createTestDatabase(
+  options: { poolSize?: number; usesDriverInternals?: boolean } = {},
+): Promise<TestDatabase> {
   const clusterUrl = inject('postgresUrl')
   const name = `t_${randomBytes(6).toString('hex')}`
   await onCluster(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)

@@ -2,9 +2,9 @@
 // after it. A crash between the two costs that attempt, never the delivery. The first 2xx ends the delivery. Attempts
 // of one account that begin or succeed together share a transaction, because its wait for the disk is their main cost.
 
+import { LRUCache } from 'lru-cache'
 import { createBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
-import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
@@ -58,7 +58,7 @@ export function createDeliver({
   timeDivisor = 1,
   onDisabled = () => {},
 }: DeliverDeps): Work<'deliver'> {
-  const secrets = createLru<string, string>(MAX_SECRETS)
+  const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
   function secretOf({ endpointId, sealedSecret }: Begun): string {

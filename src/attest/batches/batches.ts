@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { Failure } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -18,7 +19,6 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import type { Acceptance } from '../claims/accept.ts'
 import { acceptBulk } from '../claims/accept-bulk.ts'
@@ -82,7 +82,7 @@ export interface BatchUpload {
 
 export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: BatchesDeps) {
   const budget = createBudget(SPOOL_BYTES)
-  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
 
   async function stateOf(tx: Tx, scope: Scope, id: string): Promise<BatchState> {
     const row = await findBatch(tx, id)

@@ -2,7 +2,7 @@
 // and the reason must be true.
 
 import type { Role } from '#src/catalogue/access.ts'
-import { visibleLength } from '#src/platform/visible.ts'
+import { visibleLength } from '#src/platform/sanitize.ts'
 
 export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
 export const TERMINAL_STATES = ['approved', 'denied', 'withdrawn', 'closed_undecided'] as const

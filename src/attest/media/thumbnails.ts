@@ -2,8 +2,8 @@
 // operation that a reader can trigger, and the uploader of the picture determines its cost. So each account decodes one
 // picture at a time, and failures are remembered.
 
+import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
-import { createLru } from '#src/platform/crypto/lru.ts'
 import { createFairTurns } from '#src/platform/fair-turns.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore, OpenBlob } from '#src/platform/store/blobs.ts'
@@ -37,7 +37,7 @@ const TOO_COSTLY_MS = 10 * 60_000
 
 export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   const making = new Map<string, Promise<NoThumbnail | undefined>>()
-  const missing = createLru<string, NoThumbnail & { untilMs: number }>(MAX_REMEMBERED)
+  const missing = new LRUCache<string, NoThumbnail>({ max: MAX_REMEMBERED })
   const inTurn = createFairTurns({
     slots: PICTURES_AT_ONCE,
     slotsEach: 1,
@@ -60,7 +60,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
     if (!hasPixels(media)) return NO_PIXELS
     const key = `${scope.accountId}/${media.id}`
     const known = missing.get(key)
-    if (known !== undefined && known.untilMs > performance.now()) return known
+    if (known !== undefined) return known
     const work = making.get(key) ?? make(key, scope, media).finally(() => making.delete(key))
     making.set(key, work)
     return (await work) ?? (await readThumbnail()) ?? GONE
@@ -79,8 +79,8 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
       if (code === 'missing') return GONE
       const none: NoThumbnail =
         code === 'unreadable' ? { why: code, detail: UNREADABLE } : { why: 'too_costly', detail }
-      const forMs = code === 'unreadable' ? Number.POSITIVE_INFINITY : TOO_COSTLY_MS
-      missing.set(key, { ...none, untilMs: performance.now() + forMs })
+      // 0: until it is evicted.
+      missing.set(key, none, { ttl: code === 'unreadable' ? 0 : TOO_COSTLY_MS })
       return none
     }
     await store.putVariant(scope, media.sha256, VARIANT, decoded.value.data)

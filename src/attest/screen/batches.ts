@@ -2,6 +2,7 @@
 // transaction.
 
 import type { Readable } from 'node:stream'
+import pLimit from 'p-limit'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -13,7 +14,6 @@ import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
@@ -42,7 +42,7 @@ export interface ScreeningUpload {
 }
 
 export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
-  const takeTurn = createTurns(ACCEPTING_AT_ONCE)
+  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
 
   async function accept(
     tx: Tx,

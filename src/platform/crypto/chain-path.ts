@@ -1,8 +1,8 @@
 // The search for a path. It visits each certificate once, the one with the fewest intermediates below it first. Fewer
 // intermediates never reach less far, so no path is tried twice, and a mesh of cross-signed certificates stays cheap.
 
+import { LRUCache } from 'lru-cache'
 import { judgeIssuer, type Obstacle } from '#src/platform/crypto/chain-rules.ts'
-import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Certificate, ChainVerdict, KeyAlgorithm } from '#src/platform/crypto/x509.ts'
 
 export interface CheckInput {
@@ -125,7 +125,7 @@ function explainDeadEnd(
 }
 
 // Cached by the issuer's key and the subject's bytes: a signature depends on nothing else.
-const signatures = createLru<string, boolean>(10_000)
+const signatures = new LRUCache<string, boolean>({ max: 10_000 })
 
 /** Whether the key made the signature of `subject`; does not check names, dates or what the key may do. */
 export function isSignedBy(subject: Certificate, issuer: Pick<Certificate, 'spkiDigest' | 'publicKey'>): boolean {

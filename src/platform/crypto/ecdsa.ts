@@ -2,7 +2,7 @@
 // don't produce it): never detect a replay by signature bytes, only by what was signed.
 
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import { createLru } from '#src/platform/crypto/lru.ts'
+import { LRUCache } from 'lru-cache'
 
 interface VerifyInput {
   /** SubjectPublicKeyInfo in DER, or the key. */
@@ -45,7 +45,7 @@ export async function signEcdsaP256(key: KeyObject, data: Uint8Array): Promise<B
 }
 
 // Each device has its own key: enough entries for the devices that are active within minutes of each other.
-const publicKeys = createLru<string, KeyObject>(10_000)
+const publicKeys = new LRUCache<string, KeyObject>({ max: 10_000 })
 // RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key are refused, so that a
 // key has one digest and a revoked key can't return in another encoding.
 const P256_SPKI = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex')

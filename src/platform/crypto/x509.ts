@@ -2,12 +2,12 @@
 // that one check verifies. A path that requires more of RFC 5280 section 6 (policies, name constraints) is refused.
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type CertificateFields, readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
 import { type CheckInput, findPath } from '#src/platform/crypto/chain-path.ts'
 import { judgeLeaf } from '#src/platform/crypto/chain-rules.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import { isP256Spki } from '#src/platform/crypto/ecdsa.ts'
-import { createLru } from '#src/platform/crypto/lru.ts'
 import { keyProblem, UNSUPPORTED_KEY } from '#src/platform/crypto/public-key.ts'
 
 export type KeyAlgorithm = 'ec-p256' | 'ec-p384' | 'ec-p521' | 'ed25519' | 'rsa'
@@ -70,7 +70,7 @@ export type ChainVerdict =
   | { isTrusted: false; code: DistrustCode; detail: string; index: number }
 
 // One hostile certificate may take 16 KiB, and as much again in OpenSSL: about 50 MB in the worst case.
-const certificates = createLru<string, Certificate>(1_000)
+const certificates = new LRUCache<string, Certificate>({ max: 1_000 })
 
 /**
  * Reads one DER certificate with a key that we can verify with: P-256, P-384, P-521, Ed25519, RSA up to 8,192 bits with

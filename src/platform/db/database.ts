@@ -3,16 +3,15 @@
 // columns only. Nothing else opens a transaction, and no query runs outside of one: the login role itself may read
 // nothing.
 
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
-import { createPipelines, type Pipelines, type Statement } from './pipeline.ts'
+import { createDriver, type Driver, type Statement } from './driver.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
-export type { Statement } from './pipeline.ts'
+export type { Statement } from './driver.ts'
 
 export { APP_ROLE, SYSTEM_ROLE } from './settings.ts'
 
@@ -86,6 +85,11 @@ interface DatabaseOptions {
    * tenant's locks.
    */
   systemPoolSize?: number
+  /**
+   * Whether statements are sent through internals of the driver, which is faster. Default: true. To be turned off when
+   * an update of the driver breaks them.
+   */
+  usesDriverInternals?: boolean
   onError?: (error: Error) => void
 }
 
@@ -113,6 +117,7 @@ export function createDatabase({
   url,
   poolSize = 4,
   systemPoolSize = 2,
+  usesDriverInternals: usesInternals = true,
   onError = () => {},
 }: DatabaseOptions): Database & { pools(): PoolStates } {
   const openPool = (max: number) => {
@@ -164,7 +169,7 @@ export function createDatabase({
       () => ({ name: `transaction ${role}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
       work,
     )
-  const pipelines = createPipelines(types)
+  const driver = createDriver({ types, usesInternals })
 
   async function transact<R>(
     connect: Connect,
@@ -174,12 +179,12 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      corkWrites(client)
+      driver.cork(client)
       // Sent without waiting: the first statement follows at once. If it fails, the statements after it run as the
       // login role, which may do nothing, and the failure surfaces before the commit.
-      const begun = pipelines.ask(client, [begin, settings])
+      const begun = driver.ask(client, [begin, settings])
       begun.catch(() => {})
-      const result = await work(transaction(client, pipelines))
+      const result = await work(transaction(client, driver))
       await begun
       await client.query('COMMIT')
       return result
@@ -202,12 +207,12 @@ export function createDatabase({
     const { client, release } = await connect()
     let broken: Error | boolean = false
     try {
-      corkWrites(client)
+      driver.cork(client)
       const wanted = [settings, ...statements()]
-      if (pipelines.areKnown(client, wanted)) return (await pipelines.ask(client, wanted)).slice(1)
+      if (driver.areOneTransaction(client, wanted)) return (await driver.ask(client, wanted)).slice(1)
       const [begun, answered, ended] = await Promise.allSettled([
         client.query('BEGIN'),
-        pipelines.ask(client, wanted),
+        driver.ask(client, wanted),
         client.query('COMMIT'),
       ])
       // COMMIT of a failed transaction is a rollback: only a connection that can't do even that is removed.
@@ -289,24 +294,15 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-// Writes until the end of this turn of the event loop are sent together: each one is a system call here and a wake-up
-// there.
-function corkWrites(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
-  if (stream.writableCorked > 0) return
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-}
-
-function transaction(client: pg.PoolClient, pipelines: Pipelines): Tx {
+function transaction(client: pg.PoolClient, driver: Driver): Tx {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      corkWrites(client)
-      const [rows = []] = await pipelines.ask(client, [{ text, values }])
+      driver.cork(client)
+      const [rows = []] = await driver.ask(client, [{ text, values }])
       return rows as Row[]
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
-      corkWrites(client)
+      driver.cork(client)
       const result = await client.query(text, [...values])
       return result.rows as Row[]
     },

@@ -1,7 +1,7 @@
 // The settings of each transaction: its role, its scope, and its lock timeout.
 
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import type { Statement } from './pipeline.ts'
+import type { Statement } from './driver.ts'
 
 export const APP_ROLE = 'countersign_app'
 export const SYSTEM_ROLE = 'countersign_system'

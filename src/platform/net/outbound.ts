@@ -4,8 +4,8 @@
 // never an exception. https runs in egress threads, http (development, and the public sandbox) here.
 
 import { setMaxListeners } from 'node:events'
+import { LRUCache } from 'lru-cache'
 import { buildConnector } from 'undici'
-import { createLru } from '#src/platform/crypto/lru.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
@@ -91,7 +91,7 @@ const MAX_TARGETS = 1_000
 
 export function createOutbound({ allow = [], lookup = createLookup(), ca }: OutboundOptions = {}): Outbound {
   const allows = parseAllowList(allow)
-  const targets = createLru<string, ParsedTarget>(MAX_TARGETS)
+  const targets = new LRUCache<string, ParsedTarget>({ max: MAX_TARGETS })
   const closing = new AbortController()
   // Every open socket adds a listener.
   setMaxListeners(0, closing.signal)

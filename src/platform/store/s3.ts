@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import pLimit from 'p-limit'
 import { Failure } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { createTurns } from '#src/platform/turns.ts'
 import type { BlobStore } from './blobs.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
 import { receive } from './receive.ts'
@@ -43,8 +43,8 @@ export function createS3Store({
   ...access
 }: S3StoreOptions): BlobStore {
   const bucket = createBucket(access)
-  const takePart = createTurns(PARTS_AT_ONCE)
-  const takeFile = createTurns(LENT_AT_ONCE)
+  const takePart = pLimit(PARTS_AT_ONCE)
+  const takeFile = pLimit(LENT_AT_ONCE)
   const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
   const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
 

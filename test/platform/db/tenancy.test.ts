@@ -65,13 +65,16 @@ const WITHOUT_TENANT = [
   'workers',
 ]
 
-describe('the tenant boundary', () => {
+describe.each([
+  ['with', true],
+  ['without', false],
+])('the tenant boundary, %s internals of the driver', (_position, usesDriverInternals) => {
   let database: TestDatabase
   let tables: string[]
   let ours: Scope
 
   beforeAll(async () => {
-    database = await createTestDatabase()
+    database = await createTestDatabase({ usesDriverInternals })
     const rows = await database.owner<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1",
     )

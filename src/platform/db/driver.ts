@@ -1,7 +1,9 @@
-// Prepared statements without work that the driver repeats. The driver describes the columns at every execution and
-// sends a Sync after every statement, which makes each a separate answer. Here statements that are sent together share
-// one Sync, and each connection describes a statement once.
+// How statements reach Postgres. All that uses the driver below its public interface is in this file, behind one switch.
+// The driver describes the columns at every execution, sends a Sync after every statement and writes each message to the
+// socket by itself. With the switch on, statements that are sent together share one Sync and one write, and each
+// connection describes a statement once.
 
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
 export interface Statement {
@@ -10,15 +12,19 @@ export interface Statement {
   values: readonly unknown[]
 }
 
-export interface Pipelines {
-  /** Runs statements in order and returns the rows of each. After the first failure none is run. */
+export interface Driver {
+  /**
+   * Runs statements in order and returns the rows of each. In a transaction, none has an effect after the first
+   * failure.
+   */
   ask(client: pg.PoolClient, statements: readonly Statement[]): Promise<Row[][]>
   /**
-   * Whether this connection has run all of them before. Then they are sent with one Sync, and outside of a transaction
-   * they form one implicitly (PostgreSQL manual, "Pipelining" of the extended query protocol): a failure rolls all of
-   * them back.
+   * Whether these statements would be sent with one Sync. Then outside of a transaction they form one implicitly
+   * (PostgreSQL manual, "Pipelining" of the extended query protocol): a failure rolls all of them back.
    */
-  areKnown(client: pg.PoolClient, statements: readonly Statement[]): boolean
+  areOneTransaction(client: pg.PoolClient, statements: readonly Statement[]): boolean
+  /** Sends what is written until the end of this turn of the event loop together. */
+  cork(client: pg.PoolClient): void
 }
 
 type Row = Record<string, unknown>
@@ -33,8 +39,46 @@ interface Wire {
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
 
-/** @param types How values of each type are read. */
-export function createPipelines(types: pg.CustomTypesConfig): Pipelines {
+interface DriverOptions {
+  /** How values of each type are read. */
+  types: pg.CustomTypesConfig
+  /** Without them, every statement is a query of the driver's public interface. */
+  usesInternals: boolean
+}
+
+export function createDriver({ types, usesInternals }: DriverOptions): Driver {
+  return usesInternals ? createInternals(types) : PUBLIC
+}
+
+const PUBLIC: Driver = {
+  ask: (client, statements) => inOrder(statements, async (one) => (await query(client, one)).rows),
+  areOneTransaction: () => false,
+  cork() {},
+}
+
+async function query(client: pg.PoolClient, { text, values }: Statement): Promise<pg.QueryResult<Row>> {
+  try {
+    return await client.query<Row>({ name: nameOf(text), text, values: [...values] })
+  } catch (error) {
+    // After a value that can't be written (a cycle) the driver closes the statement but believes that it is there.
+    if (error instanceof TypeError) names.delete(text)
+    throw error
+  }
+}
+
+/** Sent without waiting for each other: the pool's connections pipeline queries. */
+async function inOrder(
+  statements: readonly Statement[],
+  run: (statement: Statement) => Promise<Row[]>,
+): Promise<Row[][]> {
+  const settled = await Promise.allSettled(statements.map(run))
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
+}
+
+function createInternals(types: pg.CustomTypesConfig): Driver {
   // By statement name. A statement whose columns change fails permanently on its connection ("cached plan must not
   // change result type"), so a known entry is never wrong.
   const known = new WeakMap<pg.PoolClient, Map<string, Columns>>()
@@ -42,39 +86,45 @@ export function createPipelines(types: pg.CustomTypesConfig): Pipelines {
     statements.map(({ text }) => known.get(client)?.get(nameOf(text)))
 
   // The driver's own path: it prepares a statement that is new here, and describes the columns.
-  async function learn(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
-    const name = nameOf(text)
-    const { fields, rows } = await client.query<Row>({ name, text, values: [...values] })
+  async function learn(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
+    const { fields, rows } = await query(client, statement)
     const columns = fields.map((field) => ({
       name: field.name,
       parse: types.getTypeParser(field.dataTypeID, 'text') as (text: string) => unknown,
     }))
     const here = known.get(client) ?? new Map<string, Columns>()
-    known.set(client, here.set(name, columns))
+    known.set(client, here.set(nameOf(statement.text), columns))
     return rows
   }
 
   return {
-    areKnown: (client, statements) => columnsOf(client, statements).every((columns) => columns !== undefined),
+    cork: corkWrites,
+    areOneTransaction: (client, statements) => columnsOf(client, statements).every((columns) => columns !== undefined),
     async ask(client, statements) {
       const columns = columnsOf(client, statements)
       if (columns.every((one) => one !== undefined)) return send(client, statements, columns)
-      const settled = await Promise.allSettled(statements.map((statement) => learn(client, statement)))
-      return settled.map((one) => {
-        if (one.status === 'rejected') throw one.reason
-        return one.value
-      })
+      return inOrder(statements, (statement) => learn(client, statement))
     },
   }
 }
 
+// Each write is a system call here and a wake-up there.
+function corkWrites(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
 const names = new Map<string, string>()
+let lastName = 0
 
 // A fixed text has one name on every connection.
 function nameOf(text: string): string {
   let name = names.get(text)
   if (name === undefined) {
-    name = `s${names.size + 1}`
+    lastName += 1
+    name = `s${lastName}`
     names.set(text, name)
   }
   return name
