@@ -40,6 +40,7 @@ export default defineConfig({
     // Bounds for what hangs, not for what is slow: each test waits for conditions, on machines with other work too.
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 120_000, interval: 10 } },
     // Sharp and worker threads dislike being loaded twice into one process.
     pool: 'forks',
   },

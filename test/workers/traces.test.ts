@@ -4,6 +4,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fetchAgain } from '../support/again.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem, testedEngines } from '../support/system.ts'
@@ -24,7 +25,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
   const said: string[] = []
 
   const post = (path: string, value: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${system.baseUrl}${path}`, {
+    fetchAgain(`${system.baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${system.key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(value),
@@ -60,7 +61,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     await fleet.client.close()
     // Spans that were not sent yet are sent at the end.
     await system.close()
-  }, 90_000)
+  })
   afterAll(async () => {
     await receiver?.close()
     await collector?.close()

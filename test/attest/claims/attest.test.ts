@@ -118,7 +118,7 @@ describe('without a worker', () => {
     expect(status).toBe(202)
     expect(headers['preference-applied']).toBe('wait=1')
     expect(tookMs).toBeGreaterThan(900)
-    expect(tookMs).toBeLessThan(5_000)
+    expect(tookMs).toBeLessThan(15_000)
   })
 
   it('a GET of a queued attestation returns 202 with the same headers', async () => {
@@ -142,7 +142,7 @@ describe('without a worker', () => {
     controller.abort()
     expect(await left).toBe('AbortError')
     // 499 is counted for a request whose client left: its handler has ended long before the 30 seconds.
-    await until(async () => /"499"/.test(await service.app.metrics.registry.metrics()), { timeoutMs: 10_000 })
+    await until(async () => /"499"/.test(await service.app.metrics.registry.metrics()))
     expect(await service.count('attestations')).toBe(before + 1)
   })
 
@@ -154,7 +154,7 @@ describe('without a worker', () => {
     const startedAt = performance.now()
     expect((await service.attest(caller, shoot(phone), 'wait=30')).status).toBe(202)
     expect((await service.call(caller, `/v1/attestations/${attestation_id}?wait=30`)).status).toBe(202)
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
     controller.abort()
     expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]))
   })
@@ -198,7 +198,7 @@ describe('an external id', () => {
     const startedAt = performance.now()
     const again = await service.attest(caller, body, 'wait=30')
     expect(again).toMatchObject({ status: 200, json: { attestation_id, status: 'evaluated' } })
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 
   it('sent with any other content is a conflict that names the field and changes nothing', async () => {

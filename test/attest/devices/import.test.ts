@@ -4,7 +4,7 @@ import { createBudget } from '#src/platform/http/body.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
-import { call, type TestAnswer } from '../../support/http.ts'
+import { call, return503, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
 const FLEET = 1_000
@@ -21,6 +21,7 @@ beforeAll(async () => {
     fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
 })
 afterAll(() => app.close())
+return503()
 beforeEach(async () => {
   admin = await app.makeCaller()
   await app.rootCas.register(admin, { name: 'Root', certificate: root.der.toString('base64') })

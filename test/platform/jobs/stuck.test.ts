@@ -19,10 +19,10 @@ describe('a worker that makes no progress', () => {
           ? { STUCK_AFTER_SECONDS: '2', FAILPOINT: 'attest:delivered@hang', ATTEST_CONCURRENCY: '1' }
           : {},
     })
-  }, 60_000)
+  })
   afterAll(() => system?.close())
 
-  it('says so on its internal port and exits, and its jobs run in another worker', { timeout: 90_000 }, async () => {
+  it('says so on its internal port and exits, and its jobs run in another worker', async () => {
     const { database, scope, supervisor, warnings } = system
     const port = supervisor.internalPorts.attest
     await database.db.tenant(scope, (tx) =>
@@ -43,13 +43,10 @@ describe('a worker that makes no progress', () => {
     await until(() => warnings.some((line) => /attest ended with 1; starting it again/.test(line)))
     expect(warnings.join('\n')).toMatch(/attest jobs wait, and nothing was finished or renewed/)
     // None of these attestations exist: a live worker reports that, and the jobs end.
-    await until(
-      async () => {
-        const rows = await database.owner("SELECT FROM jobs WHERE state = 'dead'")
-        return rows.length === 4
-      },
-      { timeoutMs: 60_000 },
-    )
+    await until(async () => {
+      const rows = await database.owner("SELECT FROM jobs WHERE state = 'dead'")
+      return rows.length === 4
+    }, {})
   })
 })
 
@@ -62,10 +59,10 @@ describe('a worker that was suspended while jobs arrived', () => {
       only: ['dispatch', 'attest'],
       environment: { STUCK_AFTER_SECONDS: String(STUCK_AFTER_SECONDS) },
     })
-  }, 60_000)
+  })
   afterAll(() => system?.close())
 
-  it('continues and is not replaced', { timeout: 90_000 }, async () => {
+  it('continues and is not replaced', async () => {
     const { database, scope, supervisor, warnings } = system
     const count = async (state: string) => (await database.owner('SELECT FROM jobs WHERE state = $1', [state])).length
     for (let round = 1; round <= 2; round += 1) {
@@ -83,7 +80,7 @@ describe('a worker that was suspended while jobs arrived', () => {
       await until(async () => (await count('dispatched')) > 0)
       await until(() => performance.now() - stoppedAt > STUCK_AFTER_SECONDS * 1_500)
       attest?.kill('SIGCONT')
-      await until(async () => (await count('dead')) === round * 60, { timeoutMs: 60_000 })
+      await until(async () => (await count('dead')) === round * 60)
     }
     expect(warnings.filter((line) => /ended with/.test(line))).toEqual([])
   })
