@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { orderFiles } from './test/support/order.ts'
 import { createProjectOf, findTests, type ProjectName, readRepository } from './test/support/projects.ts'
 
-// One more than cores, since files of `process` wait for most of their time. Each brings up to eight processes of its
+// One more than cores, since files of `process` wait for a part of their time. Each brings up to eight processes of its
 // own and has connections to the one Postgres of the run, so more cores don't mean as many more files.
 const WORKERS = Math.min(Math.max(availableParallelism(), 2), 4) + 1
 const CLUSTER = ['test/support/cluster.ts']
@@ -20,7 +20,7 @@ class FileOrder extends BaseSequencer {
       path: relative(import.meta.dirname, specification.moduleId),
       project: specification.project.name as ProjectName,
     }))
-    return orderFiles(known, WORKERS).map(({ specification }) => specification)
+    return orderFiles(known).map(({ specification }) => specification)
   }
 }
 
@@ -29,7 +29,7 @@ export default defineConfig({
     // test/support/projects.ts says what the three are.
     projects: [
       { extends: true, test: { name: 'process', include: include('process'), globalSetup: CLUSTER } },
-      { extends: true, test: { name: 'rows', include: include('rows'), globalSetup: CLUSTER } },
+      { extends: true, test: { name: 'rows', include: include('rows'), globalSetup: CLUSTER, isolate: false } },
       { extends: true, test: { name: 'pure', include: include('pure'), isolate: false } },
     ],
     maxWorkers: WORKERS,

@@ -89,6 +89,9 @@ async function slowReceiver(certificates: number) {
 describe('a receiver whose certificates take long to verify', () => {
   it('spends the budget of its account, and does not slow another account in the same thread', async () => {
     const [slow, other] = await Promise.all([slowReceiver(16), honest()])
+    const probedAt = performance.now()
+    await egress({ threads: 1 })(slow.url, 'probe')
+    const handshakeMs = performance.now() - probedAt
     const call = egress({ threads: 1 })
     expect(await call(other.url, 'quiet')).toMatchObject({ ok: true })
     const attack = Promise.all(Array.from({ length: 24 }, (_, index) => call(`${slow.url}${index}`, 'hostile')))
@@ -109,8 +112,8 @@ describe('a receiver whose certificates take long to verify', () => {
     const refused = answers.filter((answer) => !answer.ok && answer.detail.includes('processor time'))
     // One handshake is measured and found heavy: 0.1 s. Few had been given to OpenSSL before.
     expect(refused.length).toBeGreaterThanOrEqual(20)
-    // Some 0.2 s; 24 such handshakes in a row would be 3 s on an idle machine.
-    expect(Math.max(...waits)).toBeLessThan(2_800)
+    // Some 0.2 s; 24 such handshakes in a row would be 3 s on an idle machine, and longer where one takes longer.
+    expect(Math.max(...waits)).toBeLessThan(Math.max(2_000, 10 * handshakeMs))
 
     const connections = slow.connections()
     expect(await call(slow.url, 'hostile')).toMatchObject({ ok: false, code: 'tls_failed', isUnconnected: true })
