@@ -29,7 +29,7 @@ export default defineConfig({
     // test/support/projects.ts says what the three are.
     projects: [
       { extends: true, test: { name: 'process', include: include('process'), globalSetup: CLUSTER } },
-      { extends: true, test: { name: 'rows', include: include('rows'), globalSetup: CLUSTER, isolate: false } },
+      { extends: true, test: { name: 'rows', include: include('rows'), globalSetup: CLUSTER } },
       { extends: true, test: { name: 'pure', include: include('pure'), isolate: false } },
     ],
     maxWorkers: WORKERS,

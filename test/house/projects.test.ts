@@ -15,9 +15,7 @@ describe('the project of a test file', () => {
     ['test/platform/ids.test.ts', 'pure'],
     ['test/attest/claims/attest.test.ts', 'rows'],
     ['test/platform/db/tenancy.test.ts', 'rows'],
-    ['test/capture-kit/photo.test.ts', 'pure'],
-    // It limits for its whole process what sharp reads.
-    ['test/attest/media/exif.test.ts', 'process'],
+    ['test/capture-kit/photo.test.ts', 'rows'],
     ['test/workers/end-to-end.test.ts', 'process'],
     ['test/commands/usage.test.ts', 'process'],
     ['test/docs/browser.test.ts', 'process'],
@@ -37,9 +35,9 @@ describe('the project of a test file', () => {
     expect(projectIn({ 'test/a/one.test.ts': "import { b } from './b.ts'\n", 'test/a/b.ts': DATABASE })).toBe('rows')
   })
 
-  it('is process when it changes or measures the process that runs it', () => {
+  it('is rows when it changes or measures the process that runs it', () => {
     for (const line of ["vi.spyOn(process, 'kill')", 'process.env.CI = ""', 'process.cpuUsage()']) {
-      expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'process'])
+      expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'rows'])
     }
   })
 

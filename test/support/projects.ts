@@ -2,8 +2,8 @@
 // kept, and a file can't stand in the wrong project.
 //
 //   pure     No database and no process. The files share worker processes, and a run of these alone starts no server.
-//   rows     A database each, cloned from the migrated template of the run. The files share worker processes.
-//   process  Starts processes (systems, commands, browsers, servers), or needs the worker process for itself.
+//   rows     A worker process each. Most have a database, cloned from the migrated template of the run.
+//   process  Starts processes: systems, commands, browsers, servers.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -22,9 +22,8 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const STARTS_PROCESSES =
   /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\/|^src\/platform\/db\/embedded\.ts$/
 const DATABASE = 'test/support/database.ts'
-// It sets for its whole process which formats sharp reads. The service imports it where pictures are read; a process that
-// makes pictures for tests needs more formats.
-const LIMITS_SHARP = 'src/attest/media/sharp.ts'
+// The service limits for its whole process which formats sharp reads, and BullMQ keeps connections of its own.
+const OWN_WORKER = ['sharp', 'bullmq']
 // Of a test file itself: it changes the worker process, or measures it.
 const NEEDS_WORKER =
   /\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
@@ -64,8 +63,9 @@ export function createProjectOf({ read }: SourceTree): (testFile: string) => Pro
     const startsProcesses = [...reached].some(
       (path) => STARTS_PROCESSES.test(path) && importsOf(path).includes('node:child_process'),
     )
-    if (startsProcesses || reached.has(LIMITS_SHARP) || NEEDS_WORKER.test(read(testFile) ?? '')) return 'process'
-    return reached.has(DATABASE) ? 'rows' : 'pure'
+    if (startsProcesses) return 'process'
+    const needsWorker = [DATABASE, ...OWN_WORKER].some((target) => reached.has(target))
+    return needsWorker || NEEDS_WORKER.test(read(testFile) ?? '') ? 'rows' : 'pure'
   }
 }
 
