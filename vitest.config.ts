@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { orderFiles } from './test/support/order.ts'
 import { createProjectOf, findTests, type ProjectName, readRepository } from './test/support/projects.ts'
 
-// One more than cores, since files of `process` wait for most of their time. Each brings up to eight processes of its
+// One more than cores, since files of `process` wait for a part of their time. Each brings up to eight processes of its
 // own and has connections to the one Postgres of the run, so more cores don't mean as many more files.
 const WORKERS = Math.min(Math.max(availableParallelism(), 2), 4) + 1
 const CLUSTER = ['test/support/cluster.ts']
@@ -20,7 +20,7 @@ class FileOrder extends BaseSequencer {
       path: relative(import.meta.dirname, specification.moduleId),
       project: specification.project.name as ProjectName,
     }))
-    return orderFiles(known, WORKERS).map(({ specification }) => specification)
+    return orderFiles(known).map(({ specification }) => specification)
   }
 }
 
@@ -40,6 +40,7 @@ export default defineConfig({
     // Bounds for what hangs, not for what is slow: each test waits for conditions, on machines with other work too.
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 120_000, interval: 10 } },
     // Sharp and worker threads dislike being loaded twice into one process.
     pool: 'forks',
   },

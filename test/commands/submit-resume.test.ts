@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { pauseQueue, resumeQueue } from '#src/platform/jobs/operate.ts'
+import { fetchAgain } from '../support/again.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 import { createMaker, type Maker } from './captures.ts'
@@ -16,9 +17,6 @@ const CAPTURES = 12
 const UPLOAD = 'POST /v1/media'
 const SUBMIT = 'POST /v1/claims/batches'
 const RESULTS = 'GET /v1/claims/batches/:id/results'
-
-// Each test starts the command several times.
-vi.setConfig({ testTimeout: 90_000 })
 
 let system: System
 let maker: Maker
@@ -75,7 +73,7 @@ function begin(url: string, ...args: string[]) {
 }
 
 async function claimCount(): Promise<number> {
-  const response = await fetch(`${system.baseUrl}/v1/claims?limit=1&include=total_count`, {
+  const response = await fetchAgain(`${system.baseUrl}/v1/claims?limit=1&include=total_count`, {
     headers: { authorization: `Bearer ${key}` },
   })
   return ((await response.json()) as { total_count: number }).total_count
@@ -252,9 +250,9 @@ test('the command submits captures again that were cancelled before their evalua
     const { url } = await through((call) => (call === RESULTS && !isCancelled ? { status: 503 } : 'pass'))
     const started = begin(url)
     const headers = { authorization: `Bearer ${key}` }
-    const post = (path: string) => fetch(`${system.baseUrl}${path}`, { method: 'POST', headers })
+    const post = (path: string) => fetchAgain(`${system.baseUrl}${path}`, { method: 'POST', headers })
     const batches = async () => {
-      const response = await fetch(`${system.baseUrl}/v1/claims/batches`, { headers })
+      const response = await fetchAgain(`${system.baseUrl}/v1/claims/batches`, { headers })
       return ((await response.json()) as { data: { batch_id: string; accepted: number }[] }).data
     }
     await until(async () => (await batches()).reduce((sum, { accepted }) => sum + accepted, 0) === CAPTURES)

@@ -1,14 +1,11 @@
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { readOptions } from '../../commands/submit/options.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { createMaker, type Maker } from './captures.ts'
 import { type Ended, makeFolder, readRecords, readRows, start } from './submission.ts'
-
-// Each test starts the command, some of them several times.
-vi.setConfig({ testTimeout: 90_000 })
 
 let system: System
 let maker: Maker

@@ -34,7 +34,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
     let nursery: Nursery
     beforeAll(async () => {
       nursery = await startNursery()
-    }, 60_000)
+    })
     afterAll(() => nursery.close())
 
     it('are refused with a known code or accepted as valid, in time, and leave nothing behind', {
@@ -60,7 +60,7 @@ describe(`hostile inputs, seed ${seed}, ${count} each`, () => {
     let system: System
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
-    }, 120_000)
+    })
     afterAll(() => system.close())
 
     it('are refused with a known code or accepted, never with 5xx, in time, and the process lives', {

@@ -22,7 +22,7 @@ describe('the processes', () => {
     for (const { name, command } of declared) expect(command).toEqual(['node', `workers/${name}.ts`])
   })
 
-  // vitest transforms what node refuses: enums, parameter properties, imports without extension.
+  // Also those that no test imports.
   it('load with node unchanged', UNBOUND, async () => {
     const files = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
       // A thread's file fails outside of a thread.

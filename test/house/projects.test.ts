@@ -1,7 +1,6 @@
-import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { orderFiles, TIMED_FILES } from '../support/order.ts'
-import { createProjectOf, findTests, type ProjectName, readRepository } from '../support/projects.ts'
+import { createProjectOf, findTests, PROJECTS, type ProjectName, readRepository } from '../support/projects.ts'
 
 const projectOf = createProjectOf(readRepository())
 const DATABASE = "import { createTestDatabase } from '../support/database.ts'\n"
@@ -16,7 +15,6 @@ describe('the project of a test file', () => {
     ['test/platform/ids.test.ts', 'pure'],
     ['test/attest/claims/attest.test.ts', 'rows'],
     ['test/platform/db/tenancy.test.ts', 'rows'],
-    // Its pictures need sharp, which has settings per process.
     ['test/capture-kit/photo.test.ts', 'rows'],
     ['test/workers/end-to-end.test.ts', 'process'],
     ['test/commands/usage.test.ts', 'process'],
@@ -38,12 +36,7 @@ describe('the project of a test file', () => {
   })
 
   it('is rows when it changes or measures the process that runs it', () => {
-    for (const line of [
-      "vi.spyOn(process, 'kill')",
-      'process.env.CI = ""',
-      'process.cpuUsage()',
-      "inject('redisUrl')",
-    ]) {
+    for (const line of ["vi.spyOn(process, 'kill')", 'process.env.CI = ""', 'process.cpuUsage()']) {
       expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'rows'])
     }
   })
@@ -60,17 +53,18 @@ describe('the project of a test file', () => {
 describe('the order of a run', () => {
   const files = findTests().map((path) => ({ path, project: projectOf(path) }))
 
-  it('contains every file once, and the pure ones together at the end', () => {
-    const ordered = orderFiles(files, 3)
+  it('contains every file once, one project after the other', () => {
+    const ordered = orderFiles(files)
     expect(ordered.map(({ path }) => path).toSorted()).toEqual(findTests())
-    const firstPure = ordered.findIndex(({ project }) => project === 'pure')
-    expect(ordered.slice(firstPure).every(({ project }) => project === 'pure')).toBe(true)
+    const changes = ordered.filter(({ project }, index) => project !== ordered[index - 1]?.project)
+    expect(changes.map(({ project }) => project)).toEqual([...PROJECTS])
   })
 
-  it('starts the longest files of both kinds first', () => {
-    const [first, ...rest] = orderFiles(files, Math.max(availableParallelism(), 2) + 1)
-    expect(first).toEqual({ path: 'test/platform/jobs/engine.test.ts', project: 'rows' })
-    expect(rest[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+  it('starts the longest files of a project first', () => {
+    expect(orderFiles(files)[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+    const paths = ['test/platform/ids.test.ts', 'test/platform/http/body.test.ts']
+    const few = orderFiles(paths.map((path) => ({ path, project: 'pure' as const })))
+    expect(few.map(({ path }) => path)).toEqual(paths.toReversed())
   })
 
   it('names only files that exist among the long ones', () => {

@@ -136,14 +136,14 @@ describe('an unavailable collector', () => {
           expect(response.status).toBe(200)
           times.push(performance.now() - startedAt)
         }
-        expect(Math.max(...times)).toBeLessThan(2_000)
+        expect(Math.max(...times)).toBeLessThan(5_000)
         const complaints = () => said.filter((text) => text.includes('traces could not be sent')).length
-        if (fault === 'is away') await until(() => complaints() > 0, { timeoutMs: 30_000 })
+        if (fault === 'is away') await until(() => complaints() > 0)
         const child = system.supervisor.children.get('web')
         const startedAt = performance.now()
         await system.supervisor.stop()
         // The drain of an idle web process, and the three seconds that a flush may take.
-        expect(performance.now() - startedAt).toBeLessThan(8_000)
+        expect(performance.now() - startedAt).toBeLessThan(9_500)
         expect(child?.exitCode).toBe(0)
         expect(complaints()).toBeLessThan(2)
       } finally {

@@ -53,7 +53,7 @@ export async function settledCount(client: Client, batchId: string): Promise<num
   return (counts.evaluated ?? 0) + (counts.failed ?? 0)
 }
 
-export async function untilSettled(client: Client, batchId: string, count: number, timeoutMs = 90_000): Promise<void> {
+export async function untilSettled(client: Client, batchId: string, count: number, timeoutMs = 150_000): Promise<void> {
   await until(async () => (await settledCount(client, batchId)) >= count, {
     timeoutMs,
     everyMs: 100,

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
 import { type AppDeps, createApp } from '#src/app.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
@@ -7,6 +8,7 @@ import { listen } from '#src/platform/http/server.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createMetrics, type Metrics } from '#src/platform/metrics.ts'
+import { sendAgain } from './again.ts'
 import { watchDeclared } from './declared.ts'
 
 export interface TestApp {
@@ -82,8 +84,28 @@ interface Sent {
   json?: unknown
 }
 
-/** One request on a connection of its own. */
+let returns503 = false
+
+/** Of a file or a describe block about 503: `call` returns it, and does not send the request again. */
+export function return503(): void {
+  beforeAll(() => {
+    returns503 = true
+  })
+  afterAll(() => {
+    returns503 = false
+  })
+}
+
+/** One request on a connection of its own; after a 503 with Retry-After another one. */
 export function call(app: { port: number }, path: string, sent: Sent = {}): Promise<TestAnswer> {
+  if (returns503) return send(app, path, sent)
+  return sendAgain(
+    () => send(app, path, sent),
+    ({ status, headers }) => ({ status, retryAfter: headers['retry-after'] }),
+  )
+}
+
+function send(app: { port: number }, path: string, sent: Sent): Promise<TestAnswer> {
   const body = sent.json === undefined ? sent.body : JSON.stringify(sent.json)
   const headers = {
     ...(sent.key === undefined ? {} : { Authorization: `Bearer ${sent.key}` }),

@@ -1,7 +1,7 @@
-// The order in which a run starts its files: the long ones first, and those that start processes beside those that
-// compute, since the former wait for most of their time.
+// The order in which a run starts its files: those that start processes, since they are the longest, and of each project
+// the long ones first.
 
-import type { ProjectName } from './projects.ts'
+import { PROJECTS, type ProjectName } from './projects.ts'
 
 // Seconds that a file takes on a machine with two cores, of those that take long. A whole run prints its slowest files:
 // a figure here need only be good enough to put them in order.
@@ -36,8 +36,6 @@ const SECONDS: Record<string, number> = {
   'test/attest/media/threads.test.ts': 8,
   'test/platform/http/body.test.ts': 7,
 }
-const DEFAULT_SECONDS: Record<ProjectName, number> = { process: 4, rows: 2, pure: 0.3 }
-
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)
 
 export interface TestFile {
@@ -45,27 +43,13 @@ export interface TestFile {
   project: ProjectName
 }
 
-/**
- * Starts as a pool of `workers` would if one of them took the files of `rows` and the others those of `process`. The
- * files of `pure` come last and together: a pool passes a shared worker process only to the next file of the queue.
- */
-export function orderFiles<File extends TestFile>(files: readonly File[], workers: number): File[] {
-  const of = (name: ProjectName) =>
-    files.filter(({ project }) => project === name).toSorted((a, b) => secondsOf(b) - secondsOf(a))
-  const [waiting, computing, shared] = [of('process'), of('rows'), of('pure')]
-  const busyFor = new Array<number>(workers).fill(0)
-  const ordered: File[] = []
-  while (waiting.length + computing.length > 0) {
-    const worker = busyFor.indexOf(Math.min(...busyFor))
-    const [first, second] = worker === 0 ? [computing, waiting] : [waiting, computing]
-    const next = first.shift() ?? second.shift()
-    if (next === undefined) break
-    ordered.push(next)
-    busyFor[worker] = (busyFor[worker] ?? 0) + secondsOf(next)
-  }
-  return [...ordered, ...shared]
+/** One project after the other: a pool passes a worker process on only to the next file, if that is of its project. */
+export function orderFiles<File extends TestFile>(files: readonly File[]): File[] {
+  return files.toSorted(
+    (a, b) => PROJECTS.indexOf(a.project) - PROJECTS.indexOf(b.project) || secondsOf(b) - secondsOf(a),
+  )
 }
 
-function secondsOf({ path, project }: TestFile): number {
-  return SECONDS[path] ?? DEFAULT_SECONDS[project]
+function secondsOf({ path }: TestFile): number {
+  return SECONDS[path] ?? 0
 }

@@ -1,9 +1,9 @@
 // The vitest project of a test file follows from what the file and everything below it import. No list has to be
 // kept, and a file can't stand in the wrong project.
 //
-//   pure     Files share a worker process: no database, no process of their own, nothing that changes the worker.
-//   rows     A worker process each. Most of them have a database, cloned from the migrated template of the run.
-//   process  Starts processes of its own: systems, commands, browsers, servers. They wait more than they compute.
+//   pure     No database and no process. The files share worker processes, and a run of these alone starts no server.
+//   rows     A worker process each. Most have a database, cloned from the migrated template of the run.
+//   process  Starts processes: systems, commands, browsers, servers.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -22,11 +22,11 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const STARTS_PROCESSES =
   /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\/|^src\/platform\/db\/embedded\.ts$/
 const DATABASE = 'test/support/database.ts'
-// sharp has settings per process (which formats it reads), and BullMQ keeps connections of its own.
-const OWN_WORKER = new Set(['sharp', 'bullmq'])
-// Of a test file alone: it changes the worker, or measures it.
-const CHANGES_WORKER =
-  /\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )|\binject\(/
+// The service limits for its whole process which formats sharp reads, and BullMQ keeps connections of its own.
+const OWN_WORKER = ['sharp', 'bullmq']
+// Of a test file itself: it changes the worker process, or measures it.
+const NEEDS_WORKER =
+  /\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
 
 export function readRepository(): SourceTree {
   const texts = new Map<string, string | undefined>()
@@ -64,8 +64,8 @@ export function createProjectOf({ read }: SourceTree): (testFile: string) => Pro
       (path) => STARTS_PROCESSES.test(path) && importsOf(path).includes('node:child_process'),
     )
     if (startsProcesses) return 'process'
-    const needsWorker = reached.has(DATABASE) || [...OWN_WORKER].some((name) => reached.has(name))
-    return needsWorker || CHANGES_WORKER.test(read(testFile) ?? '') ? 'rows' : 'pure'
+    const needsWorker = [DATABASE, ...OWN_WORKER].some((target) => reached.has(target))
+    return needsWorker || NEEDS_WORKER.test(read(testFile) ?? '') ? 'rows' : 'pure'
   }
 }
 

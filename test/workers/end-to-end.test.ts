@@ -5,6 +5,7 @@ import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
+import { fetchAgain } from '../support/again.ts'
 import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem, testedEngines } from '../support/system.ts'
 import { until } from '../support/until.ts'
@@ -17,9 +18,9 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
   let fleet: Fleet
   let detector: FakeDetector
 
-  const request = async (path: string, init: RequestInit = {}) => {
+  const request = async (path: string, init: Parameters<typeof fetchAgain>[1] = {}) => {
     const headers = { authorization: `Bearer ${system.key}`, 'content-type': 'application/json', ...init.headers }
-    const response = await fetch(`${system.baseUrl}${path}`, { ...init, headers })
+    const response = await fetchAgain(`${system.baseUrl}${path}`, { ...init, headers })
     return { status: response.status, text: await response.text() }
   }
 
@@ -34,7 +35,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
     receiver.expectSecret(JSON.parse(text).signing_secret)
     fleet = await makeFleet(system, CLAIMS)
-  }, 90_000)
+  })
   afterAll(async () => {
     await fleet?.client.close()
     await system?.close()
@@ -42,7 +43,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     await detector?.close()
   })
 
-  it('attest: evaluates a batch as planned, each event once', { timeout: 60_000 }, async () => {
+  it('attest: evaluates a batch as planned, each event once', async () => {
     const { batch_id: batchId } = await fleet.client.submitBatch(fleet.bodies)
     await untilSettled(fleet.client, batchId, CLAIMS)
     expect(await differencesFromPlan(fleet, batchId)).toEqual([])
@@ -69,9 +70,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
   })
 
-  it('clock: reports the photo of that submission as a duplicate of the first claim that showed it', {
-    timeout: 60_000,
-  }, async () => {
+  it('clock: reports the photo of that submission as a duplicate of the first claim that showed it', async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
     const codes = async () => {
       const { attestations } = JSON.parse((await request(`/v1/claims/${claim.claim_id}`)).text)
@@ -80,9 +79,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     await until(async () => (await codes()).includes('duplicate_media'), { everyMs: 100 })
   })
 
-  it('screen: asks the detector about an attested photo, and its attestation is re-evaluated', {
-    timeout: 60_000,
-  }, async () => {
+  it('screen: asks the detector about an attested photo, and its attestation is re-evaluated', async () => {
     const [{ claim_id: claimId, media_id: mediaId } = {}] = await system.database.owner<Record<string, string>>(
       'SELECT claim_id, media_id FROM attestations ORDER BY id LIMIT 1',
     )
@@ -96,18 +93,13 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(detector.asked).toHaveLength(1)
     const claim = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
     expect(claim.advisory_codes).toContain('ai_generated_likely')
-    await until(
-      async () => {
-        const { attestations } = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
-        return JSON.stringify(attestations.data).includes('ai_generated_likely')
-      },
-      { timeoutMs: 40_000 },
-    )
+    await until(async () => {
+      const { attestations } = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
+      return JSON.stringify(attestations.data).includes('ai_generated_likely')
+    })
   })
 
-  it('reevaluate: a changed risk policy re-evaluates the affected attestations, as its dry run said', {
-    timeout: 60_000,
-  }, async () => {
+  it('reevaluate: a changed risk policy re-evaluates the affected attestations, as its dry run said', async () => {
     const policy = {
       require_attestation: false,
       require_biometric: false,
@@ -125,7 +117,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect((await request('/v1/account/risk-policy', { method: 'PUT', body: JSON.stringify(policy) })).status).toBe(200)
     const path = '/v1/account/reevaluations?cause=policy_changed'
     const latest = async () => JSON.parse((await request(path)).text).data[0]
-    await until(async () => (await latest()).status === 'done', { timeoutMs: 40_000, everyMs: 100 })
+    await until(async () => (await latest()).status === 'done', { everyMs: 100 })
     expect(await latest()).toMatchObject({ looked: CLAIMS + 1, pending: 0, failed: 0, skipped: 0 })
     const [change] = foretold.data
     const { risk_status, risk_score, provenance_status } = JSON.parse(
@@ -135,9 +127,9 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(await dryRun()).toMatchObject({ would_change: 0 })
   })
 
-  it('deliver: sends every event to the receiver, each with a valid signature', { timeout: 60_000 }, async () => {
+  it('deliver: sends every event to the receiver, each with a valid signature', async () => {
     const [row] = await system.database.owner<{ count: string }>('SELECT count(*) FROM events')
-    await until(() => receiver.eventIds.size === Number(row?.count), { timeoutMs: 40_000 })
+    await until(() => receiver.eventIds.size === Number(row?.count))
     expect(receiver.invalid).toEqual([])
     expect(receiver.byType.get('attestation.created')).toBe(CLAIMS + 1)
     expect(receiver.byType.get('screening.completed')).toBe(1)
@@ -153,7 +145,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(unrecorded).toEqual([])
   })
 
-  it('stops cleanly: nothing is left running or dispatched', { timeout: 60_000 }, async () => {
+  it('stops cleanly: nothing is left running or dispatched', async () => {
     await system.supervisor.stop()
     const left = await system.database.owner("SELECT queue, state FROM jobs WHERE state IN ('dispatched', 'running')")
     expect(left).toEqual([])

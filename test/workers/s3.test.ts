@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { openStore } from '#src/platform/store/open.ts'
 import { type S3Server, startS3Server, whyNoS3Server } from '../platform/store/s3-server.ts'
+import { fetchAgain } from '../support/again.ts'
 import { differencesFromPlan, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem } from '../support/system.ts'
 
@@ -24,7 +25,7 @@ describe.skipIf(reason !== undefined)(`the main job on S3${reason === undefined 
         AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? '',
       },
     })
-  }, 90_000)
+  })
   afterAll(async () => {
     await system?.close()
     await server?.close()
@@ -47,7 +48,7 @@ describe.skipIf(reason !== undefined)(`the main job on S3${reason === undefined 
     const keys = createKeys({ db: system.database.db })
     const { key } = await keys.create(system.scope, { name: 'admin', scopes: ['admin', 'verify'] })
     const ask = (path: string, method = 'GET') =>
-      fetch(`${system.baseUrl}${path}`, { method, headers: { Authorization: `Bearer ${key}` } })
+      fetchAgain(`${system.baseUrl}${path}`, { method, headers: { Authorization: `Bearer ${key}` } })
 
     expect((await ask(`/v1/media/${row.media}/thumbnail`)).headers.get('content-type')).toBe('image/webp')
     expect(Buffer.from(await (await ask(`/v1/media/${row.media}`)).arrayBuffer()).subarray(0, 2)).toEqual(
@@ -58,5 +59,5 @@ describe.skipIf(reason !== undefined)(`the main job on S3${reason === undefined 
     expect((await ask(`/v1/media/${row.media}`)).status).toBe(404)
     expect(await store.storedAt(system.scope, row.sha256)).toBeUndefined()
     await Promise.all([store.close(), client.close()])
-  }, 120_000)
+  })
 })

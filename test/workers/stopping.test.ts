@@ -6,9 +6,7 @@ describe('a stopping web process', () => {
   let system: System | undefined
   afterEach(() => system?.close())
 
-  it('reports unready to load balancers while it still accepts, and then stops accepting', {
-    timeout: 60_000,
-  }, async () => {
+  it('reports unready to load balancers while it still accepts, and then stops accepting', async () => {
     const started = await startSystem({
       engine: 'postgres',
       only: ['web'],

@@ -4,6 +4,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fetchAgain } from '../support/again.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem, testedEngines } from '../support/system.ts'
@@ -12,7 +13,10 @@ import { until } from '../support/until.ts'
 const PARENT = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const RECEIVER_SECRET = 'tenants-own-secret'
 
-describe.each(testedEngines())('a submission on %s', (engine) => {
+// The trace of a job is in its row: it is the same on both engines, which `end-to-end.test.ts` tests.
+const engine = testedEngines().at(-1) ?? 'postgres'
+
+describe('a submission', () => {
   let collector: Collector
   let system: System
   let fleet: Fleet
@@ -24,7 +28,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
   const said: string[] = []
 
   const post = (path: string, value: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${system.baseUrl}${path}`, {
+    fetchAgain(`${system.baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${system.key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(value),
@@ -60,7 +64,7 @@ describe.each(testedEngines())('a submission on %s', (engine) => {
     await fleet.client.close()
     // Spans that were not sent yet are sent at the end.
     await system.close()
-  }, 90_000)
+  })
   afterAll(async () => {
     await receiver?.close()
     await collector?.close()

@@ -21,7 +21,7 @@ beforeAll(async () => {
   phone = await makePhone(service, caller)
   signer = await makeC2paSigner()
   signed = await signer.sign(PHOTO, 'image/jpeg', { sourceType: 'digitalCapture' })
-}, 60_000)
+})
 afterAll(() => service.close())
 
 const pemOf = (der: Buffer) => `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`

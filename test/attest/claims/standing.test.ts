@@ -149,7 +149,7 @@ describe('attestations settled one after the other', () => {
 })
 
 describe('attestations settled concurrently', () => {
-  it('lose no change and emit no event twice', { timeout: 60_000 }, async () => {
+  it('lose no change and emit no event twice', async () => {
     const names = Object.keys(shots) as Shot[]
     const bodies = Array.from({ length: 40 }, (_, index) => shots[names[index % names.length] ?? 'honest']())
     await service.test.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)

@@ -4,7 +4,7 @@ import { createBudget } from '#src/platform/http/body.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
 import type { TestCaller } from '../../support/callers.ts'
-import { call, type TestAnswer } from '../../support/http.ts'
+import { call, return503, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
 const FLEET = 1_000
@@ -21,6 +21,7 @@ beforeAll(async () => {
     fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
 })
 afterAll(() => app.close())
+return503()
 beforeEach(async () => {
   admin = await app.makeCaller()
   await app.rootCas.register(admin, { name: 'Root', certificate: root.der.toString('base64') })
@@ -142,15 +143,15 @@ describe('an import', () => {
     void importing.then(() => {
       isDone = true
     })
-    let slowestMs = 0
+    let longestMs = 0
     while (!isDone) {
-      const before = performance.now()
+      const before = process.threadCpuUsage()
       await new Promise((resolve) => setImmediate(resolve))
-      slowestMs = Math.max(slowestMs, performance.now() - before)
+      longestMs = Math.max(longestMs, process.threadCpuUsage(before).user / 1_000)
     }
     expect((await importing).status).toBe(200)
-    // A thousand lines are half a second of work, never in one piece. The bound leaves a margin for a busy machine.
-    expect(slowestMs).toBeLessThan(200)
+    // A thousand lines are half a second of work, never in one piece. Processor time: a busy machine lengthens the other.
+    expect(longestMs).toBeLessThan(200)
   })
 })
 

@@ -4,11 +4,13 @@ import { afterEach, expect, it } from 'vitest'
 import type { EvidenceDeps } from '#src/attest/evidence/evidence.ts'
 import type { Rendering } from '#src/attest/evidence/renderer.ts'
 import type { ThumbnailRead } from '#src/attest/evidence/thumbnails.ts'
+import { return503 } from '../../support/http.ts'
 import { PHOTO } from '../claims/phone.ts'
 import { type EvidenceService, startEvidence } from './service.ts'
 
 let evidence: EvidenceService | undefined
 afterEach(() => evidence?.close())
+return503()
 
 const start = async (deps: Partial<EvidenceDeps>) => {
   evidence = await startEvidence(deps)

@@ -119,8 +119,8 @@ describe('no editor is recognized in firmware', () => {
 })
 
 test('searching for a name takes time linear in the text', () => {
-  const startedAt = performance.now()
+  const startedAt = process.threadCpuUsage()
   findEditor('paint '.repeat(50_000), null)
   findEditor(' '.repeat(50_000), null)
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(process.threadCpuUsage(startedAt).user / 1_000).toBeLessThan(1_000)
 })

@@ -112,7 +112,7 @@ describe('an App Attest key', () => {
     const inReceipt = accepted.filter((bit) => bit >= at - 9 * 8 - 16 && bit < at + receipt.length * 8)
     expect(accepted.length).toBeGreaterThan(receipt.length)
     expect(accepted).toEqual(inReceipt)
-  }, 120_000)
+  })
 
   test.each([
     ['nothing', Buffer.alloc(0)],

@@ -132,9 +132,9 @@ describe('XMP', () => {
 
   it('is bounded and is read quickly, whatever it contains', async () => {
     const inside = `/>${'<i:DigitalSourceType ='.repeat(30_000)}${'a:'.repeat(50_000)}`
-    const startedAt = performance.now()
+    const startedAt = process.threadCpuUsage()
     const declared = await readXmp(inside)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(process.threadCpuUsage(startedAt).user / 1_000).toBeLessThan(2_000)
     expect(declared.sourceTypes.length).toBeLessThanOrEqual(16)
   })
 })

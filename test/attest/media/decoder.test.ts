@@ -14,7 +14,7 @@ const make = (options: DecoderOptions = {}): Decoder => {
   return decoder
 }
 const misbehaving = (options: DecoderOptions = {}) =>
-  make({ file: new URL('./misbehaving-child.ts', import.meta.url), quickMs: 300, limitMs: 600, ...options })
+  make({ file: new URL('./misbehaving-child.ts', import.meta.url), quickMs: 600, limitMs: 1_500, ...options })
 const isAlive = (pid = 0): boolean => {
   try {
     return process.kill(pid, 0)

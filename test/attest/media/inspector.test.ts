@@ -69,17 +69,17 @@ describe('the inspector', () => {
 })
 
 describe('the inspector with a misbehaving thread', () => {
-  const misbehaving = (limitMs = 300, maxWaiting = 100) =>
+  const misbehaving = (limitMs = 1_500, maxWaiting = 100) =>
     createInspector({ thread: new URL('./misbehaving-thread.ts', import.meta.url), limitMs, maxWaiting })
   const fine = { ok: true, value: { exif: { detail: 'fine' } } }
 
   it('ends a stuck or crashed thread and answers all other requests', async () => {
-    const inspector = misbehaving(500)
+    const inspector = misbehaving(1_000)
     const paths = ['fine', 'loop', 'fine', 'never', 'throw', 'fine', 'reject', 'exit', 'fine', 'memory', 'fine']
     const answers = await Promise.all(paths.map((path) => inspector.inspect(path)))
     const codes = answers.map((one) => (one.ok ? 'ok' : one.code))
     const expected = ['ok', 'timeout', 'ok', 'timeout', 'crashed', 'ok', 'crashed', 'crashed', 'ok', 'crashed', 'ok']
-    // Half a second may end the greedy one before its memory does.
+    // A second may end the greedy one before its memory does.
     expect(codes.with(9, 'crashed')).toEqual(expected)
     expect(['crashed', 'timeout']).toContain(codes[9])
     await inspector.close()
@@ -93,7 +93,7 @@ describe('the inspector with a misbehaving thread', () => {
   })
 
   it('is busy when too many files wait', async () => {
-    const inspector = misbehaving(200, 2)
+    const inspector = misbehaving(1_500, 2)
     const answers = await Promise.all(['never', 'fine', 'fine', 'fine'].map((path) => inspector.inspect(path)))
     expect(answers.map((one) => (one.ok ? 'ok' : one.code))).toEqual(['timeout', 'ok', 'ok', 'busy'])
     await inspector.close()

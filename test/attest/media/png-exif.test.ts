@@ -84,7 +84,7 @@ describe('an unreadable raw profile is reported, and costs little', () => {
     const file = withChunks(png, { after: [profile] })
     const startedAt = performance.now()
     expect(await readExif(file)).toEqual({ state: 'unreadable', detail: expect.any(String) })
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
   test('as an eXIf chunk behind the picture that is too long, or is not EXIF', async () => {

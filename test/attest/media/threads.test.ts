@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
 import { createThreads, type Threads, type ThreadsOptions } from '#src/attest/media/threads.ts'
 
 interface Request {
@@ -6,6 +9,9 @@ interface Request {
   path: string
   owner?: string
 }
+
+const directory = mkdtempSync(join(tmpdir(), 'countersign-threads-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 const threadsThat = (options: Partial<ThreadsOptions<Request>>) =>
   createThreads<Request>({
@@ -17,13 +23,25 @@ const threadsThat = (options: Partial<ThreadsOptions<Request>>) =>
     ...options,
   })
 
+/** A task that ends when `open` is called, and that a path of this name asks for. */
+function makeGate(name: string): { path: string; open(): void } {
+  const file = join(directory, name)
+  return { path: `until ${file}`, open: () => writeFileSync(file, '') }
+}
+
 /** The outcomes, in the order in which they were answered. */
-async function orderOf(threads: Threads<Request>, requests: readonly Omit<Request, 'op'>[]): Promise<string[]> {
+async function orderOf(
+  threads: Threads<Request>,
+  requests: readonly Omit<Request, 'op'>[],
+  onAnswer: (order: readonly string[]) => void = () => {},
+): Promise<string[]> {
   const order: string[] = []
   await Promise.all(
     requests.map(async ({ path, owner = '' }) => {
       const answer = await threads.submit({ op: 'inspect', path, owner })
-      order.push([path, owner, answer.ok ? 'ok' : answer.code].filter(Boolean).join(' '))
+      const name = path.startsWith('until') ? 'slow' : path
+      order.push([name, owner, answer.ok ? 'ok' : answer.code].filter(Boolean).join(' '))
+      onAnswer(order)
     }),
   )
   return order
@@ -33,25 +51,31 @@ const paths = (...names: string[]) => names.map((path) => ({ path }))
 
 it('a slow task moves to a side thread, and no other task waits for it', async () => {
   const threads = threadsThat({})
-  expect(await orderOf(threads, paths('slow', 'fine', 'slow', 'fine'))).toEqual([
-    'fine ok',
-    'fine ok',
-    'slow ok',
-    'slow ok',
-  ])
+  const { path: slow, open } = makeGate('moved')
+  const order = orderOf(threads, paths(slow, 'fine', slow, 'fine'), ({ length }) => {
+    if (length === 2) open()
+  })
+  expect(await order).toEqual(['fine ok', 'fine ok', 'slow ok', 'slow ok'])
   threads.close()
 })
 
 it('a stuck task gets its whole time in a side thread, and no more', async () => {
-  const threads = threadsThat({ limitMs: 600 })
-  expect(await orderOf(threads, paths('never', 'fine'))).toEqual(['fine ok', 'never timeout'])
-  expect(await orderOf(threads, paths('loop', 'fine'))).toEqual(['fine ok', 'loop timeout'])
-  threads.close()
+  // The other task waits for a new thread to start, which takes seconds on a busy machine.
+  const waiting = threadsThat({ limitMs: 5_000 })
+  expect(await orderOf(waiting, paths('never', 'fine'))).toEqual(['fine ok', 'never timeout'])
+  waiting.close()
+  const computing = threadsThat({ limitMs: 600 })
+  expect((await orderOf(computing, paths('loop', 'fine'))).toSorted()).toEqual(['fine ok', 'loop timeout'])
+  computing.close()
 })
 
 it('a task that is known to be slow starts in a side thread', async () => {
-  const threads = threadsThat({ quickMs: 10_000, isSlow: ({ path }) => path === 'slow' })
-  expect(await orderOf(threads, paths('slow', 'fine', 'fine'))).toEqual(['fine ok', 'fine ok', 'slow ok'])
+  const { path: slow, open } = makeGate('known')
+  const threads = threadsThat({ quickMs: 10_000, isSlow: ({ path }) => path === slow })
+  const order = orderOf(threads, paths(slow, 'fine', 'fine'), ({ length }) => {
+    if (length === 2) open()
+  })
+  expect(await order).toEqual(['fine ok', 'fine ok', 'slow ok'])
   threads.close()
 })
 

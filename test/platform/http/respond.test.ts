@@ -6,7 +6,7 @@ import { Failure } from '#src/failure.ts'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { toFailure } from '#src/platform/http/respond.ts'
-import { call, startApp, type TestApp } from '../../support/http.ts'
+import { call, return503, startApp, type TestApp } from '../../support/http.ts'
 
 const base = {
   method: 'GET' as const,
@@ -93,6 +93,7 @@ describe('an error of the store', () => {
 })
 
 describe('the answer to an error', () => {
+  return503()
   let app: TestApp
   beforeAll(async () => {
     app = await startApp([

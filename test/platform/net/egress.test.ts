@@ -89,6 +89,9 @@ async function slowReceiver(certificates: number) {
 describe('a receiver whose certificates take long to verify', () => {
   it('spends the budget of its account, and does not slow another account in the same thread', async () => {
     const [slow, other] = await Promise.all([slowReceiver(16), honest()])
+    const probedAt = performance.now()
+    await egress({ threads: 1 })(slow.url, 'probe')
+    const handshakeMs = performance.now() - probedAt
     const call = egress({ threads: 1 })
     expect(await call(other.url, 'quiet')).toMatchObject({ ok: true })
     const attack = Promise.all(Array.from({ length: 24 }, (_, index) => call(`${slow.url}${index}`, 'hostile')))
@@ -109,14 +112,14 @@ describe('a receiver whose certificates take long to verify', () => {
     const refused = answers.filter((answer) => !answer.ok && answer.detail.includes('processor time'))
     // One handshake is measured and found heavy: 0.1 s. Few had been given to OpenSSL before.
     expect(refused.length).toBeGreaterThanOrEqual(20)
-    // Some 0.2 s; 24 such handshakes in a row would be 3 s on an idle machine.
-    expect(Math.max(...waits)).toBeLessThan(2_000)
+    // Some 0.2 s; 24 such handshakes in a row would be 3 s on an idle machine, and longer where one takes longer.
+    expect(Math.max(...waits)).toBeLessThan(Math.max(2_000, 10 * handshakeMs))
 
     const connections = slow.connections()
     expect(await call(slow.url, 'hostile')).toMatchObject({ ok: false, code: 'tls_failed', isUnconnected: true })
     expect(slow.connections()).toBe(connections)
     expect(await call(other.url, 'third')).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   it('is refused before its certificates are verified when there are 72 of them', async () => {
     const { url } = await slowReceiver(72)
@@ -129,7 +132,7 @@ describe('a receiver whose certificates take long to verify', () => {
     }
     // Of the whole process, thread and receiver and their start included; verifying would be 4 s more.
     expect((user + system) / 1_000).toBeLessThan(3_000)
-  }, 60_000)
+  })
 })
 
 describe('an https call', () => {
@@ -141,7 +144,7 @@ describe('an https call', () => {
     expect(await call(slow.url, 'both')).toMatchObject({ detail: expect.stringContaining('processor time') })
     expect(await call(other.url, 'both')).toMatchObject({ ok: true })
     expect(other.connections()).toBe(1)
-  }, 30_000)
+  })
 
   it('carries bodies of any size both ways, up to the limit', async () => {
     const { url } = await honest(async (request, response) => {
@@ -161,10 +164,16 @@ describe('an https call', () => {
   })
 
   it('shares no connection with another account', async () => {
-    const { url, connections } = await honest()
+    const accountsOf = new Map<unknown, Set<string | undefined>>()
+    const { url } = await honest(({ socket, url: path }, response) => {
+      accountsOf.set(socket, (accountsOf.get(socket) ?? new Set()).add(path))
+      response.end('ok')
+    })
     const call = egress()
-    for (const account of ['a', 'b', 'a', 'b']) expect(await call(url, account)).toMatchObject({ ok: true })
-    expect(connections()).toBe(2)
+    for (const account of ['a', 'b', 'a', 'b']) expect(await call(url + account, account)).toMatchObject({ ok: true })
+    // An idle connection may have ended between two calls on a busy machine: there are two or more.
+    for (const accounts of accountsOf.values()) expect(accounts.size).toBe(1)
+    expect(accountsOf.size).toBeGreaterThan(1)
   })
 
   it('ends at its deadline, and reports the status that came before it', async () => {
@@ -238,7 +247,7 @@ describe('egress threads', () => {
     const call = egress({ threads: 1, thread: MISBEHAVING, stuckMs: 1_000 })
     const [first, second] = [
       call('https://127.0.0.1:4000/hang', 'a', { timeoutMs: 100 }),
-      call('https://127.0.0.1:4000/', 'b', { timeoutMs: 60_000 }),
+      call('https://127.0.0.1:4000/', 'b'),
     ]
     expect(await first).toMatchObject({ ok: false, code: 'timeout' })
     // Not at its own deadline: with its thread.

@@ -219,7 +219,7 @@ describe('a call to a hostile receiver', () => {
     const result = await outbound().send(`http://127.0.0.1:${port}/`, { timeoutMs: 300 })
     expect(codeOf(result)).toBe('timeout')
     expect(result.durationMs).toBeGreaterThanOrEqual(290)
-    expect(result.durationMs).toBeLessThan(1_500)
+    expect(result.durationMs).toBeLessThan(10_000)
   })
 
   it('reports the status that came before the body stopped', async () => {
@@ -369,7 +369,7 @@ describe('the TLS of a call', () => {
     const port = await rawReceiver(() => {})
     const answer = await outbound().send(`https://receiver.test:${port}/`, { timeoutMs: 200 })
     expect(codeOf(answer)).toBe('timeout')
-    expect(answer.durationMs).toBeLessThan(1_500)
+    expect(answer.durationMs).toBeLessThan(10_000)
   })
 })
 

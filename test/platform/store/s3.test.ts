@@ -207,7 +207,7 @@ describe('the S3 store, with a failing server', () => {
       },
     )
     expect(await readdir(spool)).toEqual([])
-  }, 60_000)
+  })
 
   it('reports a server that is unreachable', async () => {
     await withServer(
