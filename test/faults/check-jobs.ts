@@ -18,6 +18,7 @@ export function checkJobs({ jobs, steps, attestations, screenings, deliveries }:
     wrong.push(...checkTrail(job, trails.get(job.id) ?? []))
   }
   const known = new Map(jobs.map((job) => [job.id, job]))
+  const compared = new Set(jobs.flatMap(({ queue, attestationId }) => (queue === 'compare' ? attestationId : [])))
   for (const { id, jobId, status, evaluatedAt } of attestations) {
     if (status === 'cancelled') {
       if (known.get(jobId)?.state !== 'cancelled') wrong.push(`${id} is cancelled, and its job is not`)
@@ -25,6 +26,7 @@ export function checkJobs({ jobs, steps, attestations, screenings, deliveries }:
     }
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
     if (status !== 'evaluated' || evaluatedAt === null) wrong.push(`${id} is ${status}`)
+    else if (!compared.has(id)) wrong.push(`${id} was never compared with other claims`)
   }
   for (const { id, jobId, status } of screenings) {
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
@@ -86,7 +88,12 @@ function checkEffects({ attestations, claims, screenings, events, deliveries, re
     if (!known.events.has(headers['service-event-id'] ?? '')) wrong.push(`${receiver} was sent an event without a row`)
   }
   const subjects = new Set([...attestations, ...screenings, ...deliveries].map(({ jobId }) => jobId))
-  for (const { id, queue } of jobs) if (!subjects.has(id)) wrong.push(`the ${queue} job ${id} has no subject`)
+  for (const { id, queue, attestationId } of jobs) {
+    // An attestation has one job that evaluates it, and any number of these.
+    const isMore = queue === 'compare' || queue === 'reevaluate'
+    const isKnown = isMore ? attestationId === null || known.attestations.has(attestationId) : subjects.has(id)
+    if (!isKnown) wrong.push(`the ${queue} job ${id} has no subject`)
+  }
   return wrong
 }
 

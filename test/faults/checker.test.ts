@@ -101,6 +101,17 @@ const SABOTAGES: Sabotage[] = [
     does: ({ steps }) => void steps.splice(4, 0, { ...at(steps, 3), at: at(steps, 3).at + 1 }),
   },
   {
+    what: 'an attestation that was never compared',
+    finds: 'I2',
+    does: ({ jobs, steps }) => {
+      const [lost] = jobs.splice(
+        jobs.findIndex(({ queue }) => queue === 'compare'),
+        1,
+      )
+      for (const step of steps.filter(({ id }) => id === lost?.id)) steps.splice(steps.indexOf(step), 1)
+    },
+  },
+  {
     what: 'an attestation without a result',
     finds: 'I2',
     does: ({ attestations }) => {

@@ -57,6 +57,8 @@ export interface JobFact {
   state: string
   fence: number
   lastError: string | null
+  /** That its payload names. */
+  attestationId: string | null
 }
 
 export interface Step {
@@ -164,7 +166,8 @@ export async function readEvidence(
        job_id AS "jobId" FROM screenings`,
   )
   const jobs = await owner<JobFact>(
-    `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError" FROM jobs`,
+    `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError",
+       payload ->> 'attestationId' AS "attestationId" FROM jobs`,
   )
   const events = await owner<EventFact>(`SELECT id, ${SCOPE}, type, data FROM events`)
   const deliveries = await owner<DeliveryFact>(

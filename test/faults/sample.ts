@@ -109,6 +109,7 @@ function addCapture(evidence: Evidence, place: Place): void {
   }
   const pending = { provenance_status: null, risk_status: 'pending', risk_score: null }
   const current = { provenance_status: provenanceStatus, risk_status: riskStatus, risk_score: riskScore }
+  addJob(evidence, 'compare', scope, row.id)
   addEvent(evidence, place, 'attestation.created', { attestation_id: row.id, claim_id: row.claimId })
   addEvent(evidence, place, 'claim.provenance_updated', { claim_id: row.claimId, previous: pending, current })
   if (riskStatus === 'failed') addEvent(evidence, place, 'claim.escalated', { claim_id: row.claimId })
@@ -165,9 +166,10 @@ function addEvent(evidence: Evidence, place: Place, type: string, data: Record<s
   if (idsIn(body).length === 0) throw new Error('a sample without ids would prove nothing')
 }
 
-function addJob(evidence: Evidence, queue: string, scope: string): string {
+function addJob(evidence: Evidence, queue: string, scope: string, attestationId: string | null = null): string {
   const job = crypto.randomUUID()
-  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, state: 'succeeded', fence: 1, lastError: null })
+  const ended = { state: 'succeeded', fence: 1, lastError: null }
+  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, attestationId, ...ended })
   const states = [
     ['queued', 0],
     ['dispatched', 0],

@@ -69,7 +69,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
   })
 
-  it('clock: reports the photo of that submission as a duplicate of the first claim that showed it', {
+  it('compare: reports the photo of that submission as a duplicate of the first claim that showed it', {
     timeout: 60_000,
   }, async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
