@@ -130,6 +130,7 @@ function cancelFirst(evidence: Evidence): AttestationFact {
     jobs.push({ ...job, id: jobId })
     job.state = 'cancelled'
   }
+  for (const job of jobs) if (job.attestationId === cancelled.id) job.attestationId = again.id
   const trail = steps.filter(({ id }) => id === cancelled.jobId)
   steps.push(...trail.map((step) => ({ ...step, id: jobId })))
   const [queued, ...later] = trail

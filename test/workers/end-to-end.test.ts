@@ -70,7 +70,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
   })
 
-  it('clock: reports the photo of that submission as a duplicate of the first claim that showed it', async () => {
+  it('compare: reports the photo of that submission as a duplicate of the first claim that showed it', async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
     const codes = async () => {
       const { attestations } = JSON.parse((await request(`/v1/claims/${claim.claim_id}`)).text)
