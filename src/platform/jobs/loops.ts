@@ -1,7 +1,7 @@
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Dispatcher } from './dispatch.ts'
-import { nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './poll-interval.ts'
+import { idlePauseMs, nextPauseMs, PAUSE_IDLE_MS, PAUSE_MS } from './poll-interval.ts'
 
 export interface Loop {
   /** Ends after the current round. */
@@ -19,11 +19,14 @@ const IDLE_ROUND_MS = 10_000
  */
 export function runDispatchLoops(dispatcher: Dispatcher, log: Log): Loop {
   const idle = new Map<QueueName, () => void>()
+  let busyAt = performance.now()
   const dispatching = QUEUE_NAMES.map((queue) => {
     let pauseMs = PAUSE_MS
     const loop = repeat(async () => {
       idle.delete(queue)
-      pauseMs = nextPauseMs(pauseMs, await dispatcher.dispatch(queue))
+      const round = await dispatcher.dispatch(queue)
+      if (round.count > 0) busyAt = performance.now()
+      pauseMs = nextPauseMs(pauseMs, round)
       if (pauseMs < PAUSE_IDLE_MS) return pauseMs
       idle.set(queue, () => loop.wake())
       return IDLE_ROUND_MS
@@ -47,14 +50,12 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Log): Loop {
     },
     log,
   )
-  const waking = every(
-    PAUSE_IDLE_MS,
-    async () => {
-      if (idle.size === 0) return
-      for (const queue of await dispatcher.findDue([...idle.keys()])) idle.get(queue)?.()
-    },
-    log,
-  )
+  const waking = repeat(async () => {
+    const due = idle.size === 0 ? [] : await dispatcher.findDue([...idle.keys()])
+    if (due.length > 0) busyAt = performance.now()
+    for (const queue of due) idle.get(queue)?.()
+    return idlePauseMs(performance.now() - busyAt)
+  }, log)
   return {
     async close() {
       await Promise.all([waking, finding, ...dispatching].map((loop) => loop.close()))

@@ -20,6 +20,17 @@ export const PAUSE_MS = 25
 /** For no due jobs. */
 export const PAUSE_IDLE_MS = 250
 
+const QUIET_AFTER_MS = 10_000
+const PAUSE_QUIET_MS = 500
+
+/**
+ * The pause while no queue has anything to do, since `quietForMs`. Half of what an idle deployment costs is this
+ * polling; jobs that callers wait for are dispatched without it.
+ */
+export function idlePauseMs(quietForMs: number): number {
+  return quietForMs < QUIET_AFTER_MS ? PAUSE_IDLE_MS : PAUSE_QUIET_MS
+}
+
 /** @param pauseMs the pause before the round. */
 export function nextPauseMs(pauseMs: number, { count, free, window }: Round): number {
   if (window > 0 && count >= free) {

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextPauseMs, PAUSE_BUSY_MS, PAUSE_IDLE_MS, PAUSE_MS, type Round } from '#src/platform/jobs/poll-interval.ts'
+import {
+  idlePauseMs,
+  nextPauseMs,
+  PAUSE_BUSY_MS,
+  PAUSE_IDLE_MS,
+  PAUSE_MS,
+  type Round,
+} from '#src/platform/jobs/poll-interval.ts'
 
 /** Intervals of a dispatcher whose every round finds the same. */
 function pauses(round: Round, times: number, from = PAUSE_MS): number[] {
@@ -44,5 +51,9 @@ describe('the poll interval of a dispatcher', () => {
     expect(pauses({ count: 0, free: 100, window: 100 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 100, window: 100 })).toBe(PAUSE_MS)
     expect(pauses({ count: 0, free: 0, window: 0 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)
+  })
+
+  it('lets idle queues be asked about half as often once nothing was due for ten seconds', () => {
+    expect([0, 9_999, 10_000].map(idlePauseMs)).toEqual([PAUSE_IDLE_MS, PAUSE_IDLE_MS, 2 * PAUSE_IDLE_MS])
   })
 })
