@@ -48,6 +48,7 @@ function writeFeature(root: string, path: string): Written {
       `migrations/: the table ${name}, if it has one of its own`,
       `src/catalogue/: new events, id prefixes and queues, if it has any`,
       `test/house/routes.test.ts: each route with its scope`,
+      `UPDATE=1 npm test -- test/house/openapi-structure.test.ts: the routes in the OpenAPI document`,
       `docs/: what integrators and operators must know`,
     ],
   }
@@ -175,9 +176,10 @@ function writeQueue(root: string, name: string): Written {
     files: [worker, 'src/catalogue/queues.ts', 'Procfile'],
     remaining: [
       `the feature.ts that runs it: work: { ${name}: () => create...(p) }`,
-      `compose.yaml, deploy/kubernetes/: the process ${name}`,
-      `deploy/: alerts and dashboards that name each queue`,
-      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of the process`,
+      `compose.yaml: the process ${name}, and its name in INTERNAL_HOSTS`,
+      `deploy/kubernetes/: ${name}.yaml, and its line in kustomization.yaml`,
+      `deploy/prometheus/prometheus.yaml: ${name}:9090`,
+      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts`,
     ],
   }
 }

@@ -37,6 +37,13 @@ describe('a deployment', () => {
     expect(dockerfile).toContain('CMD ["node", "workers/web.ts"]')
   })
 
+  it('scrapes every process, and accepts its name as the host of the internal port', () => {
+    const scraped = /targets: \[(.*)\]/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
+    expect(scraped.split(', ').sort()).toEqual(names.map((name) => `${name}:9090`).sort())
+    const hosts = /INTERNAL_HOSTS: (.*)/.exec(compose)?.[1] ?? ''
+    expect(hosts.split(',').sort()).toEqual([...names].sort())
+  })
+
   it('sets no variable that the service does not read', () => {
     const inCompose = [...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
     const inKubernetes = [...kubernetes.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)

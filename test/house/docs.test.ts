@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { FAILURES } from '#src/failure.ts'
@@ -46,6 +47,11 @@ describe('the documents', () => {
       expect([name, Number(minutes)]).toEqual([name, Math.floor(pauses.reduce((sum, ms) => sum + ms, 0) / 60_000)])
     }
     expect(operate).not.toMatch(/dead after \d|\d+ attempts/)
+  })
+
+  it('name every event that is sent', () => {
+    const named = /^Sent today: (.*?)\n\n/ms.exec(read('docs/api.md'))?.[1] ?? ''
+    expect(Object.keys(EVENT_DATA).filter((type) => !named.includes(`\`${type}\``))).toEqual([])
   })
 
   it('show every error code with its status', () => {
