@@ -11,18 +11,9 @@ import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { attributesOf, failSpan, inSpanOf } from '#src/platform/trace.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
-import {
-  claimAll,
-  deregister,
-  type Lease,
-  putBack,
-  RENEW_EVERY_MS,
-  renew,
-  STALE_JOB,
-  settle,
-  settleAll,
-} from './backlog.ts'
+import { claimAll, type Lease, putBack, RENEW_EVERY_MS, renew, STALE_JOB, settle, settleAll } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
+import { drain } from './drain.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import type { JobMetrics } from './metrics.ts'
 import { createProgressWatch } from './progress.ts'
@@ -73,8 +64,8 @@ export interface Worker {
   /** Why this process should be replaced, or undefined while it makes progress. */
   stuck(): string | undefined
   /**
-   * Stops taking jobs and waits at most `deadlineMs` for those that run. The leases of the others lapse, and they run
-   * elsewhere.
+   * Stops taking jobs and waits for those that run. Returns after at most `deadlineMs`; what still runs then is queued
+   * again, to run elsewhere.
    */
   close(deadlineMs: number): Promise<void>
 }
@@ -290,13 +281,12 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     stuck: watch.reason,
     async close(deadlineMs) {
       identity.isLeaving = true
-      await deregister(db, identity.id).catch(() => {})
-      const deadline = new Promise<void>((done) => setTimeout(done, deadlineMs).unref())
-      const drained = consumer.close().then(() => Promise.all(unfinished))
-      await Promise.race([drained, deadline])
-      for (const timer of timers) clearInterval(timer)
-      for (const { controller } of running.values()) controller.abort(new Error('the worker is stopping'))
-      await producer.close()
+      const stopTimers = () => timers.forEach(clearInterval)
+      const workerId = identity.id
+      await drain(
+        { queue, workerId, db, log, consumer, producer, unclaimed, running, unfinished, stopTimers },
+        deadlineMs,
+      )
     },
   }
 }

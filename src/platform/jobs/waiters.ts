@@ -41,6 +41,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
   let count = 0
   let next: { at: number; timer: NodeJS.Timeout } | undefined
   let isPolling = false
+  let isClosed = false
   let polledAt = 0
 
   async function poll(): Promise<void> {
@@ -105,7 +106,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
     hasRoom: () => count < MAX_WAITERS,
     retryAfterSeconds: () => (count < MAX_WAITERS ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
-      if (timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
+      if (isClosed || timeoutMs <= 0 || count >= MAX_WAITERS || signal?.aborted) return Promise.resolve(false)
       return new Promise((resolve) => {
         const awaited = awaitSoon(jobId)
         let isAwake = false
@@ -127,6 +128,7 @@ export function createWaiters(db: Pick<Database, 'readSystem'>): Waiters {
       })
     },
     close() {
+      isClosed = true
       clearTimeout(next?.timer)
       for (const { wakers } of [...waiting.values()]) for (const wake of [...wakers]) wake(false)
     },
