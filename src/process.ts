@@ -69,7 +69,7 @@ export async function runProcess(
     if (isStopping) return
     isStopping = true
     log.info({ reason }, 'stopping')
-    // A step that is not bounded, and exit itself, which waits for native work in threads.
+    // For a step that is not bounded.
     setTimeout(endNow, deadlineMs).unref()
     const deadline = performance.now() + deadlineMs
     const workDeadline = deadline - Math.min(CLOSING_MS, deadlineMs / 4)
