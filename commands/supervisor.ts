@@ -36,7 +36,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const READY_DEADLINE_MS = 60_000
 // A process that dies at once would otherwise be restarted in a tight loop.
 const RESTART_AFTER_MS = 1_000
-// Above a process's own default: SHUTDOWN_SECONDS of 25, and 2 s for work that hangs beyond them.
+// Above a process's own default: SHUTDOWN_SECONDS of 25.
 const STOP_PATIENCE_MS = 30_000
 // Far above what a busy event loop takes on a heavily overloaded machine.
 const SILENT_AFTER_MS = 60_000

@@ -27,7 +27,7 @@ const processConfig = defineConfig({
       .max(600, 'must be 0 to 600')
       .default(0)
       .describe('How long a stopping web says so on /health/ready before it stops accepting; part of the next one.'),
-    SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may drain.'),
+    SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may take.'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
       .default('info')

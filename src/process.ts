@@ -15,6 +15,7 @@ import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { lowerProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
+import { endsWithin } from './platform/time-limit.ts'
 import { createServices, type Services } from './services.ts'
 
 export interface ProcessContext {
@@ -38,8 +39,10 @@ interface Running {
 // of them: its work is waiting for receivers, and an account's deliveries must not wait for another's captures.
 const PROMPT: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
 
+// Of the time to stop, at most this is kept for what comes after the work: traces, threads, connections.
+const CLOSING_MS = 3_000
 // A trace collector that hangs must not delay the end of a process for longer.
-const FLUSH_MS = 3_000
+const FLUSH_MS = 1_500
 
 /** Runs one process of the Procfile until a signal or the end of its parent process. */
 export async function runProcess(
@@ -72,21 +75,31 @@ export async function runProcess(
     if (isStopping) return
     isStopping = true
     log.info({ reason }, 'stopping')
-    // Work that hangs beyond the deadline continues elsewhere: leases lapse, rows stay.
-    setTimeout(() => process.exit(exitCode || 1), deadlineMs + 2_000).unref()
+    // For a step that is not bounded.
+    setTimeout(endNow, deadlineMs).unref()
     const deadline = performance.now() + deadlineMs
+    const workDeadline = deadline - Math.min(CLOSING_MS, deadlineMs / 4)
+    const workMs = () => workDeadline - performance.now()
     try {
       // Still accepting: a load balancer must notice first, or it sends requests to a closed port.
-      if (running?.port !== undefined) await delay(Math.min(config.SHUTDOWN_NOTICE_SECONDS * 1_000, deadlineMs))
-      await running?.stop(deadline - performance.now())
-      await telemetry.close(Math.min(FLUSH_MS, Math.max(500, deadline - performance.now())))
-      await internal?.close(500)
-      await services.close()
+      if (running?.port !== undefined) await delay(Math.min(config.SHUTDOWN_NOTICE_SECONDS * 1_000, workMs()))
+      if (running !== undefined && !(await endsWithin(running.stop(Math.max(0, workMs())), workMs() + 100))) {
+        log.warn('work did not end in time; it continues elsewhere')
+      }
+      const closingMs = Math.min(CLOSING_MS, deadline - performance.now() - 250)
+      const flushed = telemetry.close(Math.min(FLUSH_MS, closingMs / 2))
+      await endsWithin(Promise.all([flushed, internal?.close(Math.min(500, closingMs / 2))]), closingMs / 2)
+      if (!(await endsWithin(services.close(), closingMs / 2))) endNow()
     } catch (error) {
       log.error({ err: error }, 'shutdown failed')
       process.exit(1)
     }
     process.exit(exitCode)
+  }
+  // process.exit() would wait for a thread that decodes a picture or resolves a name.
+  const endNow = () => {
+    log.error('closing took too long: the process kills itself')
+    process.kill(process.pid, 'SIGKILL')
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   process.on('disconnect', () => void stop('the parent process is gone', 0))

@@ -24,5 +24,10 @@ await runProcess('web', async ({ config, services: { platform, account, features
     metrics,
   })
   const { port, close } = await listen(app, { port: config.PORT, host: config.HOST })
-  return { port, stop: close }
+  // Callers that wait for a result are answered now, and ask again elsewhere.
+  const stop = (deadlineMs: number) => {
+    platform.waiters.close()
+    return close(deadlineMs)
+  }
+  return { port, stop }
 })

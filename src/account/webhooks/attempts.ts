@@ -1,6 +1,7 @@
-// The statements of the deliver queue. An attempt's row is written before the call and completed after it. A row
-// without finished_at is a call whose process died, and its receiver may have seen it. A transaction that changes an
-// endpoint and its deliveries changes the endpoint first, so that two of them can't deadlock.
+// The statements of the deliver queue. An attempt takes its number and its start before the call, on the delivery's row;
+// its own row is written when it ends. An attempt without an end is a call whose process died, and its receiver may have
+// seen it: the next attempt writes its row, without finished_at. A transaction that changes an endpoint and its
+// deliveries changes the endpoint first, so that two of them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { DeliveryStatus, EndpointStatus } from './rows.ts'
@@ -9,6 +10,7 @@ export interface Begun {
   deliveryId: string
   /** From 1. */
   attempt: number
+  startedAt: Date
   endpointId: string
   url: string
   sealedSecret: Buffer
@@ -24,24 +26,27 @@ export interface Begun {
   isSuccessNews: boolean
 }
 
-/** Takes the next attempt numbers and writes their rows, for deliveries that are due and whose endpoint is enabled. */
+/** Takes the next attempt numbers, for deliveries that are due and whose endpoint is enabled. */
 export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxAttempts: number): Promise<Begun[]> {
   // OFFSET 0 keeps each look-up by id from becoming a join: without statistics, a join reads all rows of the account
   // for each delivery. An event goes to many endpoints, and its data is sent once.
   return tx.query<Begun>(
     `WITH begun AS (
-       UPDATE deliveries delivery SET attempts = delivery.attempts + 1
+       UPDATE deliveries delivery SET attempts = delivery.attempts + 1, attempt_started_at = now(),
+         interrupted_at = delivery.attempt_started_at
        WHERE delivery.id = ANY($1::text[]) AND delivery.status = 'pending' AND delivery.attempts < $2
          AND delivery.next_attempt_at <= now()
          AND EXISTS (SELECT FROM webhook_endpoints endpoint WHERE endpoint.id = delivery.endpoint_id
            AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
-         delivery.event_id
-     ), attempt AS (
-       INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt)
-       SELECT account_id, environment, id, attempts FROM begun
+         delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
+     ), interrupted AS (
+       INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at)
+       SELECT account_id, environment, id, attempts - 1, interrupted_at FROM begun WHERE interrupted_at IS NOT NULL
+       ON CONFLICT DO NOTHING
      )
-     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.endpoint_id AS "endpointId", endpoint.url,
+     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.attempt_started_at AS "startedAt",
+       begun.endpoint_id AS "endpointId", endpoint.url,
        endpoint.sealed_secret AS "sealedSecret", endpoint.is_success_news AS "isSuccessNews",
        begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data
      FROM (SELECT *, row_number() OVER (PARTITION BY event_id) = 1 AS is_first FROM begun) AS begun
@@ -76,52 +81,98 @@ export async function findStanding(tx: Tx, deliveryId: string): Promise<Delivery
   return row
 }
 
+// When another attempt has begun meanwhile, it has written this one's row, without its end.
+const OVERTAKEN = `ON CONFLICT (account_id, environment, delivery_id, attempt) DO UPDATE SET
+  finished_at = excluded.finished_at, response_status = excluded.response_status, error = excluded.error,
+  duration_ms = excluded.duration_ms`
+
 type EndStatus = Exclude<DeliveryStatus, 'pending'>
 
-export interface AttemptResult {
-  deliveryId: string
-  attempt: number
+export interface AttemptResult extends Pick<Begun, 'deliveryId' | 'attempt' | 'startedAt'> {
   responseStatus: number | null
   error: string | null
   durationMs: number
 }
 
-/** Completes the attempt's row. Also ends the delivery, unless there is another attempt. */
-export async function finishAttempt(tx: Tx, result: AttemptResult, end: EndStatus | null): Promise<void> {
+/**
+ * Writes the row of an attempt that failed, and with it what follows: the end of the delivery, or the next attempt. Only
+ * the latest attempt schedules the next: an attempt that was overtaken must not.
+ */
+export async function finishFailed(
+  tx: Tx,
+  result: AttemptResult,
+  next: { end: EndStatus } | { delayMs: number },
+): Promise<void> {
+  const [end, delayMs] = 'end' in next ? [next.end, null] : [null, next.delayMs]
   await tx.query(
-    `WITH attempt AS (
-       UPDATE delivery_attempts SET finished_at = now(), response_status = $3, error = $4, duration_ms = $5
-       WHERE delivery_id = $1 AND attempt = $2
+    `WITH delivery AS (
+       UPDATE deliveries SET attempt_started_at = CASE WHEN attempts <> $2::int THEN attempt_started_at END,
+         status = CASE WHEN status = 'pending' THEN coalesce($7::text, status) ELSE status END,
+         next_attempt_at = CASE WHEN status <> 'pending' OR $7::text IS NOT NULL THEN NULL
+           WHEN attempts = $2::int THEN now() + $8::float8 * interval '1 millisecond' ELSE next_attempt_at END
+       WHERE id = $1 RETURNING account_id, environment, id
      )
-     UPDATE deliveries SET status = $6::text, next_attempt_at = NULL,
-       delivered_at = CASE WHEN $6::text = 'delivered' THEN now() END
-     WHERE id = $1 AND status = 'pending' AND $6::text IS NOT NULL`,
-    [result.deliveryId, result.attempt, result.responseStatus, result.error, result.durationMs, end],
+     INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at, finished_at,
+       response_status, error, duration_ms)
+     SELECT account_id, environment, id, $2::int, $3::timestamptz, now(), $4::int, $5::text, $6::int FROM delivery
+     ${OVERTAKEN}`,
+    [
+      result.deliveryId,
+      result.attempt,
+      result.startedAt,
+      result.responseStatus,
+      result.error,
+      result.durationMs,
+      end,
+      delayMs,
+    ],
   )
 }
 
-export interface Delivered extends Pick<AttemptResult, 'deliveryId' | 'attempt' | 'durationMs'> {
+export interface Delivered extends Omit<AttemptResult, 'error'> {
   responseStatus: number
 }
 
-/** Completes attempts that ended in a 2xx, and their deliveries with them. */
+/** Writes the rows of attempts that ended in a 2xx, and ends their deliveries. */
 export async function finishDelivered(tx: Tx, results: readonly Delivered[]): Promise<void> {
-  // Each delivery occurs once. Found by a list and not by a join: a table without statistics would be read whole.
-  await tx.query(
-    `WITH attempt AS (
-       UPDATE delivery_attempts SET finished_at = now(),
-         response_status = ($3::int[])[array_position($1::text[], delivery_id)],
-         duration_ms = ($4::int[])[array_position($1::text[], delivery_id)]
-       WHERE delivery_id = ANY($1::text[]) AND attempt = ($2::int[])[array_position($1::text[], delivery_id)]
+  // Each delivery occurs once. Found by a list and not by a join: a table without statistics would be read whole. No row
+  // of a delivery's latest attempt exists yet, so that its INSERT needs no ON CONFLICT, which costs more.
+  const overtaken = await tx.query<{ at: number }>(
+    `WITH delivery AS (
+       UPDATE deliveries SET next_attempt_at = NULL,
+         status = CASE WHEN status = 'pending' THEN 'delivered' ELSE status END,
+         delivered_at = CASE WHEN status = 'pending' THEN now() ELSE delivered_at END,
+         attempt_started_at = CASE WHEN attempts <> ($2::int[])[array_position($1::text[], id)] THEN attempt_started_at END
+       WHERE id = ANY($1::text[])
+       RETURNING account_id, environment, id, attempts, array_position($1::text[], id) AS at
+     ), attempt AS (
+       INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at, finished_at,
+         response_status, duration_ms)
+       SELECT account_id, environment, id, attempts, ($3::timestamptz[])[at], now(), ($4::int[])[at], ($5::int[])[at]
+       FROM delivery WHERE attempts = ($2::int[])[at]
      )
-     UPDATE deliveries SET status = 'delivered', next_attempt_at = NULL, delivered_at = now()
-     WHERE id = ANY($1::text[]) AND status = 'pending'`,
+     SELECT at FROM delivery WHERE attempts <> ($2::int[])[at]`,
     [
       results.map(({ deliveryId }) => deliveryId),
       results.map(({ attempt }) => attempt),
+      results.map(({ startedAt }) => startedAt),
       results.map(({ responseStatus }) => responseStatus),
       results.map(({ durationMs }) => durationMs),
     ],
+  )
+  for (const { at } of overtaken) {
+    const result = results[at - 1]
+    if (result !== undefined) await finishOvertaken(tx, result)
+  }
+}
+
+async function finishOvertaken(tx: Tx, result: Delivered): Promise<void> {
+  await tx.query(
+    `INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at, finished_at,
+       response_status, duration_ms)
+     SELECT account_id, environment, id, $2::int, $3::timestamptz, now(), $4::int, $5::int FROM deliveries WHERE id = $1
+     ${OVERTAKEN}`,
+    [result.deliveryId, result.attempt, result.startedAt, result.responseStatus, result.durationMs],
   )
 }
 
@@ -137,19 +188,6 @@ export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> 
   await tx.query(
     `UPDATE deliveries SET status = 'pending', next_attempt_at = now() WHERE id = $1 AND status = 'failed'`,
     [deliveryId],
-  )
-}
-
-/** Only the latest attempt schedules the next: an attempt that was overtaken must not. */
-export async function scheduleAttempt(
-  tx: Tx,
-  { deliveryId, attempt }: Pick<Begun, 'deliveryId' | 'attempt'>,
-  delayMs: number,
-): Promise<void> {
-  await tx.query(
-    `UPDATE deliveries SET next_attempt_at = now() + $3 * interval '1 millisecond'
-     WHERE id = $1 AND attempts = $2 AND status = 'pending'`,
-    [deliveryId, attempt, delayMs],
   )
 }
 

@@ -1,5 +1,5 @@
-// The work of the deliver queue. At least once: every attempt has a number and a row before the call, and a result
-// after it. A crash between the two costs that attempt, never the delivery. The first 2xx ends the delivery. Attempts
+// The work of the deliver queue. At least once: every attempt has a number and a start before the call, and a row with
+// its result after it. A crash between the two costs that attempt, never the delivery. The first 2xx ends the delivery. Attempts
 // of one account that begin or succeed together share a transaction, because its wait for the disk is their main cost.
 
 import { LRUCache } from 'lru-cache'
@@ -19,12 +19,11 @@ import {
   disableEndpoint,
   endDelivery,
   findStanding,
-  finishAttempt,
   finishDelivered,
+  finishFailed,
   recordFailure,
   recordSuccesses,
   reopenDelivery,
-  scheduleAttempt,
 } from './attempts.ts'
 import { cancelPending } from './rows.ts'
 import { ATTEMPT_TIMEOUT_MS, isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
@@ -170,11 +169,12 @@ export function createDeliver({
   }
 
   async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<JobOutcome> {
-    const { deliveryId, attempt, endpointId } = begun
+    const { deliveryId, attempt, startedAt, endpointId } = begun
     const status = answer.status ?? null
     const result = {
       deliveryId,
       attempt,
+      startedAt,
       responseStatus: status,
       error: answer.ok ? null : answer.code,
       durationMs: answer.durationMs,
@@ -184,13 +184,12 @@ export function createDeliver({
     const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
     const delayMs =
       disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
-    await finishAttempt(tx, result, delayMs === undefined ? 'failed' : null)
+    await finishFailed(tx, result, delayMs === undefined ? { end: 'failed' } : { delayMs })
     if (delayMs === undefined) {
       if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
       await job.settle(tx)
       return { kind: 'settled' }
     }
-    await scheduleAttempt(tx, begun, delayMs)
     return { kind: 'retry', error: answer.ok ? `status ${status}` : `${answer.code}: ${answer.detail}`, delayMs }
   }
 

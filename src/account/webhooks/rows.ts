@@ -160,12 +160,17 @@ export async function countDeliveries(tx: Tx, endpointId: string, filter: Delive
   return row?.count ?? 0
 }
 
+/** In order. The attempt in flight is on the delivery's own row; so is one that was interrupted, until the next begins. */
 export async function findAttempts(tx: Tx, deliveryIds: readonly string[]): Promise<AttemptRow[]> {
   if (deliveryIds.length === 0) return []
   return tx.query<AttemptRow>(
     `SELECT delivery_id AS "deliveryId", attempt, started_at AS "startedAt", finished_at AS "finishedAt",
        response_status AS "responseStatus", error, duration_ms AS "durationMs"
-     FROM delivery_attempts WHERE delivery_id = ANY($1) ORDER BY delivery_id, attempt`,
+     FROM delivery_attempts WHERE delivery_id = ANY($1)
+     UNION ALL
+     SELECT id, attempts, attempt_started_at, NULL, NULL, NULL, NULL
+     FROM deliveries WHERE id = ANY($1) AND attempt_started_at IS NOT NULL
+     ORDER BY "deliveryId", attempt`,
     [deliveryIds],
   )
 }

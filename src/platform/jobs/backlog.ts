@@ -243,6 +243,27 @@ export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dis
   )
 }
 
+/**
+ * Queues again what a stopping worker holds: tickets that it has not claimed, and jobs that it still runs, whose attempt
+ * counts as after a crash. Their due time stays, so that they are next.
+ */
+export async function handBack(
+  db: Database,
+  { unclaimed, running }: { unclaimed: readonly Ticket[]; running: readonly Pick<Lease, 'id' | 'fence'>[] },
+): Promise<void> {
+  if (unclaimed.length + running.length === 0) return
+  const sorted = inLockOrder(running)
+  await db.system('hand back', async (tx) => {
+    await requeue(tx, unclaimed)
+    await tx.query(
+      `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'its worker was stopped'
+       FROM unnest($1::uuid[], $2::int[]) AS mine (id, fence)
+       WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND ${IS_RUNNING}`,
+      [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
+    )
+  })
+}
+
 /** Removes a worker from the list, so that the dispatch window shrinks at once. */
 export async function deregister(db: Database, workerId: string): Promise<void> {
   await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))

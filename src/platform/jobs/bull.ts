@@ -12,6 +12,7 @@ import {
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
 import type { QueueName } from '#src/catalogue/queues.ts'
+import { endsWithin } from '#src/platform/time-limit.ts'
 import { createRedisChannel, NO_SETTLED_CHANNEL, type SettledChannel } from './settled-channel.ts'
 
 export interface Ticket {
@@ -79,6 +80,7 @@ export const ENGINE_SCHEMA = 'bullmq'
 const LOCK_MS = 10_000
 // A stall is the crash of a worker, not of a job. The row's own attempts decide when to give up.
 const MAX_STALLED = 50
+const CLOSE_MS = 500
 // addBulk on Postgres makes two temporary tables per call: below this number, single adds are cheaper.
 const BULK_FROM = 20
 
@@ -169,6 +171,7 @@ function redisEngine(url: string, prefix: string): Engine {
 function postgresEngine(databaseUrl: string): Engine {
   const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend)
   const pools: pg.Pool[] = []
+  const clients = new Set<pg.ClientBase>()
   const connect = (): pg.Pool => {
     // Two connections for queries, one that listens. The engine may lose what it holds, so it need not wait for the
     // disk.
@@ -184,7 +187,10 @@ function postgresEngine(databaseUrl: string): Engine {
     // Each queue of a process adds its own listeners to the pool that the queues share.
     pool.setMaxListeners(0)
     pool.on('error', () => {})
-    pool.on('connect', (client) => client.on('error', () => {}))
+    pool.on('connect', (client) => {
+      clients.add(client)
+      client.on('error', () => {}).on('end', () => clients.delete(client))
+    })
     pools.push(pool)
     return pool
   }
@@ -217,7 +223,10 @@ function postgresEngine(databaseUrl: string): Engine {
     },
     settled: NO_SETTLED_CHANNEL,
     async close() {
-      await Promise.all(pools.map((pool) => pool.end()))
+      // A worker that is closed soon after its start keeps the connection that listens (BullMQ 6.7), for which the pool
+      // would wait forever.
+      if (await endsWithin(Promise.all(pools.map((pool) => pool.end())), CLOSE_MS)) return
+      for (const client of clients) if (client instanceof pg.Client) void client.end().catch(() => {})
     },
   }
 }

@@ -8,6 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { claimAll, type Lease, RENEW_EVERY_MS } from './backlog.ts'
 import type { Engine, Ticket } from './bull.ts'
+import { drain } from './drain.ts'
 import { failpoint, hangAt } from './failpoint.ts'
 import { createLeaseRenewal } from './lease-renewal.ts'
 import type { JobMetrics } from './metrics.ts'
@@ -60,8 +61,8 @@ export interface Worker {
   /** Why this process should be replaced, or undefined while it makes progress. */
   stuck(): string | undefined
   /**
-   * Stops taking jobs and waits at most `deadlineMs` for those that run. The leases of the others lapse, and they run
-   * elsewhere.
+   * Stops taking jobs and waits for those that run. Returns after at most `deadlineMs`; what still runs then is queued
+   * again, to run elsewhere.
    */
   close(deadlineMs: number): Promise<void>
 }
@@ -176,13 +177,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     id,
     stuck: watchdog.reason,
     async close(deadlineMs) {
-      await leases.leave()
-      const deadline = new Promise<void>((done) => setTimeout(done, deadlineMs).unref())
-      const drained = consumer.close().then(() => Promise.all(unfinished))
-      await Promise.race([drained, deadline])
-      for (const timer of timers) clearInterval(timer)
-      leases.abortAll(new Error('the worker is stopping'))
-      await producer.close()
+      const stopTimers = () => timers.forEach(clearInterval)
+      await drain({ queue, db, log, consumer, producer, leases, unclaimed, unfinished, stopTimers }, deadlineMs)
     },
   }
 }

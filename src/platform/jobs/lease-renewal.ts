@@ -13,6 +13,7 @@ export interface LeaseRenewal {
   renewAll(): Promise<void>
   /** Removes the worker from the list, so that dispatch adds nothing for it. Held leases are still renewed. */
   leave(): Promise<void>
+  held(): Lease[]
   abortAll(reason: Error): void
 }
 
@@ -65,6 +66,8 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
       self.isLeaving = true
       await deregister(db, worker.id).catch(() => {})
     },
+
+    held: () => [...held.values()].map(({ lease }) => lease),
 
     abortAll(reason) {
       for (const { controller } of held.values()) controller.abort(reason)

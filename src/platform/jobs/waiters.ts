@@ -171,7 +171,7 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
     hasRoom,
     retryAfterSeconds: () => (hasRoom() ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
-      if (timeoutMs <= 0 || signal?.aborted) return Promise.resolve(false)
+      if (closing.signal.aborted || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(false)
       if (!hasRoom()) return holdBack(timeoutMs, signal)
       const account = accountInProgress()
       subscribeOnce()

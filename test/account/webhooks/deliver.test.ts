@@ -31,7 +31,9 @@ async function makeDelivery(respond?: Responder) {
 const attemptsOf = (deliveryId: string) =>
   fixture.owner<{ attempt: number; finished: boolean; response_status: number | null; error: string | null }>(
     `SELECT attempt, finished_at IS NOT NULL AS finished, response_status, error FROM delivery_attempts
-     WHERE delivery_id = $1 ORDER BY attempt`,
+     WHERE delivery_id = $1
+     UNION ALL SELECT attempts, false, NULL, NULL FROM deliveries WHERE id = $1 AND attempt_started_at IS NOT NULL
+     ORDER BY attempt`,
     [deliveryId],
   )
 

@@ -1,0 +1,49 @@
+// The end of a worker: it finishes what it can before its deadline, and hands back the rest, to run elsewhere at once.
+
+import type { QueueName } from '#src/catalogue/queues.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Log } from '#src/platform/log.ts'
+import { endsWithin } from '#src/platform/time-limit.ts'
+import { handBack, type Lease } from './backlog.ts'
+import type { Consumer, Producer, Ticket } from './bull.ts'
+import type { LeaseRenewal } from './lease-renewal.ts'
+
+export interface Draining {
+  queue: QueueName
+  db: Database
+  log: Log
+  consumer: Consumer
+  producer: Pick<Producer, 'close'>
+  /** Fetched, and not yet claimed. */
+  unclaimed: ReadonlySet<Ticket>
+  leases: Pick<LeaseRenewal, 'leave' | 'held' | 'abortAll'>
+  /** One for each fetched ticket. */
+  unfinished: ReadonlySet<Promise<void>>
+  /** Ends the renewal of leases. */
+  stopTimers(): void
+}
+
+// Of the time, at most this is kept for handlers to notice their signal, and to hand back the jobs of those that don't.
+const ENDING_MS = 3_000
+
+/** Returns after at most `deadlineMs`, whatever hangs. */
+export async function drain(
+  { queue, db, log, consumer, producer, leases, unclaimed, unfinished, stopTimers }: Draining,
+  deadlineMs: number,
+): Promise<void> {
+  const endingMs = Math.min(ENDING_MS, deadlineMs / 4)
+  const giveBack = (running: readonly Lease[]) =>
+    handBack(db, { unclaimed: [...unclaimed], running }).catch((error: unknown) =>
+      log.warn({ queue, err: error }, 'jobs could not be handed back; reconcile requeues them'),
+    )
+  // What waits here for a slot need not wait for the jobs that run.
+  const drained = Promise.all([leases.leave(), giveBack([]), consumer.close().then(() => Promise.all(unfinished))])
+  await endsWithin(drained, deadlineMs - endingMs)
+  stopTimers()
+  const left = leases.held()
+  leases.abortAll(new Error('the worker is stopping'))
+  // A handler that ends by its signal puts its job back itself.
+  await endsWithin(Promise.all(unfinished), endingMs / 3)
+  await endsWithin(giveBack(left), endingMs / 3)
+  await endsWithin(producer.close(), endingMs / 3)
+}
