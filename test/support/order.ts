@@ -12,7 +12,7 @@ const SECONDS: Record<string, number> = {
   'test/faults/kills.test.ts': 45,
   'test/platform/jobs/stuck.test.ts': 42,
   'test/faults/small.test.ts': 35,
-  'test/platform/db/embedded.test.ts': 30,
+  'test/commands/embedded/postgres.test.ts': 30,
   'test/workers/end-to-end.test.ts': 20,
   'test/commands/new.test.ts': 18,
   'test/platform/telemetry.test.ts': 16,
