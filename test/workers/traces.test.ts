@@ -131,10 +131,10 @@ describe('a submission', () => {
     const enqueued = collector.spans.find(
       ({ name, traceId }) => name === 'enqueue attest' && traceId === upload?.traceId,
     )
-    const dispatched = collector.spans.filter(({ links }) => links.length > 0)
+    const dispatched = collector.spans.filter(({ name, links }) => name === 'dispatch attest' && links.length > 0)
     expect(dispatched).toHaveLength(3)
-    for (const { name, parentId, links } of dispatched) {
-      expect({ name, parentId }).toEqual({ name: 'dispatch attest', parentId: undefined })
+    for (const { parentId, links } of dispatched) {
+      expect(parentId).toBeUndefined()
       expect(links).toEqual([{ traceId: upload?.traceId, spanId: enqueued?.spanId }])
     }
     expect(new Set(dispatched.map(({ traceId }) => traceId)).size).toBe(3)
@@ -167,7 +167,7 @@ describe('a submission', () => {
       status: 200,
     })
     const runs = mine.filter(({ msg }) => msg === 'run')
-    expect(runs.map(({ process }) => process).sort()).toEqual(['attest', 'deliver'])
+    expect(runs.map(({ process }) => process).sort()).toEqual(['attest', 'compare', 'deliver'])
     expect(runs.find(({ process }) => process === 'attest')).toMatchObject({
       queue: 'attest',
       job: expect.stringMatching(/^[0-9a-f-]{36}$/),
