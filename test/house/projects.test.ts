@@ -35,8 +35,13 @@ describe('the project of a test file', () => {
     expect(projectIn({ 'test/a/one.test.ts': "import { b } from './b.ts'\n", 'test/a/b.ts': DATABASE })).toBe('rows')
   })
 
-  it('is rows when it changes or measures the process that runs it', () => {
-    for (const line of ["vi.spyOn(process, 'kill')", 'process.env.CI = ""', 'process.cpuUsage()']) {
+  it('is rows when it makes a database of its own, or changes or measures the process that runs it', () => {
+    for (const line of [
+      "inject('postgresUrl')",
+      "vi.spyOn(process, 'kill')",
+      'process.env.CI = ""',
+      'process.cpuUsage()',
+    ]) {
       expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'rows'])
     }
   })

@@ -19,14 +19,13 @@ export interface SourceTree {
 const ROOT = resolve(import.meta.dirname, '../..')
 
 // What the service itself does with processes is part of most tests. These files start one when they are asked to.
-const STARTS_PROCESSES =
-  /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\/|^src\/platform\/db\/embedded\.ts$/
+const STARTS_PROCESSES = /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\//
 const DATABASE = 'test/support/database.ts'
 // The service limits for its whole process which formats sharp reads, and BullMQ keeps connections of its own.
 const OWN_WORKER = ['sharp', 'bullmq']
-// Of a test file itself: it changes the worker process, or measures it.
+// Of a test file itself: it makes its own database, changes the worker process, or measures it.
 const NEEDS_WORKER =
-  /\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
+  /\binject\('postgresUrl'\)|\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
 
 export function readRepository(): SourceTree {
   const texts = new Map<string, string | undefined>()
