@@ -56,12 +56,13 @@ export const QUEUES = {
     // 5 s doubling to 5 min: ten attempts outlast errors of Postgres for sixteen minutes. An unreachable blob store
     // does not count.
     maxAttempts: 10,
-    // A job waits for the decoder, or for its account's turn there: 32 jobs are eight accounts with slow pictures.
-    concurrency: 32,
-    // One worker hashes one picture at a time.
-    batchSize: 1,
-    // Most of an account's jobs in flight, so that its slow pictures leave room for others.
-    laneCap: 4,
+    // A job waits for the decoder, for its account's turn there, or for the disk at its commit.
+    concurrency: 64,
+    // Most pictures are known bytes, whose comparison is a few statements: claimed one by one, claiming costs as much.
+    batchSize: 8,
+    laneCap: 100_000,
+    // An account with slow pictures fills its half.
+    leavesRoom: true,
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
   },
