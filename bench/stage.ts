@@ -66,7 +66,10 @@ export async function openStage({
     url: login.href,
     ownerUrl: postgres.ownerUrl,
     redisUrl: redis?.url,
-    storePids: [Number(readFileSync(join(directory, 'watchdog.pid'), 'utf8')), ...(redis === undefined ? [] : [redis.pid])],
+    storePids: [
+      Number(readFileSync(join(directory, 'watchdog.pid'), 'utf8')),
+      ...(redis === undefined ? [] : [redis.pid]),
+    ],
     environment: {
       MODE: 'development',
       DATABASE_URL: login.href,
