@@ -45,7 +45,8 @@ const NOW = new Date('2026-11-20T12:00:00Z')
 const ANCHORS = [certificateOf(ROOT)]
 
 const CERTIFICATE_CODES = ['too_large', 'not_a_certificate', 'unsupported_key']
-const CHAIN_CODES = [
+/** Refusals of a certificate chain. */
+export const CHAIN_CODES = [
   ...CERTIFICATE_CODES,
   'too_many',
   'duplicate',

@@ -3,6 +3,7 @@
 
 import { checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { rsaSpki, unsignedCertificate } from '../test/support/costly-certificates.ts'
+import { CHAIN_CODES } from './body-parsers.ts'
 import type { Dice } from './dice.ts'
 import { randomBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
@@ -40,7 +41,7 @@ export function costlyParsers(): Parser[] {
       source: 'platform/crypto/x509',
       // Seven honest signatures take a millisecond.
       limit: { kind: 'thread', ms: 20 },
-      refusals: REFUSALS,
+      refusals: CHAIN_CODES,
       make: (dice) => pack(makeCostlyChain(dice)),
       run(input) {
         const chain = unpack(input)
@@ -57,23 +58,6 @@ export function costlyParsers(): Parser[] {
     },
   ]
 }
-
-const REFUSALS = [
-  'too_many',
-  'too_large',
-  'not_a_certificate',
-  'unsupported_key',
-  'duplicate',
-  'unknown_ca',
-  'expired',
-  'not_yet_valid',
-  'bad_signature',
-  'not_a_ca',
-  'path_length',
-  'name_mismatch',
-  'key_usage',
-  'weak_key',
-]
 
 // From the seeds' phone: the same in every run.
 const P256_SPKI = spkiOfSeed()

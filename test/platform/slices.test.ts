@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { within } from '#src/platform/context.ts'
 import { createSlice } from '#src/platform/slices.ts'
 
-it('runs one slice of one account in each turn of the event loop, whoever has more to compute', async () => {
+it('runs one slice of one account in each turn of the event loop, however many slices the account has left', async () => {
   const ran: string[] = []
   const compute = (account: string, name: string) =>
     within({ account }, async () => {

@@ -1,5 +1,6 @@
 // A walk turns a cause into jobs of its own queue, one per attestation that the cause affects, and records the end when
-// they have ended. Small transactions, each a compare-and-set: any worker can continue, and two don't disturb each other.
+// they have ended. Each transaction is small and a compare-and-set, so any worker can continue a walk, and of two workers that
+// run the same walk one writes each step.
 
 import { countMarks, hasPending, insertMarks } from '#src/attest/causes/mark-rows.ts'
 import {

@@ -68,14 +68,14 @@ describe('waiting callers', () => {
 
   it('of one account leave room for those of another', async () => {
     const id = await addJob()
-    const crowd = Array.from({ length: 1_500 }, () => within({ account: 'crowd' }, () => waiters.settled(id, 1_000)))
+    const full = Array.from({ length: 1_500 }, () => within({ account: 'full' }, () => waiters.settled(id, 1_000)))
     const hasRoom = (account: string) => within({ account }, () => waiters.hasRoom())
-    expect([hasRoom('crowd'), hasRoom('other')]).toEqual([false, true])
+    expect([hasRoom('full'), hasRoom('other')]).toEqual([false, true])
     const other = within({ account: 'other' }, () => waiters.settled(id, 20_000))
     await end(id, 'succeeded')
     expect(await other).toBe(true)
-    expect((await Promise.all(crowd)).filter(Boolean)).toHaveLength(900)
-    expect([hasRoom('crowd'), hasRoom('other')]).toEqual([true, true])
+    expect((await Promise.all(full)).filter(Boolean)).toHaveLength(900)
+    expect([hasRoom('full'), hasRoom('other')]).toEqual([true, true])
   })
 
   it('that are held back end with their client, and with the process', async () => {
