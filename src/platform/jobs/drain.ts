@@ -26,6 +26,9 @@ export interface Draining {
 // Of the time, at most this is kept for handlers to notice their signal, and to hand back the jobs of those that don't.
 const ENDING_MS = 3_000
 
+// For the engine to end its fetches. A worker that holds no job has nothing else to wait for.
+const FETCHING_MS = 3_000
+
 /** Returns after at most `deadlineMs`, whatever hangs. */
 export async function drain(
   { queue, db, log, consumer, producer, leases, unclaimed, unfinished, stopTimers }: Draining,
@@ -37,7 +40,11 @@ export async function drain(
       log.warn({ queue, err: error }, 'jobs could not be handed back; reconcile requeues them'),
     )
   // What waits here for a slot need not wait for the jobs that run.
-  const drained = Promise.all([leases.leave(), giveBack([]), consumer.close().then(() => Promise.all(unfinished))])
+  const drained = Promise.all([
+    leases.leave(),
+    giveBack([]),
+    endsWithin(consumer.close(), FETCHING_MS).then(() => Promise.all(unfinished)),
+  ])
   await endsWithin(drained, deadlineMs - endingMs)
   stopTimers()
   const left = leases.held()
