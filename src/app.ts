@@ -7,11 +7,13 @@ import { docsRoutes } from '#src/docs/routes.ts'
 import { note } from '#src/platform/context.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
-import { createAuthenticator, type FindKey } from '#src/platform/http/caller.ts'
+import { createAuthenticator, type FindKey, type FindSession } from '#src/platform/http/caller.ts'
+import { createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import { EXACT, inOrder, isMostExact, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
+import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
 import { serviceRoutes } from './service-routes.ts'
@@ -22,6 +24,10 @@ export interface AppDeps {
   /** The prose of the API reference; without it, that of the service's own routes. */
   notes?: Notes
   findKey: FindKey
+  findSession?: FindSession
+  cookies: SessionCookies
+  /** Addresses and ranges of the proxies whose X-Forwarded-For counts. */
+  trustedProxies?: readonly string[]
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -43,9 +49,15 @@ export function createApp(deps: AppDeps): Koa {
   const { log, metrics, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
-  const identify = createAuthenticator({ findKey: deps.findKey, ...(deps.now === undefined ? {} : { now: deps.now }) })
-  const authenticate: typeof identify = async (req) => {
-    const caller = await identify(req)
+  const identify = createAuthenticator({
+    findKey: deps.findKey,
+    findSession: deps.findSession,
+    cookies: deps.cookies,
+    clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    ...(deps.now === undefined ? {} : { now: deps.now }),
+  })
+  const authenticate: typeof identify = async (visit) => {
+    const caller = await identify(visit)
     note({ account: caller.accountId })
     return caller
   }

@@ -59,10 +59,10 @@ export const GUIDANCE = {
     },
   },
   authentication_required: {
-    happened: 'The request has no API key, or one in an unknown form.',
+    happened: 'The request has no API key, or one in an unknown form, and no session cookie.',
     remedy:
       'Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`. A redirect or a proxy may have dropped it.',
-    repeat: 'Not without a key.',
+    repeat: 'Not without a key or a session.',
     example: { detail: 'Send an API key: "Authorization: Bearer <API_KEY>" or "X-API-Key: <API_KEY>".' },
   },
   invalid_api_key: {
@@ -97,6 +97,65 @@ export const GUIDANCE = {
       detail: 'This API key lacks the scope "admin"; it has attest, verify.',
       members: { required_scope: 'admin' },
     },
+  },
+  session_required: {
+    happened: 'An API key was used for something that only a signed-in user may do.',
+    remedy: 'Sign in, and send the request with the session cookie and its CSRF token.',
+    repeat: NO,
+    example: { detail: 'This takes a session of a signed-in user, and no API key.' },
+  },
+  session_expired: {
+    happened: 'The session has ended: signed out, idle for an hour, older than twelve hours, or its user was removed.',
+    remedy: 'Sign in again.',
+    repeat: 'After signing in.',
+    example: { detail: 'This session has ended: sign in again.' },
+  },
+  monthly_cap_exceeded: {
+    happened: 'The plan’s metered operations of this month are used up. Only live operations count.',
+    remedy: 'Ask the operator for a larger plan, or wait for the next month (UTC): `resets_at` says when it begins.',
+    repeat: 'In the next month, or on a larger plan.',
+    example: {
+      detail: 'The plan developer includes 1,000 metered operations a month, and they are used up.',
+      members: { resets_at: '2026-12-01T00:00:00.000Z' },
+    },
+  },
+  csrf_token_invalid: {
+    happened: 'A request with a session cookie changes something, and its CSRF token is missing or wrong.',
+    remedy:
+      'Send the value of the cookie svc_csrf, which GET /v1/auth/session returns too, in the header X-CSRF-Token. ' +
+      'Requests of other origins are refused.',
+    repeat: 'With the right token.',
+    example: { detail: 'The header X-CSRF-Token is missing.' },
+  },
+  account_suspended: {
+    happened: 'The operator has suspended the account.',
+    remedy: 'Ask the operator of the service. Nothing of the account is lost.',
+    repeat: 'After the operator has lifted it.',
+    example: { detail: 'This account is suspended.' },
+  },
+  beta_access_required: {
+    happened: 'This deployment lets only listed people sign in, and this address is not listed.',
+    remedy: 'Ask the operator of the service for access.',
+    repeat: NO,
+    example: { detail: 'Signing in is limited to invited people for now.' },
+  },
+  plan_required: {
+    happened: 'The account’s plan does not include this.',
+    remedy: 'Ask the operator of the service for the plan that `required_plan` names.',
+    repeat: NO,
+    example: { detail: 'This needs the plan enterprise.', members: { required_plan: 'enterprise' } },
+  },
+  role_limit: {
+    happened: 'The user may do this, but not to this extent: nobody grants more than they have.',
+    remedy: 'Ask an owner of the account. `detail` says what the role may grant.',
+    repeat: NO,
+    example: { detail: 'A developer can’t create a live key with the scope "admin".' },
+  },
+  rate_limited: {
+    happened: 'Too many requests at once, for this account, this key or this address.',
+    remedy: 'Wait as long as Retry-After says. `RateLimit` and `RateLimit-Policy` show the limit on every answer.',
+    repeat: AFTER_A_WHILE,
+    example: { detail: 'The plan developer allows 10 requests a second. Try again in 1 s.' },
   },
   insufficient_role: {
     happened: 'The user’s role does not allow this.',

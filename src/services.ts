@@ -10,6 +10,7 @@ import { createClock } from './platform/db/clock.ts'
 import { createDatabase } from './platform/db/database.ts'
 import type { Platform } from './platform/feature.ts'
 import { createPager } from './platform/http/page.ts'
+import { createSessionCookies } from './platform/http/session-cookie.ts'
 import { createEngine } from './platform/jobs/bull.ts'
 import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
@@ -78,6 +79,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY },
     previous: config.MASTER_KEYS_PREVIOUS.map(parseMasterKey),
   })
+  const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, '')
   return {
     db,
     clock,
@@ -98,7 +100,8 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
       openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),
     ),
     pager: createPager({ key: config.MASTER_KEY }),
-    baseUrl: (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, ''),
+    cookies: createSessionCookies({ key: config.MASTER_KEY, baseUrl }),
+    baseUrl,
     log,
     registry,
     onClose,

@@ -7,7 +7,7 @@ import { parseStoreAddress } from '#src/platform/store/address.ts'
 import { runProcess } from '#src/process.ts'
 
 await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
-  const { signingKeys, store, db, baseUrl } = platform
+  const { signingKeys, store, db, baseUrl, cookies } = platform
   await signingKeys.ensure()
   await store.check()
   const blobs = parseStoreAddress(config.BLOB_STORE)
@@ -16,6 +16,9 @@ await runProcess('web', async ({ config, services: { platform, account, features
     routes: features.flatMap(({ routes = [] }) => routes),
     notes: notesOf(features),
     findKey: account.keys.find,
+    findSession: account.sessions.find,
+    cookies,
+    trustedProxies: config.TRUSTED_PROXIES,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

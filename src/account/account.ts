@@ -3,6 +3,7 @@
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
+import { createSessions } from './sessions/sessions.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
@@ -13,6 +14,11 @@ export function createAccount(p: Platform, settings: WebhookSettings) {
     onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
   })
   p.onClose(() => keys.settle())
+  const sessions = createSessions({
+    ...p,
+    onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
+  })
+  p.onClose(() => sessions.settle())
   const webhooks = webhooksFeature(p, settings)
-  return { features: [webhooks.feature], accounts, keys, webhooks: webhooks.webhooks }
+  return { features: [webhooks.feature], accounts, keys, sessions, webhooks: webhooks.webhooks }
 }

@@ -25,6 +25,10 @@ export type ScopedType = keyof typeof SCOPED_TYPES
 /** Of an account, or of none: without the environment's word. */
 export const ACCOUNT_TYPES = {
   acc: 'account',
+  usr: 'user',
+  uss: 'user session',
+  inv: 'invite',
+  aud: 'audit entry',
   req: 'request',
 } as const
 export type AccountType = keyof typeof ACCOUNT_TYPES

@@ -35,6 +35,7 @@ export function renderPage(page: DocsPage, { assets, groups }: Layout): string {
     { path: '/docs', text: 'Guides' },
     { path: '/docs/api-reference', text: 'API reference' },
     { path: '/docs/errors', text: 'Errors' },
+    { path: '/docs/roles', text: 'Roles' },
   ]
   return html`<!doctype html>
 <html lang="en">

@@ -8,6 +8,7 @@ import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
+import { rolesPage } from './roles.ts'
 import { buildSearchIndex } from './search.ts'
 
 // Only this origin. Pictures of the reference are data: addresses in its style sheet.
@@ -84,6 +85,9 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     page(
       { path: '/docs/errors', operationId: 'showErrors', summary: 'Every error code, and what to do about it' },
       (exchange) => show(exchange, '/docs/errors', () => errorsPage(baseUrl)),
+    ),
+    page({ path: '/docs/roles', operationId: 'showRoles', summary: 'What each role of a user may do' }, (exchange) =>
+      show(exchange, '/docs/roles', () => rolesPage(routes())),
     ),
     page({ path: '/docs/decisions', operationId: 'showDecisions', summary: 'All decision records' }, (exchange) =>
       show(exchange, '/docs/decisions', () => decisionsPage(guides)),

@@ -12,6 +12,7 @@ import type { Database, PoolStates } from './db/database.ts'
 import type { Route } from './http/endpoint.ts'
 import type { Note } from './http/openapi.ts'
 import type { Pager } from './http/page.ts'
+import type { SessionCookies } from './http/session-cookie.ts'
 import type { Engine } from './jobs/bull.ts'
 import type { Work } from './jobs/consume.ts'
 import type { Dispatcher } from './jobs/dispatch.ts'
@@ -34,6 +35,7 @@ export interface Platform {
   sealer: Sealer
   signingKeys: SigningKeys
   pager: Pager
+  cookies: SessionCookies
   clock: Clock
   /** Postgres's time. */
   now(): Date

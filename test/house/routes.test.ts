@@ -69,6 +69,8 @@ const SCOPES: Record<string, string> = {
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
+// No key may do this, whatever its scopes.
+const SESSIONS_ONLY: string[] = []
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',
@@ -79,6 +81,7 @@ const PUBLIC = [
   'GET /docs/decisions',
   'GET /docs/decisions/:name',
   'GET /docs/errors',
+  'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
   'GET /v1/jwks',
@@ -93,15 +96,21 @@ describe('the routes', () => {
     jwks: async () => ({ keys: [] }),
     baseUrl: 'http://localhost',
   })
+  const scoped = () => routes.filter(({ scope }) => scope !== undefined)
   afterAll(() => services.close())
 
-  it('have exactly one scope each, or are public for a stated reason', () => {
-    const scoped = routes.filter((route) => route.scope !== undefined)
+  it('have exactly one scope each, or take sessions only, or are public for a stated reason', () => {
     const open = routes.filter((route) => route.public !== undefined)
-    expect(scoped.length + open.length).toBe(routes.length)
-    expect(Object.fromEntries(scoped.map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
+    const ofSessions = routes.filter((route) => route.scope === undefined && route.permission !== undefined)
+    expect(scoped().length + open.length + ofSessions.length).toBe(routes.length)
+    expect(ofSessions.map((route) => `${route.method} ${route.path}`).sort()).toEqual(SESSIONS_ONLY)
+    expect(Object.fromEntries(scoped().map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
     expect(open.map((route) => `${route.method} ${route.path}`).sort()).toEqual(PUBLIC)
     for (const route of open) expect(route.public?.length, route.path).toBeGreaterThan(10)
+  })
+
+  it('name the permission of sessions, beside the scope of keys', () => {
+    expect(scoped().filter(({ permission }) => permission === undefined)).toEqual([])
   })
 
   it('are reached, each by its own address', () => {
@@ -131,7 +140,7 @@ describe('the routes', () => {
 
   it('keep account data from publishable keys, which many callers share', () => {
     const owned = /^\/v1\/(account|org|policy|webhook-endpoints|auth\/sso\/config)(\/|$)/
-    for (const route of routes.filter(({ path }) => owned.test(path))) {
+    for (const route of scoped().filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
     }
   })

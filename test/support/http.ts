@@ -5,6 +5,7 @@ import { type AppDeps, createApp } from '#src/app.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { listen } from '#src/platform/http/server.ts'
+import { createSessionCookies, type SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createMetrics, type Metrics } from '#src/platform/metrics.ts'
@@ -21,6 +22,17 @@ export interface TestApp {
   close(deadlineMs?: number): Promise<void>
 }
 
+export const testCookies = createSessionCookies({ key: Buffer.alloc(32, 7), baseUrl: 'https://api.example.test' })
+
+/** Headers of a signed-in browser; without `withToken: false`, those of its mutations too. */
+export function cookiesOf(
+  session: { id: string; secret: string },
+  { cookies = testCookies, withToken = true }: { cookies?: SessionCookies; withToken?: boolean } = {},
+): Record<string, string> {
+  const sent = cookies.issue({ ...session, maxAgeSeconds: 60 }).map((line) => line.split(';')[0] ?? '')
+  return { Cookie: sent.join('; '), ...(withToken && { 'X-CSRF-Token': cookies.tokenOf(session.id) }) }
+}
+
 /** The real application on a free port. Without `findKey`, no key is known. */
 export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Promise<TestApp> {
   const logged: Record<string, unknown>[] = []
@@ -30,6 +42,7 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
   const app = createApp({
     routes: declared.routes,
     findKey: async () => undefined,
+    cookies: testCookies,
     findEffect: async () => undefined,
     jwks: async () => ({ keys: [] }),
     baseUrl: 'https://api.example.test',

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 
 /** One row in every tenant table, for tests that walk them all. Fails when a new table has no row here. */
@@ -18,14 +18,30 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
   const bytes = (length = 32) => randomBytes(length)
 
   await db.tenant(scope, async (tx) => {
-    const insert = (table: string, row: Record<string, unknown>) => {
-      const columns = { account_id: accountId, environment, ...row }
+    const insert = (table: string, row: Record<string, unknown>) => insertOfAccount(table, { environment, ...row })
+    const insertOfAccount = (table: string, row: Record<string, unknown>) => {
+      const columns = { account_id: accountId, ...row }
       const places = Object.keys(columns).map((_, index) => `$${index + 1}`)
       return tx.adhoc(
         `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) VALUES (${places.join(', ')})`,
         Object.values(columns),
       )
     }
+    const user = newAccountId('usr')
+    await insertOfAccount('users', { id: user, email: `${user}@example.com`, role: 'owner' })
+    await insertOfAccount('user_sessions', {
+      id: newAccountId('uss'),
+      user_id: user,
+      secret_hash: bytes(),
+      method: 'magic_link',
+      expires_at: new Date(),
+    })
+    await insertOfAccount('audit_entries', {
+      id: newAccountId('aud'),
+      action: 'key.created',
+      actor_kind: 'session',
+      actor_id: user,
+    })
     await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
     await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })
     await insert('c2pa_anchors', {

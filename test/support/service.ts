@@ -5,15 +5,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AppDeps } from '#src/app.ts'
+import type { Role } from '#src/catalogue/access.ts'
 import type { Feature, Platform } from '#src/platform/feature.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
 import type { Services } from '#src/services.ts'
 import { createKeyring, type Keyring } from './callers.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { call, startApp, type TestAnswer, type TestApp } from './http.ts'
+import { call, cookiesOf, startApp, type TestAnswer, type TestApp } from './http.ts'
 import { makeServices, routesOf } from './services.ts'
 
 export type Sent = NonNullable<Parameters<typeof call>[2]>
@@ -26,11 +27,20 @@ export interface TestService extends Pick<Keyring, 'addKey' | 'makeCaller'> {
   /** The service's clock: set to undefined, it shows the machine's time. */
   clock: { get now(): Date; set now(at: Date | undefined) }
   call(caller: { key?: string | undefined }, path: string, sent?: Sent): Promise<TestAnswer>
+  /** A new user of an account, signed in: the headers of its browser. */
+  signIn(accountId: string, user?: { role?: Role; email?: string; isSandboxOnly?: boolean }): Promise<SignedIn>
   events(scope: Scope): Promise<{ type: string; data: Record<string, unknown> }[]>
   count(table: string): Promise<number>
   /** Stores a claim without an attestation. */
   makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
   close(): Promise<void>
+}
+
+export interface SignedIn {
+  userId: string
+  sessionId: string
+  /** Session cookie and CSRF token. */
+  headers: Record<string, string>
 }
 
 export interface TestServiceOptions {
@@ -77,6 +87,8 @@ export async function startTestService({
   const kept = services.features.filter(({ name }) => !replaced.some((feature) => feature.name === name))
   const app = await startApp(routesOf({ features: [...kept, ...replaced] }), {
     findKey,
+    findSession: services.account.sessions.find,
+    cookies: services.platform.cookies,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
@@ -93,6 +105,19 @@ export async function startTestService({
     addKey,
     makeCaller,
     call: ({ key }, path, sent = {}) => call(app, path, key === undefined ? sent : { ...sent, key }),
+    async signIn(accountId, { role = 'owner', email, isSandboxOnly = false } = {}) {
+      const userId = newAccountId('usr')
+      const session = await test.db.system('sign in', async (tx) => {
+        await tx.query('INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, $4)', [
+          accountId,
+          userId,
+          email ?? `${userId}@example.com`,
+          role,
+        ])
+        return services.account.sessions.create(tx, { accountId, userId, method: 'magic_link', isSandboxOnly })
+      })
+      return { userId, sessionId: session.id, headers: cookiesOf(session, { cookies: services.platform.cookies }) }
+    },
     events: ({ accountId }) =>
       test.owner('SELECT type, data FROM events WHERE account_id = $1 ORDER BY id', [accountId]),
     async count(table) {

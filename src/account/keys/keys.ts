@@ -59,7 +59,7 @@ const TOUCH_AFTER_MS = 60_000
 export type Keys = ReturnType<typeof createKeys>
 
 export function createKeys({ db, now = () => new Date(), onError = () => {} }: KeysDeps) {
-  const lookUp = createLookup(db, selectByHashes)
+  const lookUp = createLookup<LookupRow>(db, 'key look-up', selectByHashes)
   const touching = new Map<string, Promise<void>>()
 
   /**

@@ -1,20 +1,23 @@
-// The read before every request. No cache, so that a revoked key is refused on the next request. Instead, look-ups that
-// wait for a connection share one statement.
+// The read before every request, of its key or its session. No cache, so that a revoked one is refused on the next
+// request. Instead, look-ups that wait for a connection share one statement.
 
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database, Statement } from '#src/platform/db/database.ts'
-import type { LookupRow } from './rows.ts'
 
 // Per process. More would carry fewer look-ups each, at the price of a transaction.
 const MAX_RUNNING = 2
 
-/** @param select Reads the rows of some hashes. */
-export function createLookup(db: Pick<Database, 'readSystem'>, select: (hashes: readonly Buffer[]) => Statement) {
-  const lookUp = createTransactionBatcher<{ name: string; hash: Buffer }, LookupRow | undefined>({
+/** @param select Reads the `Row`s of some hashes. */
+export function createLookup<Row extends { hash: Buffer }>(
+  db: Pick<Database, 'readSystem'>,
+  reason: string,
+  select: (hashes: readonly Buffer[]) => Statement,
+) {
+  const lookUp = createTransactionBatcher<{ name: string; hash: Buffer }, Row | undefined>({
     maxRunning: MAX_RUNNING,
     async run(take) {
       let names: string[] = []
-      const rows = await db.readSystem<LookupRow>('key look-up', () => {
+      const rows = await db.readSystem<Row>(reason, () => {
         const asked = take()
         names = asked.map(({ name }) => name)
         return select([...new Map(asked.map(({ name, hash }) => [name, hash])).values()])
@@ -23,5 +26,5 @@ export function createLookup(db: Pick<Database, 'readSystem'>, select: (hashes: 
       return names.map((name) => found.get(name))
     },
   })
-  return (hash: Buffer): Promise<LookupRow | undefined> => lookUp({ name: hash.toString('hex'), hash })
+  return (hash: Buffer): Promise<Row | undefined> => lookUp({ name: hash.toString('hex'), hash })
 }

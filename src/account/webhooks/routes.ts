@@ -56,7 +56,7 @@ const deliveryView = z
   })
   .meta({ id: 'Delivery' })
 
-const common = { tag: 'Webhooks', scope: 'admin', needsAccountKey: true } as const
+const common = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
 
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
@@ -81,6 +81,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'webhooks.read',
         path: '/v1/webhook-endpoints',
         operationId: 'listWebhookEndpoints',
         summary: 'List the endpoints, newest first.',
@@ -94,6 +95,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'webhooks.read',
         path: '/v1/webhook-endpoints/:id',
         operationId: 'getWebhookEndpoint',
         params: idParams('whe'),
@@ -146,6 +148,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'webhooks.read',
         path: '/v1/webhook-endpoints/:id/deliveries',
         operationId: 'listDeliveries',
         params: idParams('whe'),

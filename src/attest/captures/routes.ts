@@ -27,6 +27,7 @@ export function captureRoutes(captures: Captures): Route[] {
         tag: 'Attest',
         summary: 'Issue nonces for captures to come: each binds one capture to the ten minutes after its issue',
         scope: 'attest',
+        permission: 'claims.submit',
         body: z.strictObject({
           count: z.number().int().min(1).max(MAX_SESSIONS),
           device_id: z.string().max(64).optional().describe('The only device that may use them.'),

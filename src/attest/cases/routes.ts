@@ -64,7 +64,7 @@ const changeRequest = z
     'must change assignee, priority or due_at',
   )
 
-const common = { tag: 'Cases', scope: 'escalate' } as const
+const common = { tag: 'Cases', scope: 'escalate', permission: 'cases.write' } as const
 
 export function caseRoutes(cases: Cases): Route[] {
   const { now } = cases
@@ -93,6 +93,7 @@ export function caseRoutes(cases: Cases): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'cases.read',
         path: '/v1/cases',
         operationId: 'listCases',
         summary: 'Cases, newest first',
@@ -133,6 +134,7 @@ export function caseRoutes(cases: Cases): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'cases.read',
         path: '/v1/cases/:id',
         operationId: 'getCase',
         params: idParams('cas'),

@@ -43,6 +43,7 @@ export function duplicateRoutes(findings: DuplicateFindings): Route[] {
         tag: 'Claims',
         summary: 'Other claims that show the same pictures',
         scope: 'verify',
+        permission: 'claims.read',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(findingsView),
         status: [200],

@@ -14,6 +14,7 @@ export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
         tag: 'Claims',
         summary: 'Erase the media and positions of a claim permanently; hashes and signed results stay',
         scope: 'admin',
+        permission: 'claims.erase',
         view: claimView,
         status: [200],
       },

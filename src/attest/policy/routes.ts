@@ -6,7 +6,7 @@ import { policyBody } from './policy.ts'
 import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
 import { policyView, toPolicyView } from './views.ts'
 
-const common = { tag: 'Account', scope: 'admin', needsAccountKey: true } as const
+const common = { tag: 'Account', scope: 'admin', permission: 'policy.write', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
 
 export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
@@ -17,6 +17,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'policy.read',
         path: PATH,
         operationId: 'getRiskPolicy',
         summary: 'The current risk policy, with its version as ETag',
@@ -46,6 +47,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
       {
         ...common,
         method: 'GET',
+        permission: 'policy.read',
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
         summary: 'All versions of the risk policy, newest first, with the key or user that made each',

@@ -100,6 +100,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
       {
         tag: 'Account',
         scope: 'admin',
+        permission: 'policy.read',
         needsAccountKey: true,
         method: 'POST',
         path: '/v1/account/risk-policy/dry-run',

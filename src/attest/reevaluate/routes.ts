@@ -58,6 +58,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         tag: 'Account',
         summary: 'Re-evaluations and their causes, newest first',
         scope: 'admin',
+        permission: 'policy.read',
         needsAccountKey: true,
         query: z.object({
           limit: listQuery.limit,
@@ -83,6 +84,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         tag: 'Account',
         summary: 'One re-evaluation, with its progress',
         scope: 'admin',
+        permission: 'policy.read',
         needsAccountKey: true,
         view: reevaluationView,
         status: [200],
@@ -98,6 +100,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
         tag: 'Attest',
         summary: 'The results of an attestation that later ones replaced, signed as they were, newest first',
         scope: 'attest',
+        permission: 'claims.read',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(resultView),
         status: [200],

@@ -24,8 +24,14 @@ import {
 const NDJSON = 'application/x-ndjson'
 const JSON_ARRAY = 'application/json'
 
-const common = { tag: 'Screening', scope: 'screen' } as const
-const ofAccount = { tag: 'Screening', scope: 'admin', needsAccountKey: true, path: '/v1/account/screening' } as const
+const common = { tag: 'Screening', scope: 'screen', permission: 'screening.use' } as const
+const ofAccount = {
+  tag: 'Screening',
+  scope: 'admin',
+  permission: 'policy.write',
+  needsAccountKey: true,
+  path: '/v1/account/screening',
+} as const
 
 export function screenRoutes(
   screenings: Screenings,
@@ -151,6 +157,7 @@ export function screenRoutes(
     endpoint(
       {
         ...ofAccount,
+        permission: 'policy.read',
         method: 'GET',
         operationId: 'getScreeningSettings',
         summary: 'The scores from which on a review is recommended, or a factor is raised',

@@ -67,11 +67,14 @@ function registryRoutes<V extends z.ZodObject>(
   { tag, view, toView, noun, ...summaries }: Presentation<V>,
 ): Route[] {
   const common = { tag, scope: 'admin' as const, status: [200] }
+  const reading = { permission: 'devices.read' as const }
+  const writing = { permission: 'devices.write' as const }
   const one = { ...common, path: `${path}/:id` as '/:id', params: idParams(idType) }
   return [
     endpoint(
       {
         ...common,
+        ...writing,
         method: 'POST',
         path,
         operationId: `create${noun}`,
@@ -85,6 +88,7 @@ function registryRoutes<V extends z.ZodObject>(
     endpoint(
       {
         ...common,
+        ...reading,
         method: 'GET',
         path,
         operationId: `list${noun}s`,
@@ -98,12 +102,13 @@ function registryRoutes<V extends z.ZodObject>(
       },
     ),
     endpoint(
-      { ...one, method: 'GET', operationId: `get${noun}`, summary: summaries.get, view },
+      { ...one, ...reading, method: 'GET', operationId: `get${noun}`, summary: summaries.get, view },
       async ({ caller, params }) => toView(await registry.get(caller, params.id)),
     ),
     endpoint(
       {
         ...one,
+        ...writing,
         method: 'DELETE',
         operationId: `delete${noun}`,
         summary: summaries.remove,

@@ -1,14 +1,16 @@
-// Who calls, and whether they may. The key alone decides: account, environment, scopes; no field of a request adds to
-// it. Order (no step reveals anything about the next): key -> environment of the path's ids -> scope ->
-// account-bearing.
+// Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
+// a session names the environment. Order (no step reveals anything about the next): key or session -> CSRF token ->
+// environment of the path's ids -> scope or role -> account-bearing -> plan.
 
 import type { IncomingMessage } from 'node:http'
-import type { GrantableScope, KeyScope, Plan, Product } from '#src/catalogue/access.ts'
+import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { Caller, Route } from './endpoint.ts'
-import { hasScope, type Principal } from './principal.ts'
+import { hasScope, type Origin } from './principal.ts'
+import type { SessionCookies } from './session-cookie.ts'
 
 /** What the database knows of a key, valid or not. */
 export interface KeyRow {
@@ -23,6 +25,23 @@ export interface KeyRow {
   revokedAt: Date | undefined
 }
 
+/** What the database knows of a user's session, ended or not. */
+export interface SessionRow {
+  sessionId: string
+  userId: string
+  accountId: string
+  role: Role
+  plan: Plan
+  products: readonly Product[]
+  /** Its link was shown in the answer to the request for it (LOGIN_ECHO): it proves no address, and reaches the sandbox only. */
+  isSandboxOnly: boolean
+  /** Idle, too old, signed out, or its user is gone. */
+  hasEnded: boolean
+}
+
+/** @param secret Of the session cookie. */
+export type FindSession = (secret: string) => Promise<SessionRow | undefined>
+
 export type FindKey = (rawKey: string) => Promise<KeyRow | undefined>
 
 // Our keys have 41 characters; a configured key may be longer.
@@ -31,12 +50,48 @@ const MAX_KEY_LENGTH = 256
 const BEARER = /^bearer +([\x21-\x7e]+)$/i
 const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
+interface AuthenticatorDeps {
+  findKey: FindKey
+  /** Without it no session is known. */
+  findSession?: FindSession | undefined
+  cookies: SessionCookies
+  clientAddress: (req: IncomingMessage) => string
+  now?: () => Date
+}
+
+/** One request to a route, as far as access depends on it. */
+export interface Visit {
+  req: IncomingMessage
+  route: Pick<Route, 'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan'>
+  /** Of the path. */
+  params: Record<string, string>
+}
+
 /**
- * @throws {Failure} `invalid_request` (two different keys), `authentication_required`, `invalid_api_key`,
- * `api_key_revoked`, `api_key_expired`.
+ * @throws {Failure} `invalid_request` (two different keys, unknown environment), `authentication_required`,
+ * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `session_expired`, `csrf_token_invalid`, and what `authorize`
+ * throws.
  */
-export function createAuthenticator({ findKey, now = () => new Date() }: { findKey: FindKey; now?: () => Date }) {
-  return async (req: IncomingMessage): Promise<Caller> => {
+export function createAuthenticator({
+  findKey,
+  findSession = async () => undefined,
+  cookies,
+  clientAddress,
+  now = () => new Date(),
+}: AuthenticatorDeps) {
+  return async (visit: Visit): Promise<Caller> => {
+    const { req } = visit
+    // A key is sent on purpose, a cookie by the browser.
+    const hasKey = req.headers.authorization !== undefined || req.headers['x-api-key'] !== undefined
+    const secret = hasKey ? undefined : cookies.read(req)
+    const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
+    const caller = secret === undefined ? await byKey(req, origin) : await bySession(visit, secret, origin)
+    requestActivity.note(caller.accountId)
+    authorize(visit, caller)
+    return caller
+  }
+
+  async function byKey(req: IncomingMessage, origin: Origin): Promise<Caller> {
     const row = await findKey(readKey(req))
     if (row === undefined)
       throw new Failure(
@@ -50,46 +105,123 @@ export function createAuthenticator({ findKey, now = () => new Date() }: { findK
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
     const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
-    requestActivity.note(accountId)
-    return { accountId, environment, principal: { kind: 'key', keyId, scopes }, isAccountBearing, plan, products }
+    return {
+      accountId,
+      environment,
+      principal: { kind: 'key', keyId, scopes },
+      isAccountBearing,
+      plan,
+      products,
+      origin,
+    }
+  }
+
+  async function bySession({ req, route, params }: Visit, secret: string, origin: Origin): Promise<Caller> {
+    const row = await findSession(secret)
+    if (row === undefined || row.hasEnded) {
+      throw new Failure('session_expired', 'This session has ended: sign in again.')
+    }
+    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products } = row
+    if (route.method !== 'GET') cookies.check(req, sessionId)
+    return {
+      accountId,
+      environment: environmentOf(req, route, params),
+      principal: { kind: 'session', sessionId, userId, role, isSandboxOnly },
+      isAccountBearing: true,
+      plan,
+      products,
+      origin,
+    }
   }
 }
 
-/** @throws {Failure} `environment_mismatch`, `insufficient_scope`, `insufficient_role`, `account_key_required`. */
-export function authorize(
-  route: Pick<Route, 'scope' | 'needsAccountKey'>,
-  caller: Caller,
-  params: Record<string, string>,
-): void {
-  const word = caller.environment === 'live' ? 'live' : 'test'
-  for (const value of Object.values(params)) {
-    const named = SCOPED_ID.exec(value)?.[1]
-    if (named !== undefined && named !== word) {
-      throw new Failure(
-        'environment_mismatch',
-        `The id is of the ${named} environment, and this is a ${word} key: use a key that begins with svc_${named}_.`,
-      )
-    }
+// An <img> of a dashboard can't send a header, so on GET the id itself names the environment.
+function environmentOf(req: IncomingMessage, route: Visit['route'], params: Record<string, string>): Environment {
+  const named = req.headers['service-environment']
+  if (named === undefined) {
+    const words = new Set(Object.values(params).map(wordOf))
+    return route.method === 'GET' && words.has('live') && !words.has('test') ? 'live' : 'sandbox'
   }
-  const { scope } = route
-  if (scope !== undefined && !hasScope(caller.principal, scope)) throw lacking(scope, caller.principal)
+  if (named === 'sandbox' || named === 'live') return named
+  throw new Failure('invalid_request', {
+    detail: 'The header Service-Environment must be sandbox or live.',
+    errors: [{ pointer: 'Service-Environment', code: 'invalid_value', detail: 'must be sandbox or live' }],
+  })
+}
+
+function wordOf(value: string): string | undefined {
+  return SCOPED_ID.exec(value)?.[1]
+}
+
+/**
+ * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `insufficient_role`,
+ * `account_key_required`, `plan_required`.
+ */
+function authorize({ route, params }: Visit, caller: Caller): void {
+  checkEnvironment(route, caller, params)
+  const { principal } = caller
+  if (principal.kind === 'session') checkRole(route, principal.role, caller)
+  else if (route.scope === undefined) {
+    throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
+  } else if (!hasScope(principal, route.scope)) {
+    throw new Failure('insufficient_scope', {
+      detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
+      members: { required_scope: route.scope },
+    })
+  }
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
       'The publishable sandbox keys share one account and can not do this: use a key of an account of your own.',
     )
   }
+  if (route.plan !== undefined && caller.plan !== route.plan) throw lackingPlan(`This needs the plan ${route.plan}.`)
 }
 
-// No route names the roles that it admits, so a session may not use those that take a key.
-function lacking(scope: KeyScope, principal: Principal): Failure {
-  if (principal.kind === 'session') {
-    return new Failure('insufficient_role', `This address takes an API key with the scope "${scope}", and no session.`)
+function checkEnvironment(route: Visit['route'], { environment, principal }: Caller, params: Record<string, string>) {
+  const word = environment === 'live' ? 'live' : 'test'
+  const isSession = principal.kind === 'session'
+  for (const value of Object.values(params)) {
+    const named = wordOf(value)
+    if (named !== undefined && named !== word) {
+      throw new Failure(
+        'environment_mismatch',
+        isSession
+          ? `The id is of the ${named} environment, and the request names the other: see the header Service-Environment.`
+          : `The id is of the ${named} environment, and this is a ${word} key: use a key that begins with svc_${named}_.`,
+      )
+    }
   }
-  return new Failure('insufficient_scope', {
-    detail: `This API key lacks the scope "${scope}"; it has ${principal.scopes.join(', ')}.`,
-    members: { required_scope: scope },
+  const changesAccount = route.isAccountLevel === true && route.method !== 'GET'
+  if (isSession && principal.isSandboxOnly && (environment === 'live' || changesAccount)) {
+    throw new Failure(
+      'environment_mismatch',
+      'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link.',
+    )
+  }
+  // What live data depend on must not be changed with a sandbox key.
+  if (!isSession && changesAccount && environment === 'sandbox') {
+    throw new Failure('environment_mismatch', 'This changes the whole account: use a live key, or sign in.')
+  }
+}
+
+function checkRole(route: Visit['route'], role: Role, { plan, environment }: Caller): void {
+  if (role !== 'owner' && plan !== 'enterprise') {
+    throw lackingPlan('Users beside the owner need the plan enterprise, which this account no longer has.')
+  }
+  const allowed = route.permission === undefined ? [] : rolesWith(route.permission, environment)
+  if (allowed.includes(role)) return
+  throw new Failure('insufficient_role', {
+    detail:
+      allowed.length === 0
+        ? `This takes an API key with the scope "${route.scope}", and no session.`
+        : `Your role is ${role}, and this needs ${allowed.join(' or ')}.`,
+    members: { allowed },
   })
+}
+
+function lackingPlan(detail: string): Failure {
+  return new Failure('plan_required', { detail, members: { required_plan: 'enterprise' } })
 }
 
 /**

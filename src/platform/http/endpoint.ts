@@ -5,7 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
+import type { Permission } from '#src/catalogue/permissions.ts'
 import type { Budget, Pace } from './body.ts'
+import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
 import type { Acting } from './principal.ts'
@@ -99,11 +101,21 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   streams?: { contentType: string }
 }
 
-export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V> {
-  scope: KeyScope
+/** Which principals a route takes. At least one of the first two; without a scope it takes sessions only. */
+interface Access {
+  /** For keys. */
+  scope?: KeyScope
+  /** For sessions: which roles (src/catalogue/permissions.ts). */
+  permission?: Permission
   /** Refuses the publishable keys with `account_key_required`. */
   needsAccountKey?: true
+  /** About the whole account, whatever the environment: a change takes a session or a live key. */
+  isAccountLevel?: true
+  /** Refuses accounts on other plans with `plan_required`. */
+  plan?: Plan
 }
+
+export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V>, Access {}
 
 export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V> {
   /** Why the route needs no key. */
@@ -111,9 +123,7 @@ export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends Rou
 }
 
 /** A route with its types erased: app.ts mounts it, openapi.ts describes it and the house tests check it. */
-export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
-  scope?: KeyScope
-  needsAccountKey?: true
+export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType>, Access {
   public?: string
   /** Supports the header Idempotency-Key. */
   isIdempotent: boolean
@@ -129,7 +139,8 @@ export interface Exchange {
   /** The raw query string, without its question mark. */
   search: string
   requestId: string
-  authenticate(req: IncomingMessage): Promise<Caller>
+  /** Who calls, once it is known that they may. */
+  authenticate(visit: Visit): Promise<Caller>
   findEffect: FindEffect
   keepStatus: KeepStatus | undefined
   pace: Pace
@@ -153,7 +164,7 @@ type ParamsOf<Path extends string, P> = Parsed<P, { [Name in PathParam<Path>]: s
 type NoQuery = Record<string, never>
 
 /**
- * A route that needs a key with `scope`.
+ * A route that needs a key with `scope`, or a session whose role has `permission`.
  * @param replay Shows the current state of what an earlier request with the same Idempotency-Key made. `subject` is
  * what the domain passed to `once`; `status` is the status of the first answer and of the replay. Every route that
  * changes something has one.
@@ -178,7 +189,7 @@ export function endpoint<
   return buildRoute(spec, handler, replay)
 }
 
-/** A route without a key; `public` says why. */
+/** A route without a key or session; `public` says why. */
 export function publicEndpoint<
   const Path extends string,
   V extends z.ZodType,

@@ -7,17 +7,18 @@ import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { actorOf, type Principal } from './principal.ts'
 import type { Parsed } from './validate.ts'
 
 /**
- * What a handler passes to its domain, for `once`. The same key on another route, account or environment is a different
- * key.
+ * What a handler passes to its domain, for `once`. The same key of another principal, or on another route, account or
+ * environment, is a different key.
  */
 export interface IdempotencyKey {
   scope: Scope
   /** Method and pattern, such as `POST /v1/media`. */
   route: string
-  /** SHA-256 of the key. */
+  /** SHA-256 of the principal and the key. */
   digest: Buffer
   /**
    * The status of success that the effect's transaction stores. For routes that may wait, it is the status without
@@ -58,16 +59,22 @@ export function parseIdempotencyKey(header: string | undefined): Parsed<string |
   return { ok: false, errors: [{ pointer: 'Idempotency-Key', code: 'invalid_value', detail }] }
 }
 
-/** @param path The values of the path's parameters: with `route`, the path. */
-export function createIdempotencyKey(
-  value: string,
-  { scope, route, path, status }: { scope: Scope; route: string; path: Record<string, string>; status: number },
-): IdempotencyKey {
+interface Place {
+  scope: Scope
+  /** Another principal must not be shown what this one made. A user keeps their keys from one session to the next. */
+  principal: Principal
+  route: string
+  /** The values of the path's parameters: with `route`, the path. */
+  path: Record<string, string>
+  status: number
+}
+
+export function createIdempotencyKey(value: string, { scope, principal, route, path, status }: Place): IdempotencyKey {
   let body: Buffer | undefined
   return {
     scope,
     route,
-    digest: sha256(value),
+    digest: sha256(`${actorOf(principal).id} ${value}`),
     status,
     isReplayed: false,
     fingerprint: () => (body === undefined ? undefined : sha256(JSON.stringify([route, path, body.toString('hex')]))),

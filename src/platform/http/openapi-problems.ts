@@ -19,7 +19,14 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...ACCESS, 'insufficient_scope')
+  if (route.public === undefined) add(...ACCESS)
+  if (route.scope !== undefined) add('insufficient_scope')
+  else if (route.public === undefined) add('session_required')
+  if (route.permission !== undefined) {
+    add('session_expired', 'insufficient_role', 'plan_required', 'environment_mismatch')
+    if (route.method !== 'GET') add('csrf_token_invalid')
+  }
+  if (route.plan !== undefined) add('plan_required')
   if (route.needsAccountKey) add('account_key_required')
   // An undeclared parameter is refused, except by public pages and files.
   if (route.public === undefined || route.streams === undefined) add('invalid_request')
@@ -78,10 +85,14 @@ export function problemView(baseUrl: string) {
       detail: z.string().describe('For people: it may change.'),
       request_id: z.string().describe('Tell it when something goes wrong on our side.'),
       required_scope: z.string().optional().describe('With `insufficient_scope`.'),
+      required_plan: z.string().optional().describe('With `plan_required`.'),
+      resets_at: z.iso.datetime().optional().describe('With `monthly_cap_exceeded`: when the next month begins.'),
       allowed: z
         .array(z.string())
         .optional()
-        .describe('With `invalid_state_transition`: the states from which it is possible, or that are possible.'),
+        .describe(
+          'With `invalid_state_transition`: the states from which it is possible, or that are possible. With `insufficient_role`: the roles.',
+        ),
       state: z.string().optional().describe('With `invalid_state_transition`: the current state.'),
       version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
       case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),

@@ -2,6 +2,7 @@
 // examples, which guard nothing, come from outside as notes.
 
 import type { z } from 'zod'
+import { rolesWith } from '#src/catalogue/permissions.ts'
 import type { FailureCode } from '#src/failure.ts'
 import type { Route } from './endpoint.ts'
 import { describeParameters, describeRequestBody, describeSuccesses, headerParameters } from './openapi-content.ts'
@@ -64,6 +65,7 @@ export interface Notes {
 }
 
 const KEY_SECURITY = [{ bearer: [] }, { apiKey: [] }]
+const SESSION_SECURITY = [{ session: [] }]
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const BASE_URL = '{base_url}'
 const NO_NOTES: Notes = { description: '', tags: [], operations: {}, webhooks: {} }
@@ -111,6 +113,12 @@ export function describeRoutes(
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'X-API-Key: <API_KEY>' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-svc_session',
+          description: 'A signed-in user. A request that changes something also sends X-CSRF-Token.',
+        },
       },
     },
   }
@@ -129,8 +137,9 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
   const access =
     route.public === undefined
       ? {
-          security: KEY_SECURITY,
-          'x-required-scope': route.scope,
+          security: [...(route.scope === undefined ? [] : KEY_SECURITY), ...(route.permission ? SESSION_SECURITY : [])],
+          ...(route.scope !== undefined && { 'x-required-scope': route.scope }),
+          ...(route.permission !== undefined && { 'x-required-permission': route.permission }),
           ...(route.needsAccountKey && { 'x-needs-account-key': true }),
         }
       : { security: [], 'x-public': route.public }
@@ -149,10 +158,14 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
   }
 }
 
-function describeAccess({ scope, needsAccountKey, public: reason }: Route, description: string | undefined): string {
+function describeAccess(route: Route, description: string | undefined): string {
+  const { scope, permission, needsAccountKey, public: reason } = route
+  const ofKey = scope && `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
+  const ofSession = permission && `Sessions: ${rolesWith(permission, 'live').join(', ')}.`
+  const ofPlan = route.plan && `Plan ${route.plan}.`
   const access =
     reason === undefined
-      ? `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
+      ? [ofKey ?? 'No API key: a session only.', ofSession, ofPlan].filter(Boolean).join(' ')
       : `No key is needed. ${reason}.`
   return description === undefined ? access : `${description}\n\n${access}`
 }

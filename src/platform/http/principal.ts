@@ -10,11 +10,26 @@ export type Principal =
       /** `all` (sandbox keys only) satisfies every scope. */
       scopes: readonly GrantableScope[]
     }
-  | { kind: 'session'; sessionId: string; userId: string; role: Role }
+  | {
+      kind: 'session'
+      sessionId: string
+      userId: string
+      role: Role
+      /** Its link proved no address: it changes nothing of the live environment or of the whole account. */
+      isSandboxOnly: boolean
+    }
 
-/** In whose account a change is made, and by whom. */
+/** From where a request came, for the audit log. */
+export interface Origin {
+  ip: string
+  userAgent: string | null
+}
+
+/** In whose account a change is made, by whom, and from where. */
 export interface Acting extends Scope {
   principal: Principal
+  /** Undefined for what the service does by itself later. */
+  origin?: Origin | undefined
 }
 
 /** The principal as histories, versions, events and logs name it. */

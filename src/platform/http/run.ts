@@ -8,7 +8,6 @@ import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
-import { authorize } from './caller.ts'
 import {
   type Answer,
   type Caller,
@@ -27,8 +26,8 @@ const JSON_TYPES = ['application/json']
 
 /** Runs one request through its route. */
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
-  const caller = route.public === undefined ? await exchange.authenticate(exchange.req) : undefined
-  if (caller !== undefined) authorize(route, caller, exchange.params)
+  const { req, params: named } = exchange
+  const caller = route.public === undefined ? await exchange.authenticate({ req, route, params: named }) : undefined
   const params = parseParams(route, exchange.params)
   const query = parseQuery(route.query, exchange.search)
   const key = readIdempotencyKey(route, exchange, caller)
@@ -105,9 +104,10 @@ function readIdempotencyKey(
   const parsed = parseIdempotencyKey(headerOf(req, 'idempotency-key'))
   if (!parsed.ok) return parsed
   if (parsed.value === undefined) return { ok: true, value: undefined }
-  const { accountId, environment } = caller
+  const { accountId, environment, principal } = caller
   const name = `${route.method} ${route.path}`
-  const place = { scope: { accountId, environment }, route: name, path: params, status: route.status[0] ?? 200 }
+  const status = route.status[0] ?? 200
+  const place = { scope: { accountId, environment }, principal, route: name, path: params, status }
   return { ok: true, value: createIdempotencyKey(parsed.value, place) }
 }
 

@@ -81,7 +81,7 @@ describe('a locked claim', () => {
         if (!wasHeld) throw new Error(`refused although no transaction locks the claim: ${answer.text}`)
       }
     }
-    const lookUp = createLookup(service.test.db, selectByHashes)
+    const lookUp = createLookup(service.test.db, 'key look-up', selectByHashes)
     const submissions: Promise<void>[] = []
     const answers = await holding(json.claim_id, async () => {
       for (let count = 0; count < 60; count += 1) submissions.push(submit())

@@ -18,7 +18,7 @@ import { createLog } from '#src/platform/log.ts'
 import { createMetrics } from '#src/platform/metrics.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
 import { createTestDatabase, makeAccount } from '../../support/database.ts'
-import { makeKeyRow } from '../../support/http.ts'
+import { makeKeyRow, testCookies } from '../../support/http.ts'
 
 export interface Answer {
   status: number
@@ -73,6 +73,7 @@ export async function startService({
     findKey: async (key) => keys.get(key),
     findEffect: createFindEffect(database.db),
     jwks: async () => ({ keys: [] }),
+    cookies: testCookies,
     baseUrl: 'http://localhost',
     log: createLog({ process: 'test', level: 'silent' }),
     metrics: createMetrics({ process: 'test' }),

@@ -12,6 +12,7 @@ const TENANT_GRANTS: Record<string, string> = {
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
   attestations: 'DELETE INSERT SELECT UPDATE',
+  audit_entries: 'INSERT SELECT',
   batches: 'DELETE INSERT SELECT UPDATE',
   case_entries: 'INSERT SELECT UPDATE(note,note_erased_at)',
   cases: 'DELETE INSERT SELECT UPDATE',
@@ -38,12 +39,15 @@ const TENANT_GRANTS: Record<string, string> = {
   screening_calls: 'INSERT SELECT UPDATE',
   screening_settings: 'DELETE INSERT SELECT UPDATE',
   screenings: 'DELETE INSERT SELECT UPDATE',
+  user_sessions: 'INSERT SELECT UPDATE',
+  users: 'INSERT SELECT UPDATE',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  audit_entries: 'INSERT',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
@@ -52,8 +56,12 @@ const SYSTEM_GRANTS: Record<string, string> = {
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
+  user_sessions: 'INSERT SELECT UPDATE(ended_at,last_seen_at)',
+  users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
+// Of an account, whatever the environment.
+const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'knex_migrations_lock',
@@ -108,8 +116,7 @@ describe.each([
     const stranger = await makeAccount(database)
     for (const scope of [stranger, { ...ours, environment: 'live' as const }]) {
       for (const table of tables) {
-        // An account is one row for both environments.
-        if (table === 'accounts' && scope.accountId === ours.accountId) continue
+        if (WITHOUT_ENVIRONMENT.includes(table) && scope.accountId === ours.accountId) continue
         const seen = await database.db.tenant(scope, (tx) => tx.adhoc(`SELECT * FROM ${table}`))
         expect({ table, rows: seen.filter((row) => !isOwn(row, scope)).length }).toEqual({ table, rows: 0 })
         for (const statement of [`UPDATE ${table} SET account_id = account_id`, `DELETE FROM ${table}`]) {

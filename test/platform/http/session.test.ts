@@ -11,12 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-// Nothing authenticates a session yet, so the domains are called as their routes would call them.
 it('records name the user of a session, who can’t act as somebody else', async () => {
   const key = await service.makeCaller()
   const session = (role: 'analyst' | 'approver'): Caller => ({
     ...key,
-    principal: { kind: 'session', sessionId: 'ses_1', userId: USER, role },
+    principal: { kind: 'session', sessionId: 'ses_1', userId: USER, role, isSandboxOnly: false },
   })
   const { cases, devices, policy, trust } = service.services.attest
   const said = { actor: 'a@example.com', assignee: null, priority: 'normal', note: null } as const

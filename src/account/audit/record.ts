@@ -1,0 +1,63 @@
+// Writes the audit log: each entry in the transaction of the act that it records, so that neither exists without the
+// other.
+
+import type { AuditAction } from '#src/catalogue/audit.ts'
+import { currentSubject } from '#src/platform/context.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+
+export interface AuditedAct {
+  action: AuditAction
+  /** The id of what was changed or read. */
+  subjectId?: string | undefined
+  /** What changed, before and after. Without secrets: an entry is kept for years and is exported. */
+  before?: Json | undefined
+  after?: Json | undefined
+  /** False for what concerns the whole account, whatever the environment. True when absent. */
+  isScoped?: boolean
+}
+
+/** An act of nobody who signed in: the operator's command, or the service by itself. */
+export interface Unattended {
+  accountId: string
+  environment?: 'sandbox' | 'live' | undefined
+  kind: 'operator' | 'service'
+}
+
+/** Adds an entry. In a tenant transaction of the account, or a system one. */
+export async function recordAudit(tx: Tx, by: Acting | Unattended, act: AuditedAct): Promise<void> {
+  const { actorKind, actorId, origin } = actorOfEntry(by)
+  await tx.query(
+    `INSERT INTO audit_entries (account_id, id, environment, action, actor_kind, actor_id, ip, user_agent, request_id,
+       subject_id, before, after)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      by.accountId,
+      newAccountId('aud'),
+      act.isScoped === false ? null : (by.environment ?? null),
+      act.action,
+      actorKind,
+      actorId,
+      origin?.ip ?? null,
+      // As long as browsers write them; the header may have kilobytes. NUL can't be stored.
+      origin?.userAgent?.replaceAll('\0', '').slice(0, 500) ?? null,
+      currentSubject()?.requestId ?? null,
+      act.subjectId ?? null,
+      textOf(act.before),
+      textOf(act.after),
+    ],
+  )
+}
+
+function actorOfEntry(by: Acting | Unattended) {
+  if ('kind' in by) return { actorKind: by.kind, actorId: by.kind, origin: undefined }
+  const { principal, origin } = by
+  const actorId = principal.kind === 'key' ? principal.keyId : principal.userId
+  return { actorKind: principal.kind, actorId, origin }
+}
+
+function textOf(value: Json | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value)
+}

@@ -1,0 +1,76 @@
+// What the roles of users may do. A route that takes sessions names one permission; this table says which roles have
+// it. Roles are no sets of key scopes: a key's scope and a session's permission are two answers to two questions
+// (specification, Teams; published at /docs/roles).
+
+import { ROLES, type Role } from './access.ts'
+
+interface PermissionRow {
+  /** For readers: what a holder can do. */
+  allows: string
+  /** Besides the owner, who may do everything. */
+  roles: readonly Exclude<Role, 'owner'>[]
+  /** The data of an environment. A developer may do everything with those of the sandbox. */
+  isScoped: boolean
+}
+
+export const PERMISSIONS = {
+  'claims.read': {
+    allows: 'read claims, their results, media and evidence packets',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'claims.submit': { allows: 'submit captures, media and batches', roles: ['admin'], isScoped: true },
+  'claims.erase': { allows: 'erase claims', roles: ['admin'], isScoped: true },
+  'cases.read': { allows: 'read cases', roles: ['admin', 'approver', 'analyst'], isScoped: true },
+  'cases.write': { allows: 'work on cases', roles: ['admin', 'approver'], isScoped: true },
+  'screening.use': { allows: 'screen media', roles: ['admin', 'approver'], isScoped: true },
+  'devices.read': { allows: 'read devices and root CAs', roles: ['admin', 'approver', 'analyst'], isScoped: true },
+  'devices.write': { allows: 'enroll and revoke devices, and set root CAs', roles: ['admin'], isScoped: true },
+  'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
+  'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
+  'webhooks.read': {
+    allows: 'read webhook endpoints, deliveries and events',
+    roles: ['admin', 'developer'],
+    isScoped: true,
+  },
+  'webhooks.write': { allows: 'change webhook endpoints and send deliveries again', roles: ['admin'], isScoped: true },
+  'keys.manage': {
+    allows: 'create, list, rotate and revoke API keys',
+    roles: ['admin', 'developer'],
+    isScoped: true,
+  },
+  'account.read': {
+    allows: 'read the account, its plan and its products',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: false,
+  },
+  'usage.read': { allows: 'read usage and statements', roles: ['admin', 'analyst'], isScoped: false },
+  'plan.write': { allows: 'change the plan', roles: [], isScoped: false },
+  'products.write': { allows: 'change the products', roles: ['admin'], isScoped: false },
+  'team.read': {
+    allows: 'see the members of the team',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: false,
+  },
+  'team.write': { allows: 'invite, change and remove members', roles: ['admin'], isScoped: false },
+  'audit.read': { allows: 'read the audit log', roles: ['admin'], isScoped: false },
+  'account.export': { allows: 'export everything of the account', roles: [], isScoped: false },
+  'account.close': { allows: 'close the account', roles: [], isScoped: false },
+  'session.own': {
+    allows: 'see and end their own sessions',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: false,
+  },
+} as const satisfies Record<string, PermissionRow>
+
+export type Permission = keyof typeof PERMISSIONS
+export const PERMISSION_NAMES = Object.keys(PERMISSIONS) as Permission[]
+
+/** The roles that have a permission, in the order of `ROLES`. */
+export function rolesWith(permission: Permission, environment: 'sandbox' | 'live'): Role[] {
+  const { roles, isScoped }: PermissionRow = PERMISSIONS[permission]
+  return ROLES.filter(
+    (role) =>
+      role === 'owner' || roles.includes(role) || (role === 'developer' && isScoped && environment === 'sandbox'),
+  )
+}

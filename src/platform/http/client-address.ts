@@ -1,0 +1,60 @@
+// From which address a request comes. Proxies in front of the service append it to X-Forwarded-For (RFC 7239 names the
+// same idea Forwarded); only proxies that the operator trusts are believed, because anybody can send the header.
+
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Reads `10.0.0.0/8`, `2001:db8::/32` or one address. @throws {Error} with a sentence for people. */
+export function parseRange(text: string): Range {
+  const isAddress = isIP(text) !== 0
+  if (!isAddress && !(text.includes('/') && isIP(text.slice(0, text.indexOf('/'))) !== 0)) {
+    throw new Error(`${text} is neither an address nor a range such as 10.0.0.0/8`)
+  }
+  try {
+    if (isAddress) {
+      const address = plain(text)
+      return [address, address.kind() === 'ipv4' ? 32 : 128]
+    }
+    return ipaddr.parseCIDR(text)
+  } catch {
+    throw new Error(`${text} is neither an address nor a range such as 10.0.0.0/8`)
+  }
+}
+
+/** Whether an address is in one of the ranges. Of an IPv4 address mapped to IPv6, the IPv4 address counts. */
+export function isWithin(address: string, ranges: readonly Range[]): boolean {
+  if (isIP(address) === 0) return false
+  const parsed = plain(address)
+  return ranges.some(([first, bits]) => first.kind() === parsed.kind() && parsed.match(first, bits))
+}
+
+// More proxies than any deployment has in a row: the rest of a longer header is not read.
+const MAX_HOPS = 32
+
+/** @param trusted The proxies whose word counts. */
+export function createClientAddress(trusted: readonly string[]) {
+  const proxies = trusted.map(parseRange)
+  return (req: Pick<IncomingMessage, 'headersDistinct' | 'socket'>): string => {
+    let address = unmapped(req.socket.remoteAddress ?? '')
+    if (proxies.length === 0) return address
+    const hops = (req.headersDistinct['x-forwarded-for'] ?? []).flatMap((line) => line.split(',')).slice(-MAX_HOPS)
+    // From the nearest hop: each is believed because the one after it is a trusted proxy.
+    for (const hop of hops.reverse()) {
+      const named = unmapped(hop.trim())
+      if (!isWithin(address, proxies) || isIP(named) === 0) return address
+      address = named
+    }
+    return address
+  }
+}
+
+function plain(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  return ipaddr.process(address)
+}
+
+function unmapped(address: string): string {
+  return isIP(address) === 6 ? plain(address).toString() : address
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { KEY_SCOPES, ROLES, type Role } from '#src/catalogue/access.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
+import type { KeyRow, SessionRow } from '#src/platform/http/caller.ts'
+import type { Route } from '#src/platform/http/endpoint.ts'
+import { newId } from '#src/platform/ids.ts'
+import { call, cookiesOf, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
+import { makeServices, routesOf } from '../support/services.ts'
+
+// The matrix of route and principal, generated from the route table. A request that may pass names an unknown query
+// parameter, which is refused right after access was granted: no handler runs, and no database is needed.
+
+const services = makeServices()
+const routes = routesOf(services).filter((route) => route.public === undefined)
+const keys = new Map<string, KeyRow>()
+const sessions = new Map<string, SessionRow>()
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startApp(routesOf(services), {
+    findKey: async (raw) => keys.get(raw),
+    findSession: async (secret) => sessions.get(secret),
+  })
+})
+afterAll(async () => {
+  await app.close()
+  await services.close()
+})
+
+const GRANTED = 'unknown_field'
+
+let made = 0
+function keyOf(row: Partial<KeyRow>): string {
+  made += 1
+  keys.set(`key-${made}`, makeKeyRow(row))
+  return `key-${made}`
+}
+
+function sessionOf(row: Partial<SessionRow>, withToken = true): Record<string, string> {
+  made += 1
+  const secret = String(made).padStart(43, 'A')
+  const id = `uss_${made}`
+  sessions.set(secret, {
+    sessionId: id,
+    userId: 'usr_1',
+    accountId: 'acc_1',
+    role: 'owner',
+    plan: 'enterprise',
+    products: ['attest', 'authorize', 'trace'],
+    isSandboxOnly: false,
+    hasEnded: false,
+    ...row,
+  })
+  return cookiesOf({ id, secret }, { withToken })
+}
+
+/** What a request ends in: a code of access, or `GRANTED`. */
+async function knock(route: Route, sent: { key?: string; headers?: Record<string, string>; ids?: 'live' | 'test' }) {
+  const { ids, ...rest } = sent
+  const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => {
+    if (name === 'index') return '0'
+    return ids === undefined ? 'x' : newId('clm', ids === 'live' ? 'live' : 'sandbox')
+  })
+  const type = route.rawBody?.contentTypes[0]?.replace('*', 'jpeg')
+  const headers = { ...(type !== undefined && { 'Content-Type': type }), ...rest.headers }
+  const body = type === undefined ? {} : { body: '{}' }
+  const { json } = await call(app, `${path}?no_such=1`, { method: route.method, ...rest, headers, ...body })
+  const code = json.code === 'invalid_request' ? json.errors?.[0]?.code : json.code
+  return [`${route.method} ${route.path}`, code]
+}
+
+const named = (route: Route) => `${route.method} ${route.path}`
+const changesAccount = (route: Route) => route.isAccountLevel === true && route.method !== 'GET'
+
+describe('every route that is not public', () => {
+  it('refuses requests without a credential, and credentials that no longer count', async () => {
+    for (const route of routes) {
+      expect(await knock(route, {})).toEqual([named(route), 'authentication_required'])
+      expect(await knock(route, { key: 'svc_test_nobody' })).toEqual([named(route), 'invalid_api_key'])
+      const revoked = keyOf({ revokedAt: new Date(0) })
+      expect(await knock(route, { key: revoked })).toEqual([named(route), 'api_key_revoked'])
+      const expired = keyOf({ expiresAt: new Date(0) })
+      expect(await knock(route, { key: expired })).toEqual([named(route), 'api_key_expired'])
+      const ended = sessionOf({ hasEnded: true })
+      expect(await knock(route, { headers: ended })).toEqual([named(route), 'session_expired'])
+      const unknown = cookiesOf({ id: 'uss_x', secret: 'Z'.repeat(43) })
+      expect(await knock(route, { headers: unknown })).toEqual([named(route), 'session_expired'])
+    }
+  })
+
+  it('takes keys with its scope and no others', async () => {
+    for (const route of routes) {
+      for (const scope of KEY_SCOPES) {
+        const expected =
+          route.scope === undefined ? 'session_required' : scope === route.scope ? GRANTED : 'insufficient_scope'
+        const key = keyOf({ scopes: [scope], environment: 'live' })
+        expect(await knock(route, { key })).toEqual([named(route), expected])
+      }
+      const sandboxKey = keyOf({ scopes: ['all'] })
+      const ofSandbox = changesAccount(route) ? 'environment_mismatch' : route.scope ? GRANTED : 'session_required'
+      expect(await knock(route, { key: sandboxKey })).toEqual([named(route), ofSandbox])
+      if (route.needsAccountKey && !changesAccount(route)) {
+        const publishable = keyOf({ scopes: ['all'], isAccountBearing: false })
+        expect(await knock(route, { key: publishable })).toEqual([named(route), 'account_key_required'])
+      }
+    }
+  })
+
+  it.each(['sandbox', 'live'] as const)(
+    'takes sessions with its permission and no others, in %s',
+    async (environment) => {
+      for (const route of routes) {
+        for (const role of ROLES) {
+          const headers = { ...sessionOf({ role }), 'Service-Environment': environment }
+          const isAllowed = route.permission !== undefined && rolesWith(route.permission, environment).includes(role)
+          expect([role, await knock(route, { headers })]).toEqual([
+            role,
+            [named(route), isAllowed ? GRANTED : 'insufficient_role'],
+          ])
+        }
+      }
+    },
+  )
+
+  it('takes the CSRF token of the session where it changes something, and no request of another origin', async () => {
+    for (const route of routes.filter((one) => one.permission !== undefined)) {
+      const isRead = route.method === 'GET'
+      const headers = sessionOf({}, false)
+      const without = await knock(route, { headers })
+      expect(without).toEqual([named(route), isRead ? GRANTED : 'csrf_token_invalid'])
+      if (isRead) continue
+      const ofAnother = { ...headers, 'X-CSRF-Token': sessionOf({})['X-CSRF-Token'] ?? '' }
+      expect(await knock(route, { headers: ofAnother })).toEqual([named(route), 'csrf_token_invalid'])
+      const foreign = { ...sessionOf({}), Origin: 'https://evil.example' }
+      expect(await knock(route, { headers: foreign })).toEqual([named(route), 'csrf_token_invalid'])
+      const crossSite = { ...sessionOf({}), 'Sec-Fetch-Site': 'cross-site' }
+      expect(await knock(route, { headers: crossSite })).toEqual([named(route), 'csrf_token_invalid'])
+    }
+  })
+
+  it('refuses ids of the other environment, whether they exist or not', async () => {
+    for (const route of routes.filter(({ path }) => path.includes('/:id'))) {
+      if (route.isAccountLevel) continue
+      if (route.scope !== undefined) {
+        const [test, live] = [keyOf({ scopes: [route.scope] }), keyOf({ scopes: [route.scope], environment: 'live' })]
+        expect(await knock(route, { key: test, ids: 'live' })).toEqual([named(route), 'environment_mismatch'])
+        expect(await knock(route, { key: live, ids: 'test' })).toEqual([named(route), 'environment_mismatch'])
+      }
+      if (route.permission === undefined) continue
+      const headers = sessionOf({})
+      const named_ = { ...headers, 'Service-Environment': 'sandbox' }
+      expect(await knock(route, { headers: named_, ids: 'live' })).toEqual([named(route), 'environment_mismatch'])
+      // Without the header, the id of a read names the environment, and a change is one of the sandbox.
+      const unnamed = await knock(route, { headers, ids: 'live' })
+      expect(unnamed).toEqual([named(route), route.method === 'GET' ? GRANTED : 'environment_mismatch'])
+    }
+  })
+
+  it('keeps sessions of echoed links from live data and from changes of the account', async () => {
+    for (const route of routes.filter((one) => one.permission !== undefined)) {
+      const headers = sessionOf({ isSandboxOnly: true })
+      const inSandbox = changesAccount(route) ? 'environment_mismatch' : GRANTED
+      expect(await knock(route, { headers })).toEqual([named(route), inSandbox])
+      const live = { ...headers, 'Service-Environment': 'live' }
+      expect(await knock(route, { headers: live })).toEqual([named(route), 'environment_mismatch'])
+    }
+  })
+
+  it('keeps users beside the owner out when the account has left the plan enterprise', async () => {
+    for (const route of routes.filter((one) => one.permission !== undefined)) {
+      for (const role of ROLES) {
+        const expected = role === 'owner' && route.plan === undefined ? GRANTED : 'plan_required'
+        const headers = sessionOf({ role, plan: 'growth' })
+        expect([role, await knock(route, { headers })]).toEqual([role, [named(route), expected]])
+      }
+    }
+  })
+})
+
+it('a key in a header counts before a cookie, and an unknown environment is refused by name', async () => {
+  const [route] = routes.filter((one) => one.permission !== undefined && one.method === 'GET')
+  if (route === undefined) throw new Error('no such route')
+  const both = { headers: sessionOf({}), key: 'svc_test_nobody' }
+  expect((await knock(route, both))[1]).toBe('invalid_api_key')
+  const unknown: Role = 'owner'
+  const headers = { ...sessionOf({ role: unknown }), 'Service-Environment': 'production' }
+  expect((await knock(route, { headers }))[1]).toBe('invalid_value')
+})
