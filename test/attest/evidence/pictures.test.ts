@@ -1,9 +1,8 @@
 // Documents whose pictures are unavailable, and accounts that request many documents concurrently.
 
 import { afterEach, expect, it } from 'vitest'
-import type { EvidenceDeps } from '#src/attest/evidence/evidence.ts'
+import type { EvidenceDeps, ThumbnailRead } from '#src/attest/evidence/evidence.ts'
 import type { Rendering } from '#src/attest/evidence/renderer.ts'
-import type { ThumbnailRead } from '#src/attest/evidence/thumbnails.ts'
 import { return503 } from '../../support/http.ts'
 import { PHOTO } from '../claims/phone.ts'
 import { type EvidenceService, startEvidence } from './service.ts'

@@ -1,9 +1,8 @@
 // Packets as a caller sees them: claims as in the other tests, whose escalation opens cases.
 
-import { createEvidence, type EvidenceDeps } from '#src/attest/evidence/evidence.ts'
+import { createEvidence, createThumbnailReader, type EvidenceDeps } from '#src/attest/evidence/evidence.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { evidenceRoutes } from '#src/attest/evidence/routes.ts'
-import { createThumbnailReader } from '#src/attest/evidence/thumbnails.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { createLog } from '#src/platform/log.ts'
