@@ -1,16 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { appRoutes } from '@bull-board/api/dist/routes.js'
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInternalApp } from '#src/platform/http/internal.ts'
 import { type Listening, listen } from '#src/platform/http/server.ts'
 import { createBoard } from '#src/platform/jobs/board.ts'
-import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
+import type { Engine } from '#src/platform/jobs/bull.ts'
 import { readQueues } from '#src/platform/jobs/metrics.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { makeEngine, testedEngines } from '../../support/engines.ts'
 import { call, callRaw } from '../../support/http.ts'
-import { type EngineKind, testedEngines } from '../../support/system.ts'
 import { until } from '../../support/until.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -229,9 +229,3 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     return route.replace(':queueName', 'attest').replace(':jobId', jobId).replace(/:\w+/g, 'completed')
   }
 })
-
-function makeEngine(kind: EngineKind, test: TestDatabase): Engine {
-  const redisUrl = inject('redisUrl')
-  if (kind === 'postgres' || redisUrl === null) return createEngine({ databaseUrl: test.url })
-  return createEngine({ redisUrl, prefix: `t${randomBytes(4).toString('hex')}` })
-}
