@@ -178,8 +178,9 @@ function writeQueue(root: string, name: string): Written {
       `the feature.ts that runs it: work: { ${name}: () => create...(p) }`,
       `compose.yaml: the process ${name}, and its name in INTERNAL_HOSTS`,
       `deploy/kubernetes/: ${name}.yaml, and its line in kustomization.yaml`,
+      `deploy/kubernetes/network.yaml: ${name}, if its handler calls out`,
       `deploy/prometheus/prometheus.yaml: ${name}:9090`,
-      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts`,
+      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts; docs/faults.md: the row of kill`,
     ],
   }
 }
