@@ -2,13 +2,14 @@
 // embedded Postgres. Read from /proc, so on Linux only.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '#src/config.ts'
 import { describe, judgeLimit, note, type Options, type Verdict } from './harness.ts'
+import { readProc, threadsOf, withDescendants } from './processor-time.ts'
 import { startRedis } from './redis.ts'
 
 // No floors: doing nothing costs nothing.
@@ -105,9 +106,11 @@ interface Cost {
 // Threads too: those of the garbage collector and the thread pool also wake up.
 function costOf(pid: number): Cost {
   return sum(
-    list(`/proc/${pid}/task`).map((thread) => ({
-      busyNs: Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]),
-      wakeups: Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(read(`/proc/${pid}/task/${thread}/status`))?.[1] ?? 0),
+    threadsOf(pid).map((thread) => ({
+      busyNs: Number(readProc(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]),
+      wakeups: Number(
+        /^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readProc(`/proc/${pid}/task/${thread}/status`))?.[1] ?? 0,
+      ),
     })),
   )
 }
@@ -125,32 +128,9 @@ function sum(costs: readonly Cost[]): Cost {
   })
 }
 
-function withDescendants(pid: number): number[] {
-  const children = list(`/proc/${pid}/task`).flatMap((thread) =>
-    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
-  )
-  return [pid, ...children.flatMap(withDescendants)]
-}
-
 function programOf(pid: number): string {
   try {
     return basename(readlinkSync(`/proc/${pid}/exe`))
-  } catch {
-    return ''
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
   } catch {
     return ''
   }

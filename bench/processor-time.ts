@@ -15,16 +15,17 @@ export function processorMsOf(roots: readonly number[]): number | undefined {
   return [...new Set(roots.flatMap(withDescendants))].reduce((sum, pid) => sum + spentMs(pid), 0)
 }
 
-function withDescendants(pid: number): number[] {
+/** The process and its children, theirs included. */
+export function withDescendants(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) =>
-    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+    readProc(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
   )
   return [pid, ...children.flatMap(withDescendants)]
 }
 
 // A child that has ended counts for its parent: a backend of Postgres, or a worker of autovacuum.
 function spentMs(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`)
+  const stat = readProc(`/proc/${pid}/stat`)
   if (stat === '') return 0
   // Fields 14 to 17; the second may contain spaces.
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = stat
@@ -35,11 +36,12 @@ function spentMs(pid: number): number {
   const [thread, ...more] = threadsOf(pid)
   // Exact, but only of threads that still run: ticks would round each of Postgres's many processes.
   const isExact = thread !== undefined && more.length === 0
-  const own = isExact ? Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1e6 : Number.NaN
+  const own = isExact ? Number(readProc(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1e6 : Number.NaN
   return (Number.isFinite(own) ? own : (user + system) * TICK_MS) + (endedUser + endedSystem) * TICK_MS
 }
 
-function threadsOf(pid: number): string[] {
+/** Empty when the process has ended. */
+export function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
@@ -47,7 +49,8 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-function read(file: string): string {
+/** Empty when the process has ended. */
+export function readProc(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

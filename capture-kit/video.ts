@@ -2,7 +2,7 @@
 // small and has a real structure; its frames are noise, because the service does not decode them.
 
 import { createHash } from 'node:crypto'
-import { mp4Parts } from './mp4.ts'
+import { mp4Parts, u32, u64 } from './mp4.ts'
 import { createDice } from './scene.ts'
 import { webmParts } from './webm.ts'
 
@@ -132,16 +132,4 @@ function hash(...parts: Uint8Array[]): Buffer {
   const digest = createHash('sha256')
   for (const part of parts) digest.update(part)
   return digest.digest()
-}
-
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64BE(BigInt(value))
-  return bytes
 }

@@ -54,13 +54,13 @@ function writeFeature(root: string, path: string): Written {
   }
 }
 
-// The list of features ends at the line that maps them to their declarations.
+// The product returns the features that it lists.
 function registerFeature(text: string, name: string): string {
   const made = `  const ${name} = ${name}Feature(p)\n`
   const imported = `import { ${name}Feature } from './${name}/feature.ts'\n`
   const listed = text
-    .replace(/^ {2}const features = \[/m, `${made}  const features = [`)
-    .replace(/\n {2}\]\.map\(/, `\n    ${name},\n  ].map(`)
+    .replace(/^ {2}const features = \{/m, `${made}  const features = {`)
+    .replace(/\n {2}\}\n {2}return/, `\n    ${name},\n  }\n  return`)
   const last = listed.lastIndexOf('import ')
   const end = listed.indexOf('\n', listed.indexOf("from '", last)) + 1
   if (!listed.includes(made) || !listed.includes(`    ${name},\n`))
@@ -178,8 +178,9 @@ function writeQueue(root: string, name: string): Written {
       `the feature.ts that runs it: work: { ${name}: () => create...(p) }`,
       `compose.yaml: the process ${name}, and its name in INTERNAL_HOSTS`,
       `deploy/kubernetes/: ${name}.yaml, and its line in kustomization.yaml`,
+      `deploy/kubernetes/network.yaml: ${name}, if its handler calls out`,
       `deploy/prometheus/prometheus.yaml: ${name}:9090`,
-      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts`,
+      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts; docs/faults.md: the row of kill`,
     ],
   }
 }

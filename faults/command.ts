@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { measure } from './figures.ts'
-import { describeFault, type EngineKind, planFaults } from './plan.ts'
+import { describeFault, type EngineKind, ofEachKind, planFaults } from './plan.ts'
 import { runFaults } from './run.ts'
 import { hasRedis } from './stores.ts'
 import { isReached, type Report, toMarkdown } from './table.ts'
@@ -63,7 +63,7 @@ async function main(): Promise<number> {
       faults,
       minutes,
       directory,
-      processes: { web: 2, dispatch: 2, attest: 2, screen: 2, compare: 2, reevaluate: 2, deliver: 2, clock: 1 },
+      processes: { ...ofEachKind(2), clock: 1 },
       accounts: 3,
       gapMs: 2_000,
       calmMs: isCalm ? minutes * 60_000 : Math.min(30_000, minutes * 6_000),

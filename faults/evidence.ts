@@ -108,7 +108,7 @@ export interface Owned {
   scope: ScopeName
 }
 
-export interface Evidence {
+export interface Evidence extends Journals {
   attestations: AttestationFact[]
   claims: ClaimFact[]
   media: MediumFact[]
@@ -123,17 +123,9 @@ export interface Evidence {
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
   signers: Record<string, { environment: string; jwk: Record<string, unknown> }>
-  asked: Asked[]
-  answered: Answered[]
-  unanswered: Unanswered[]
-  endpoints: Endpoint[]
-  received: Received[]
-  acknowledged: Acknowledged[]
-  looked: Looked[]
-  faults: Injected[]
-  samples: Sampled[]
-  weights: Weighed[]
 }
+
+type Journals = ReturnType<typeof emptyJournals>
 
 const SCOPE = `account_id || ' ' || environment AS scope`
 const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
@@ -199,33 +191,24 @@ export async function readEvidence(
 
 export const JOURNALS = ['clients.ndjson', 'receivers.ndjson', 'faults.ndjson', 'weights.ndjson'] as const
 
-type Journals = Pick<
-  Evidence,
-  | 'asked'
-  | 'answered'
-  | 'unanswered'
-  | 'endpoints'
-  | 'received'
-  | 'acknowledged'
-  | 'looked'
-  | 'faults'
-  | 'samples'
-  | 'weights'
->
+/** The part of the evidence that comes from the journals, without an entry. */
+export function emptyJournals() {
+  return {
+    asked: [] as Asked[],
+    answered: [] as Answered[],
+    unanswered: [] as Unanswered[],
+    endpoints: [] as Endpoint[],
+    received: [] as Received[],
+    acknowledged: [] as Acknowledged[],
+    looked: [] as Looked[],
+    faults: [] as Injected[],
+    samples: [] as Sampled[],
+    weights: [] as Weighed[],
+  }
+}
 
 function sortEntries(entries: readonly Entry[]): Journals {
-  const sorted: Journals = {
-    asked: [],
-    answered: [],
-    unanswered: [],
-    endpoints: [],
-    received: [],
-    acknowledged: [],
-    looked: [],
-    faults: [],
-    samples: [],
-    weights: [],
-  }
+  const sorted = emptyJournals()
   for (const entry of entries) {
     if (entry.kind === 'asked') sorted.asked.push(entry)
     else if (entry.kind === 'answered') sorted.answered.push(entry)

@@ -1,6 +1,7 @@
 // The measurements of a run, from the same evidence as the verdict. Times are milliseconds unless a name says
 // otherwise.
 
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { attackedOnly } from './check-answers.ts'
 import { countDuplicates } from './check-deliveries.ts'
 import { countLooks } from './check-screenings.ts'
@@ -96,7 +97,7 @@ function named(faults: readonly Injected[], name: string): Injected[] {
 // The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail
 // point has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
-  const kills = faults.filter(({ detail }) => /^kill (?:attest|screen|compare|reevaluate|deliver)/.test(detail))
+  const kills = faults.filter(({ detail }) => QUEUE_NAMES.some((queue) => detail.startsWith(`kill ${queue}`)))
   const found: number[] = []
   for (const trail of groupBy(steps, ({ id }) => id).values()) {
     if (!trail.some(({ fence }) => fence > 1)) continue

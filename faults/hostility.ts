@@ -1,6 +1,6 @@
-// The bad answers of a server that we call.
+// Servers that we call, and their bad answers.
 
-import type { ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Hostility } from './plan.ts'
 
 export type Manner = 'well' | Hostility
@@ -11,7 +11,34 @@ interface Hostile {
   turn(res: ServerResponse, ended?: (status: number) => void): boolean
 }
 
-export function createHostility(): Hostile {
+export interface CalledServer {
+  port: number
+  /** How it answers from now on. */
+  behave(how: Manner): void
+  close(): Promise<void>
+}
+
+/** @param handle Gives the good answer, unless `turn` has answered. */
+export async function startCalledServer(
+  handle: (req: IncomingMessage, res: ServerResponse, turn: Hostile['turn']) => Promise<void>,
+): Promise<CalledServer> {
+  const hostility = createHostility()
+  const server = createServer((req, res) => void handle(req, res, hostility.turn).catch(() => res.destroy()))
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    behave: hostility.behave,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function createHostility(): Hostile {
   let how: Manner = 'well'
   const hanging = new Set<ServerResponse>()
 

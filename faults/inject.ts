@@ -3,13 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/until.ts'
 import type { Attackers } from './attackers.ts'
-import type { DetectorServer } from './detector.ts'
 import { groupBy } from './group.ts'
+import type { CalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
 import { describeFault, type Fault, type Kind } from './plan.ts'
 import { type Instance, skewedBy } from './processes.ts'
 import type { Relays } from './proxy.ts'
-import type { Receivers } from './receivers.ts'
 import type { PostgresServer, RedisServer } from './stores.ts'
 
 export type LinkName = 'web' | 'postgres' | 'redis' | 'receivers'
@@ -19,8 +18,8 @@ export interface Scene {
   relays: Relays<LinkName>
   redis: RedisServer | undefined
   postgres: PostgresServer
-  receivers: Receivers
-  detector: DetectorServer
+  receivers: CalledServer
+  detector: CalledServer
   attackers: Attackers
   journal: Journal
 }

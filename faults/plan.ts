@@ -1,9 +1,10 @@
 // The faults and their order. Pure: the same seed, minutes and engine give the same plan, so that a run that found
 // something can be repeated. Concurrent events elsewhere depend on the machine, and no seed repeats them.
 
+import { PROCESS_NAMES, type ProcessName, QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { createDice, type Dice } from '../capture-kit/scene.ts'
 
-export type Kind = 'web' | 'dispatch' | 'attest' | 'screen' | 'compare' | 'reevaluate' | 'deliver' | 'clock'
+export type Kind = ProcessName
 export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
 /** The attack of another account: see test/support/attacks.ts. */
@@ -52,11 +53,16 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'web', point: 'web:answering' },
 ]
-const KINDS: readonly Kind[] = ['attest', 'screen', 'compare', 'reevaluate', 'deliver', 'dispatch', 'web', 'clock']
+const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
+
+/** As many processes of each kind. */
+export function ofEachKind(count: number): Record<Kind, number> {
+  return Object.fromEntries(PROCESS_NAMES.map((kind) => [kind, count])) as Record<Kind, number>
+}
 
 /** The faults of a run, in order. Each fault with a bar comes early, whatever the seed. */
 export function planFaults({ seed, minutes, engine }: { seed: number; minutes: number; engine: EngineKind }): Fault[] {

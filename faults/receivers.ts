@@ -1,28 +1,15 @@
 // The receivers of webhooks: endpoints on real HTTP servers that record each delivery as it came, and can turn hostile.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createHostility, type Manner } from './hostility.ts'
+import type { IncomingMessage } from 'node:http'
+import { type CalledServer, startCalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
-
-export interface Receivers {
-  port: number
-  /** How all of them answer from now on. */
-  behave(how: Manner): void
-  close(): Promise<void>
-}
 
 const MAX_BYTES = 1_000_000
 
 /** One server; the last part of the path names the receiver. */
-export async function startReceivers(journal: Journal): Promise<Receivers> {
-  const hostility = createHostility()
+export function startReceivers(journal: Journal): Promise<CalledServer> {
   let count = 0
-
-  const server = createServer((req, res) => void receive(req, res).catch(() => res.destroy()))
-  server.keepAliveTimeout = 60_000
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-
-  async function receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  return startCalledServer(async (req, res, turn) => {
     const body = await readBody(req)
     count += 1
     const n = count
@@ -31,21 +18,10 @@ export async function startReceivers(journal: Journal): Promise<Receivers> {
     ) as Record<string, string>
     journal.write({ kind: 'received', n, at: clock(), receiver: req.url?.split('/').pop() ?? '', headers, body })
     const acknowledge = (status: number) => journal.write({ kind: 'acknowledged', n, at: clock(), status })
-    if (hostility.turn(res, acknowledge)) return
+    if (turn(res, acknowledge)) return
     res.writeHead(204)
     res.end(() => acknowledge(204))
-  }
-
-  const address = server.address()
-  return {
-    port: typeof address === 'object' && address ? address.port : 0,
-    behave: hostility.behave,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done())
-        server.closeAllConnections()
-      }),
-  }
+  })
 }
 
 async function readBody(req: IncomingMessage): Promise<string> {

@@ -5,7 +5,7 @@ import { signDelivery } from '#src/account/webhooks/signature.ts'
 import type { ScopedType } from '#src/catalogue/ids.ts'
 import { type Environment, newAccountId, newId } from '#src/platform/ids.ts'
 import { scoreOf } from './detector.ts'
-import type { AttestationFact, EventFact, Evidence, Step } from './evidence.ts'
+import { type AttestationFact, type EventFact, type Evidence, emptyJournals, type Step } from './evidence.ts'
 import { idsIn } from './journal.ts'
 import { EXPECTED, kindOf, sha256Hex } from './tenant.ts'
 
@@ -26,16 +26,7 @@ export function sampleEvidence(): Evidence {
     deliveries: [],
     others: [],
     signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
-    asked: [],
-    answered: [],
-    unanswered: [],
-    endpoints: [],
-    received: [],
-    acknowledged: [],
-    looked: [],
-    faults: [],
-    samples: [],
-    weights: [],
+    ...emptyJournals(),
   }
   for (const number of [1, 2]) addAccount(evidence, number)
   return evidence

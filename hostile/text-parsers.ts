@@ -5,8 +5,7 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { parseKey } from '#src/account/keys/format.ts'
 import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-import { parseContentDigest } from '#src/attest/media/digest-header.ts'
-import { parseRange } from '#src/attest/media/range.ts'
+import { parseContentDigest, parseRange } from '#src/attest/media/request-headers.ts'
 import { decodeBase64 } from '#src/attest/trust/certificates.ts'
 import { Failure } from '#src/failure.ts'
 import { readKey } from '#src/platform/http/caller.ts'
@@ -127,7 +126,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
   ),
   parser(
     'Range',
-    'attest/media/range',
+    'attest/media/request-headers',
     ['bytes=0-99', 'bytes=-500', 'bytes=500-', 'bytes=0-1,4-5'],
     ['unsatisfiable', 'whole'],
     (text) => {
@@ -141,7 +140,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
   ),
   parser(
     'Content-Digest',
-    'attest/media/digest-header',
+    'attest/media/request-headers',
     [DIGEST, `sha-512=:AA==:, ${DIGEST}`],
     ['invalid_request'],
     (text) => refusalOf(() => hold(/^[0-9a-f]{64}$/.test(parseContentDigest(text)), 'a digest has 32 bytes')),

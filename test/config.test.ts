@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '#src/config.ts'
-import { isGuessableKey } from '#src/platform/crypto/guessable.ts'
+import { isGuessableKey } from '#src/platform/crypto/config.ts'
 
 const PRODUCTION = {
   MODE: 'production',

@@ -1,24 +1,11 @@
 import { z } from 'zod'
+import { publishedKey } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { reasonOf, usageError } from '../sentence.ts'
 
 const PATIENCE_MS = 10_000
 
-const keySet = z.object({
-  keys: z.array(
-    z.object({
-      kty: z.literal('EC'),
-      crv: z.literal('P-256'),
-      x: z.string(),
-      y: z.string(),
-      kid: z.string(),
-      alg: z.literal('ES256'),
-      use: z.literal('sig'),
-      env: z.enum(['sandbox', 'live']),
-      family: z.enum(['token', 'record']),
-    }),
-  ),
-})
+const keySet = z.object({ keys: z.array(publishedKey) })
 
 /** @throws a usage error that names the source of the text, unless it is a key set as the service publishes it. */
 export function keySetOf(text: string, place: string): KeySet {

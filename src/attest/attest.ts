@@ -41,7 +41,7 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
   const reevaluate = reevaluateFeature(p, { accounts, ...media, ...cases, ...hardware, ...trust })
   const evidence = evidenceFeature(p, { ...media, ...hardware })
   const erasure = erasureFeature(p, media)
-  const features = [
+  const features = {
     media,
     hardware,
     trust,
@@ -56,21 +56,6 @@ export function createAttest(p: Platform, settings: AttestSettings, { accounts }
     reevaluate,
     evidence,
     erasure,
-  ].map(({ feature }) => feature)
-  return {
-    features,
-    media,
-    hardware,
-    trust,
-    devices,
-    captures,
-    cases,
-    duplicates,
-    policy,
-    screen,
-    claims,
-    batches,
-    evidence,
-    erasure,
   }
+  return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

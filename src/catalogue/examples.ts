@@ -24,3 +24,16 @@ export const listed = (item: object) => ({ object: 'list', data: [item], has_mor
 export const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
 export const CHALLENGE = 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s'
+
+/** The public half of a key that signs results. */
+export const PUBLIC_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'pZE0lJtuFqDq3C9y6vZS3oiRmPZFkhFGhZqXouxlfuY',
+  y: 'Klxf68h2MBZUdXACGgGxA0hptCHA_8H2t5xSKg0kLUk',
+  kid: 'xY5V9Gt8B5Vpb_CKveDc53w7NBiwGKvc5CNuAMCwL2M',
+  alg: 'ES256',
+  use: 'sig',
+  env: 'sandbox',
+  family: 'record',
+} as const

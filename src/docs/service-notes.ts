@@ -1,5 +1,6 @@
 // The prose of the service as a whole and of the routes that belong to no feature.
 
+import { PUBLIC_KEY } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 export const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -28,21 +29,7 @@ export const TAGS = [
   { name: 'Service', description: 'Health, public keys, this document and its pages.' },
 ]
 
-const keys = {
-  keys: [
-    {
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'pZE0lJtuFqDq3C9y6vZS3oiRmPZFkhFGhZqXouxlfuY',
-      y: 'Klxf68h2MBZUdXACGgGxA0hptCHA_8H2t5xSKg0kLUk',
-      kid: 'xY5V9Gt8B5Vpb_CKveDc53w7NBiwGKvc5CNuAMCwL2M',
-      alg: 'ES256',
-      use: 'sig',
-      env: 'sandbox',
-      family: 'record',
-    },
-  ],
-}
+const keys = { keys: [PUBLIC_KEY] }
 
 export const SERVICE_NOTES: Record<string, Note> = {
   'GET /health': {

@@ -2,8 +2,9 @@
 
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { testedEngines } from '../support/engines.ts'
 import { differencesFromPlan, eventFaults, makeFleet, settledCount, untilSettled } from '../support/fleet.ts'
-import { type System, startSystem, testedEngines } from '../support/system.ts'
+import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const CLAIMS = 200

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { check } from '../../faults/check.ts'
 import { measure } from '../../faults/figures.ts'
-import { planFaults, planSmall } from '../../faults/plan.ts'
+import { ofEachKind, planFaults, planSmall } from '../../faults/plan.ts'
 import { runFaults } from '../../faults/run.ts'
 import { hasRedis } from '../../faults/stores.ts'
 
@@ -28,7 +28,7 @@ it('the service keeps every invariant while each kind of process, Redis and Post
     seed: SEED,
     faults,
     directory,
-    processes: { web: 1, dispatch: 1, attest: 2, screen: 1, compare: 1, reevaluate: 1, deliver: 1, clock: 1 },
+    processes: { ...ofEachKind(1), attest: 2 },
     accounts: 3,
     openTarget: 100,
     batchSize: 40,

@@ -24,6 +24,14 @@ const OTHERS = [
   'POSTGRES_PASSWORD',
   'POSTGRES_DB',
 ]
+// Every file that calls addresses outside of the deployment, and the process that runs it.
+const CALLING_OUT: Record<string, string> = {
+  'src/account/webhooks/deliver.ts': 'deliver',
+  'src/account/webhooks/metrics.ts': 'deliver',
+  'src/attest/hardware/lists.ts': 'clock',
+  'src/attest/screen/detectors/detector.ts': 'screen',
+  'src/attest/screen/detectors/open.ts': 'screen',
+}
 const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
 
 describe('a deployment', () => {
@@ -124,6 +132,23 @@ describe('a deployment', () => {
     for (const path of copied) expect(ignore).toContain(`!${path}`)
     // Everything that the processes and commands import must be in the image.
     for (const folder of ['src', 'workers', 'commands', 'migrations', 'capture-kit']) expect(copied).toContain(folder)
+  })
+
+  it('lets the processes that call out reach the internet, and no other', () => {
+    const calling = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .map((file) => `src/${file}`)
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('src/platform/'))
+      .filter((file) => /\boutbound\.send\(|\bOutbound, 'send'/.test(read(file)))
+    expect(calling.toSorted(), 'CALLING_OUT and deploy/kubernetes/network.yaml know every file that calls out').toEqual(
+      Object.keys(CALLING_OUT),
+    )
+    const file = 'deploy/kubernetes/network.yaml'
+    const policy = documentsOf('NetworkPolicy').find((text) => nameOf(text) === 'internet') ?? ''
+    const allowed = /key: app\.kubernetes\.io\/component, operator: In, values: \[([^\]]*)\]/.exec(policy)?.[1] ?? ''
+    expect({ file, allowed: allowed.split(', ').toSorted() }).toEqual({
+      file,
+      allowed: [...new Set(Object.values(CALLING_OUT))].toSorted(),
+    })
   })
 
   it('scales workers by age, on the metric that dispatch exports', () => {

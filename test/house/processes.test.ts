@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
@@ -20,6 +20,9 @@ describe('the processes', () => {
         .sort(),
     ).toEqual(names)
     for (const { name, command } of declared) expect(command).toEqual(['node', `workers/${name}.ts`])
+    const [killed = ''] = /^\| `kill`.*$/m.exec(readFileSync(resolve(ROOT, 'docs/faults.md'), 'utf8')) ?? []
+    const unnamed = names.filter((name) => !killed.includes(`\`${name}\``))
+    expect({ file: 'docs/faults.md', unnamed }).toEqual({ file: 'docs/faults.md', unnamed: [] })
   })
 
   // Also those that no test imports.

@@ -1,7 +1,7 @@
 // The whole service on a database and a disk of its own, composed as in production: the real application on a free port.
 // No job, task or rule of retention runs by itself.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AppDeps } from '#src/app.ts'
@@ -23,6 +23,8 @@ export interface TestService extends Pick<Keyring, 'addKey' | 'makeCaller'> {
   test: TestDatabase
   services: Services
   store: DiskStore
+  /** Every file of the store. */
+  files(): Promise<string[]>
   app: TestApp
   /** The service's clock: set to undefined, it shows the machine's time. */
   clock: { get now(): Date; set now(at: Date | undefined) }
@@ -100,6 +102,10 @@ export async function startTestService({
     test,
     services,
     store,
+    async files() {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true })
+      return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    },
     app,
     clock,
     addKey,

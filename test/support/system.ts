@@ -13,13 +13,7 @@ import { createVendor, type Vendor } from '../../capture-kit/vendor.ts'
 import { choosePorts } from '../../commands/ports.ts'
 import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-
-export type EngineKind = 'redis' | 'postgres'
-
-/** The engines that this machine can test. */
-export function testedEngines(): EngineKind[] {
-  return inject('redisUrl') === null ? ['postgres'] : ['postgres', 'redis']
-}
+import type { EngineKind } from './engines.ts'
 
 export interface System {
   baseUrl: string

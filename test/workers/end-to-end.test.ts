@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { fetchAgain } from '../support/again.ts'
+import { testedEngines } from '../support/engines.ts'
 import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
-import { type System, startSystem, testedEngines } from '../support/system.ts'
+import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const CLAIMS = 40

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchAgain } from '../support/again.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
+import { testedEngines } from '../support/engines.ts'
 import { type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
-import { type System, startSystem, testedEngines } from '../support/system.ts'
+import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const PARENT = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }

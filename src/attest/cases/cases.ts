@@ -10,6 +10,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { actorOf, roleOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import type { CaseSettings } from './config.ts'
 import {
   allowedFrom,
   type CaseReasonCode,
@@ -36,7 +37,6 @@ import {
   type Priority,
   saveCase,
 } from './rows.ts'
-import type { CaseSettings } from './settings.ts'
 import { dueOf, type SlaClock, setDue, startClock, turnClock } from './sla.ts'
 
 export interface CasesDeps {

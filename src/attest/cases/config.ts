@@ -1,4 +1,7 @@
+// Every number and switch of cases. They are the deployment's for now; an account's own settings could replace them.
+
 import { defineConfig, onOff, type SettingsOf } from '#src/platform/config-keys.ts'
+import type { SlaSettings } from './sla.ts'
 
 export type CasesSettings = SettingsOf<typeof casesConfig>
 
@@ -8,3 +11,15 @@ export const casesConfig = defineConfig({
     CASES_FOUR_EYES: onOff.describe('Whether denying a case for suspected fraud takes two adjusters.'),
   },
 })
+
+export interface CaseSettings extends SlaSettings {
+  /** A denial for suspected fraud needs two adjusters. */
+  fourEyes: boolean
+}
+
+export const CASE_SETTINGS: CaseSettings = {
+  // The time that prompt-payment rules give an insurer to acknowledge and to decide, at the strict end.
+  reviewBusinessDays: 2,
+  decisionDays: 30,
+  fourEyes: true,
+}

@@ -1,11 +1,10 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { createCases } from './cases.ts'
-import type { CasesSettings } from './config.ts'
+import { CASE_SETTINGS, type CasesSettings } from './config.ts'
 import { createOpenCase } from './escalation.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { caseRoutes } from './routes.ts'
-import { CASE_SETTINGS } from './settings.ts'
 
 export type CasesFeature = ReturnType<typeof casesFeature>
 

@@ -6,7 +6,7 @@ import type { DeviceRow } from '../devices/rows.ts'
 import type { AssertionFacts, DeviceHardware } from '../factors/facts.ts'
 import { verifyAssertion } from '../hardware/apple.ts'
 import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
-import { canonicalBundle } from './canonical-bundle.ts'
+import { canonicalBundle } from './record.ts'
 import type { Bundle, Submission } from './submission.ts'
 
 /** The counter of a valid assertion. */

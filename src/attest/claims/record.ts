@@ -1,9 +1,26 @@
-import type { Json } from '#src/platform/crypto/canonical.ts'
+// What is signed of a capture: the bundle by its device, the result by the service.
+
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Judgement } from '../factors/judge.ts'
-import { canonicalBundle } from './canonical-bundle.ts'
 import type { SubmittedRow } from './rows.ts'
+import type { Bundle } from './submission.ts'
+
+const canonical = new WeakMap<Bundle, string>()
+
+/**
+ * The RFC 8785 text of a stored bundle: the bytes that the device signed, in whatever form they were sent. Each
+ * signature check and the record need it, so it is computed once per bundle.
+ */
+export function canonicalBundle(bundle: Bundle): string {
+  const before = canonical.get(bundle)
+  if (before !== undefined) return before
+  // A jsonb column yields plain JSON, although the type is wider.
+  const text = canonicalize(bundle as unknown as Json)
+  canonical.set(bundle, text)
+  return text
+}
 
 /** The signed record: enough to recompute the score offline and to tie it to the exact bytes and bundle evaluated. */
 export function recordOf(

@@ -1,5 +1,6 @@
 // Exports everything known about a claim in one signed packet, for a dispute in which this service is not available.
 
+import { buffer } from 'node:stream/consumers'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -16,6 +17,8 @@ import { findAttestationsOfClaim } from '../claims/rows.ts'
 import { withState } from '../devices/devices.ts'
 import { findDevicesByIds } from '../devices/rows.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
+import type { MediaDomain } from '../media/media.ts'
+import type { NoThumbnail } from '../media/thumbnails.ts'
 import { digestOf, PACKET_TYP, PDF_TYP, partDigests } from './digests.ts'
 import { composePacket, type Sources } from './packet.ts'
 import { sealPdf } from './pdf-file.ts'
@@ -30,7 +33,6 @@ import {
   findSigners,
   findSizes,
 } from './rows.ts'
-import type { ThumbnailRead } from './thumbnails.ts'
 import { MAX_EVENTS } from './timeline.ts'
 import type { EvidencePacket, SignedPacket } from './views.ts'
 
@@ -47,6 +49,9 @@ const MAX_EARLIER = 5
 const SLOTS = { slots: 2, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
 // For all pictures of one document. A picture that is not decoded by then is left out, and the document says so.
 const PICTURES_MS = 20_000
+
+/** WebP, or why there is none; `gone`: the media were erased meanwhile. */
+export type ThumbnailRead = Uint8Array | NoThumbnail['why'] | 'gone'
 
 export interface EvidenceDeps {
   db: Pick<Database, 'tenant'>
@@ -219,6 +224,19 @@ async function loadRows(
   const deviceIds = new Set([...named, ...signers].filter((id) => id !== null && id !== undefined))
   const devices = await findDevicesByIds(tx, [...deviceIds])
   return { claim, attestations, totalAttestations, sizes, media, earlier, devices, cases, entries, events }
+}
+
+/** Reads thumbnails as the thumbnail route does. @throws {Failure} `service_unavailable`. */
+export function createThumbnailReader(media: Pick<MediaDomain, 'get' | 'findThumbnail'>) {
+  return async (scope: Scope, mediaId: string): Promise<ThumbnailRead> => {
+    try {
+      const found = await media.findThumbnail(scope, await media.get(scope, mediaId))
+      return 'stream' in found ? await buffer(found.stream) : found.why
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'not_found') return 'gone'
+      throw error
+    }
+  }
 }
 
 /** How many of them fit, at least one. */

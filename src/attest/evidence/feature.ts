@@ -1,11 +1,10 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
-import { createEvidence } from './evidence.ts'
+import { createEvidence, createThumbnailReader } from './evidence.ts'
 import { NOTES } from './notes.ts'
 import { createRenderer } from './renderer.ts'
 import { evidenceRoutes } from './routes.ts'
-import { createThumbnailReader } from './thumbnails.ts'
 
 export type EvidenceFeature = ReturnType<typeof evidenceFeature>
 

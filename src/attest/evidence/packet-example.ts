@@ -1,6 +1,7 @@
 // A whole evidence packet, as one claim of the capture kit made it. Texts of more than a hundred characters are shortened.
 
 import type { z } from 'zod'
+import { PUBLIC_KEY } from '#src/catalogue/examples.ts'
 import type { signedPacketView } from './views.ts'
 
 export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
@@ -251,19 +252,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
       ],
       omitted: 0,
     },
-    keys: [
-      {
-        kty: 'EC',
-        crv: 'P-256',
-        x: 'pZE0lJtuFqDq3C9y6vZS3oiRmPZFkhFGhZqXouxlfuY',
-        y: 'Klxf68h2MBZUdXACGgGxA0hptCHA_8H2t5xSKg0kLUk',
-        kid: 'xY5V9Gt8B5Vpb_CKveDc53w7NBiwGKvc5CNuAMCwL2M',
-        alg: 'ES256',
-        use: 'sig',
-        env: 'sandbox',
-        family: 'record',
-      },
-    ],
+    keys: [PUBLIC_KEY],
   },
   packet_sha256: '834a1005603667084fa5b7e59807fb43f9f64af0c630abd384cc3f495722fefa',
   signature: 'eyJhbGciOiJFUzI1NiIsImtp...',

@@ -118,7 +118,7 @@ const moment = z.object({
 })
 
 /** RFC 7517; see /.well-known/jwks.json. */
-const key = z.object({
+export const publishedKey = z.object({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
   x: z.string(),
@@ -159,7 +159,7 @@ export const packetView = z
       moments: z.array(moment).describe('Oldest first.'),
       omitted: z.number().int().describe('Earlier events that did not fit.'),
     }),
-    keys: z.array(key).describe('The record keys of the environment, to verify offline what is signed here.'),
+    keys: z.array(publishedKey).describe('The record keys of the environment, to verify offline what is signed here.'),
   })
   .meta({ id: 'EvidencePacket' })
 

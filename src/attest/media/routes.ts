@@ -3,7 +3,7 @@ import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
-import { parseRange, type RangeAnswer } from './range.ts'
+import { parseRange, type RangeAnswer } from './request-headers.ts'
 import type { Media } from './rows.ts'
 import { MEDIA_TYPES } from './sniff.ts'
 

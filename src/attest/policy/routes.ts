@@ -4,10 +4,23 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { policyBody } from './policy.ts'
 import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
-import { policyView, toPolicyView } from './views.ts'
 
 const common = { tag: 'Account', scope: 'admin', permission: 'policy.write', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
+
+const policyView = z
+  .object({
+    version: z.number().int().describe('0: the defaults, before a policy is set.'),
+    require_attestation: z.boolean(),
+    require_biometric: z.boolean(),
+    require_gps: z.boolean(),
+    require_session_nonce: z.boolean(),
+    thresholds: z.object({ review: z.number().int(), failed: z.number().int() }),
+    geofence_m: z.number(),
+    changed_at: z.iso.datetime().nullable(),
+    changed_by: z.string().nullable().describe('The API key or user that made this version.'),
+  })
+  .meta({ id: 'RiskPolicy' })
 
 export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
   const answer = (current: CurrentPolicy) => reply(200, toPolicyView(current), { ETag: `"${current.version}"` })
@@ -61,6 +74,10 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
       },
     ),
   ]
+}
+
+function toPolicyView({ version, policy, createdAt, changedBy }: CurrentPolicy): z.infer<typeof policyView> {
+  return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: changedBy }
 }
 
 // RFC 9110 13.1.1: one tag or several, compared strongly; `*` is any version, and there always is one.

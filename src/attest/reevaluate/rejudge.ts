@@ -2,7 +2,6 @@
 // result changes nothing. A different one replaces the old result, which is kept, and updates the claim.
 
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
-import { noteChange } from '#src/attest/cases/change-note.ts'
 import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
 import { loadSubmissions } from '#src/attest/claims/load.ts'
 import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
@@ -11,7 +10,7 @@ import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
-import type { OpenCase } from '../cases/escalation.ts'
+import { noteChange, type OpenCase } from '../cases/escalation.ts'
 import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
 import { recordOf } from '../claims/record.ts'
 import type { SubmittedRow } from '../claims/rows.ts'

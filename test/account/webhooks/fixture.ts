@@ -1,17 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
-import { createWebhooks } from '#src/account/webhooks/endpoints.ts'
-import { createSealer } from '#src/platform/crypto/seal.ts'
-import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
-import { createOutbound } from '#src/platform/net/outbound.ts'
-import { createTestDatabase, makeAccount } from '../../support/database.ts'
+import { makeAccount } from '../../support/database.ts'
+import { startTestService } from '../../support/service.ts'
 
 export interface Received {
   headers: IncomingHttpHeaders
@@ -23,12 +19,12 @@ export type Responder = (response: ServerResponse, received: Received) => unknow
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** The webhook features on a database of their own, one account, and as many real receivers as a test asks for. */
+/** The service on a database of its own, one account, and as many real receivers as a test asks for. */
 export async function createFixture() {
-  const test = await createTestDatabase()
-  const outbound = createOutbound({ allow: ['127.0.0.1'] })
-  const sealer = createSealer({ current: { id: 'k1', key: randomBytes(32) } })
-  const webhooks = createWebhooks({ db: test.db, sealer, outbound, pager: createPager({ key: randomBytes(32) }) })
+  const service = await startTestService({ scopes: ['admin'], env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  const { test } = service
+  const { sealer, outbound } = service.services.platform
+  const { webhooks } = service.services.account
   const deliver = createDeliver({ db: test.db, sealer, outbound, random: () => 0.5 })
   const scope = await makeAccount(test)
   const closers: (() => unknown)[] = []
@@ -97,6 +93,8 @@ export async function createFixture() {
 
   return {
     ...test,
+    app: service.app,
+    addKey: service.addKey,
     scope,
     sealer,
     outbound,
@@ -127,8 +125,7 @@ export async function createFixture() {
     },
     async close() {
       for (const closer of closers) await closer()
-      await outbound.close()
-      await test.close()
+      await service.close()
     },
   }
 }

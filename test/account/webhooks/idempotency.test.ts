@@ -1,30 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { webhookRoutes } from '#src/account/webhooks/routes.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
-import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
+import { call } from '../../support/http.ts'
 import { createFixture, type Fixture } from './fixture.ts'
 
 const PATH = '/v1/webhook-endpoints'
 const ENDPOINT = { url: 'http://127.0.0.1:4000/', event_types: ['*'] }
 
 let fixture: Fixture
-let app: TestApp
+let admin: string
 
 beforeAll(async () => {
   fixture = await createFixture()
-  const row = makeKeyRow({ ...fixture.scope, scopes: ['admin'] })
-  app = await startApp(webhookRoutes(fixture.webhooks), {
-    findKey: async () => row,
-    findEffect: createFindEffect(fixture.db),
-  })
+  admin = fixture.addKey(fixture.scope)
 })
-afterAll(async () => {
-  await app.close()
-  await fixture.close()
-})
+afterAll(() => fixture.close())
 
 const send = (path: string, key: string, json?: unknown, method = 'POST') =>
-  call(app, path, { key: 'any', method, json, headers: { 'Idempotency-Key': key } })
+  call(fixture.app, path, { key: admin, method, json, headers: { 'Idempotency-Key': key } })
 const count = async (table: string) => (await fixture.owner(`SELECT 1 FROM ${table}`)).length
 
 test('an endpoint is created once, and its secret is shown once', async () => {

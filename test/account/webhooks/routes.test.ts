@@ -1,33 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENDPOINTS } from '#src/account/webhooks/endpoints.ts'
-import { webhookRoutes } from '#src/account/webhooks/routes.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { call, makeKeyRow, startApp, type TestAnswer, type TestApp } from '../../support/http.ts'
+import { call, type TestAnswer, type TestApp } from '../../support/http.ts'
 import { createFixture, escalated, type Fixture } from './fixture.ts'
 
 const PATH = '/v1/webhook-endpoints'
 
 let fixture: Fixture
 let app: TestApp
-const keys = new Map<string, KeyRow>()
 
 beforeAll(async () => {
   fixture = await createFixture()
-  app = await startApp(webhookRoutes(fixture.webhooks), { findKey: async (raw) => keys.get(raw) })
+  app = fixture.app
 })
-afterAll(async () => {
-  await app.close()
-  await fixture.close()
-})
+afterAll(() => fixture.close())
 
 /** An account of its own with a key that may administer it. */
 async function makeCaller(row: Partial<KeyRow> = {}, of?: Scope) {
   const scope = of ?? (await fixture.makeAccount(row.environment === undefined ? {} : { environment: row.environment }))
-  const key = `key-${keys.size}`
-  keys.set(key, makeKeyRow({ ...scope, scopes: ['admin'], ...row }))
+  const key = fixture.addKey({ ...scope, ...row })
   return {
     scope,
     get: (path = '') => call(app, PATH + path, { key }),
@@ -159,8 +153,7 @@ describe('access control of the webhook routes', () => {
     const { json: mine } = await owner.create()
     const id = String(mine.endpoint_id)
     const send = async (row: Partial<KeyRow>, target: string) => {
-      const key = `key-${keys.size}`
-      keys.set(key, makeKeyRow({ ...owner.scope, scopes: ['admin'], ...row }))
+      const key = fixture.addKey({ ...owner.scope, ...row })
       const json = method === 'POST' && path === '' ? { url: 'https://example.com/', event_types: ['*'] } : undefined
       const { status, json: body } = await call(app, PATH + path.replace('ID', target), {
         key,

@@ -1,8 +1,8 @@
 // A claim that fails gets its case together with the result that failed it; tested with the real worker on real rows.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CASE_SETTINGS } from '#src/attest/cases/config.ts'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
-import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Service, startService } from '../claims/service.ts'

@@ -25,13 +25,13 @@ describe('an erasure that is interrupted', () => {
       loss_location: null,
     })
     expect((await on.download(mediaId)).status).toBe(404)
-    expect(on.filesWith(photo.subarray(-40))).toHaveLength(1)
+    expect(await on.filesWith(photo.subarray(-40))).toHaveLength(1)
     // The first erasure may still run, and may not delete what another caller stores after us.
     const early = await on.erase(id)
     expect([early.json.code, early.headers['retry-after']]).toEqual(['service_unavailable', '5'])
     await on.service.test.owner("UPDATE media SET erasing_since = now() - interval '6 minutes' WHERE state = 'erasing'")
     expect((await on.erase(id)).json.erased_at).toEqual(expect.any(String))
-    expect(on.filesWith(photo.subarray(-40))).toEqual([])
+    expect(await on.filesWith(photo.subarray(-40))).toEqual([])
   })
 
   it('is finished by clock without another request', async () => {
@@ -50,7 +50,7 @@ describe('an erasure that is interrupted', () => {
     )
     expect(Math.max(...done)).toBe(1)
     expect((await on.service.call(on.caller, `/v1/claims/${id}`)).json.erased_at).toEqual(expect.any(String))
-    expect(on.filesWith(photo.subarray(-40))).toEqual([])
+    expect(await on.filesWith(photo.subarray(-40))).toEqual([])
   })
 
   it('survives a lock timeout: a comparison may hold a row that it deletes', async () => {
@@ -107,7 +107,7 @@ describe('an erasure that is interrupted', () => {
       for (const { state, erased } of rows)
         expect({ state, erased }).toEqual({ state: erased ? 'erased' : 'stored', erased })
       const isNeeded = rows.some(({ erased }) => !erased)
-      expect(on.filesWith(photo.subarray(-40))).toHaveLength(isNeeded ? 1 : 0)
+      expect(await on.filesWith(photo.subarray(-40))).toHaveLength(isNeeded ? 1 : 0)
     }
   })
 })

@@ -29,8 +29,8 @@ describe('DELETE /v1/claims/:id', () => {
     const traces = [gps.lat, gps.lng, loss.lat, loss.lng].map((degrees) => String(Math.abs(degrees)))
     const held = await on.dump()
     for (const trace of traces) expect(held).toContain(trace)
-    const files = on.filesWith(Buffer.from('')).length
-    expect(on.filesWith(first.subarray(-40))).toHaveLength(1)
+    const files = (await on.filesWith(Buffer.from(''))).length
+    expect(await on.filesWith(first.subarray(-40))).toHaveLength(1)
 
     const { status, json } = await on.erase(before.claim_id)
     expect(status).toBe(200)
@@ -45,14 +45,14 @@ describe('DELETE /v1/claims/:id', () => {
     const left = await on.dump()
     for (const trace of traces) expect(left).not.toContain(trace)
     for (const photo of [first, second]) {
-      expect(on.filesWith(photo.subarray(-40))).toEqual([])
+      expect(await on.filesWith(photo.subarray(-40))).toEqual([])
       for (const encoding of ['hex', 'base64', 'base64url'] as const) {
         expect(left).not.toContain(photo.subarray(-30).toString(encoding))
       }
       expect(left).toContain(createHash('sha256').update(photo).digest('hex'))
     }
     // Two photos and a thumbnail.
-    expect(on.filesWith(Buffer.from(''))).toHaveLength(files - 3)
+    expect(await on.filesWith(Buffer.from(''))).toHaveLength(files - 3)
 
     const { json: after } = await on.service.call(on.caller, `/v1/attestations/${before.attestation_id}`)
     const { erased_at: erasedAt, ...rest } = after
@@ -122,11 +122,11 @@ describe('DELETE /v1/claims/:id', () => {
 
   it('needs the scope admin and a claim of the account', async () => {
     const { claim_id: id } = await on.judged('guarded')
-    const scoped = on.addKey('scoped', { ...on.caller, scopes: ['attest', 'verify', 'escalate'] })
+    const scoped = on.service.addKey({ ...on.caller, scopes: ['attest', 'verify', 'escalate'] })
     expect((await on.erase(id, {}, scoped)).status).toBe(403)
-    const stranger = on.addKey('stranger', { ...(await on.service.makeCaller()), scopes: ['all'] })
+    const stranger = on.service.addKey({ ...(await on.service.makeCaller()), scopes: ['all'] })
     expect((await on.erase(id, {}, stranger)).json.code).toBe('not_found')
-    const live = on.addKey('live', { ...on.caller, environment: 'live', scopes: ['admin'] })
+    const live = on.service.addKey({ ...on.caller, environment: 'live', scopes: ['admin'] })
     expect((await on.erase(id, {}, live)).json.code).toBe('environment_mismatch')
     expect((await on.erase(newId('clm', 'sandbox'))).json.code).toBe('not_found')
     expect((await on.erase('clm_test_x')).json.code).toBe('not_found')
@@ -149,7 +149,7 @@ describe('DELETE /v1/claims/:id', () => {
     expect(row?.sha256).toBe(createHash('sha256').update(photo).digest('hex'))
 
     expect((await on.erase(theirs.claim_id)).status).toBe(200)
-    expect(on.filesWith(photo.subarray(-40))).toEqual([])
+    expect(await on.filesWith(photo.subarray(-40))).toEqual([])
     expect((await on.download(theirs.media_id)).status).toBe(404)
   })
 

@@ -19,7 +19,7 @@ import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts'
 
 export type Caller = TestCaller
 
@@ -55,7 +55,9 @@ export interface Service extends TestService {
   fingerprint(): Promise<string>
 }
 
-interface ServiceOptions {
+interface ServiceOptions extends Pick<TestServiceOptions, 'overrides' | 'replace'> {
+  /** Escalation opens cases. Without it, a test may pass its own `openCase` to `makeVerify`. */
+  opensCases?: boolean
   /** What the claims and the handler use instead of the database itself. */
   through?: (db: Database) => Database
   /** The hardware vendors that count as trusted. */
@@ -67,19 +69,21 @@ export async function startService({
   through = (db) => db,
   trust,
   poolSize = 12,
+  opensCases = false,
+  overrides = () => ({}),
+  replace = () => [],
 }: ServiceOptions = {}): Promise<Service> {
   const made: { devices?: Devices } = {}
   const service = await startTestService({
     scopes: ['attest', 'verify'],
     poolSize,
-    // A test that wants cases passes its own `openCase`.
-    env: { CASES_ON_ESCALATION: 'off' },
-    overrides: ({ db }) => ({ db: { ...through(db), pools: db.pools } }),
-    replace({ platform }) {
-      if (trust === undefined) return []
-      const { feature, devices } = devicesFeature(platform, { trust })
+    env: { CASES_ON_ESCALATION: opensCases ? 'on' : 'off' },
+    overrides: (parts) => ({ db: { ...through(parts.db), pools: parts.db.pools }, ...overrides(parts) }),
+    replace(services) {
+      if (trust === undefined) return replace(services)
+      const { feature, devices } = devicesFeature(services.platform, { trust })
       made.devices = devices
-      return [feature]
+      return [feature, ...replace(services)]
     },
   })
   const { test, app } = service

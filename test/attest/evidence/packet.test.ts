@@ -2,16 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { changesOf } from '#src/attest/evidence/document-words.ts'
-import { prefersPdf } from '#src/attest/evidence/negotiate.ts'
 import { readAttachment } from '#src/attest/evidence/pdf-file.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
+import { prefersPdf } from '#src/attest/evidence/routes.ts'
 import { printable, STANDARD } from '#src/attest/evidence/typeface.ts'
-import { createEraser } from '#src/attest/media/erase.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { newId } from '#src/platform/ids.ts'
-import { createLog } from '#src/platform/log.ts'
 import { checkFile } from '../../../commands/evidence/check.ts'
 import { PHOTO } from '../claims/phone.ts'
 import { type EvidenceService, startEvidence } from './service.ts'
@@ -30,13 +27,17 @@ afterAll(() => evidence?.close())
 
 describe('access to a packet', () => {
   it('is given to keys that may read the claim, and to no other', async () => {
-    const { caller, addKey, get } = evidence
-    addKey('verify', { ...caller, scopes: ['verify'] })
-    addKey('attest', { ...caller, scopes: ['attest'] })
-    addKey('stranger', { scopes: ['verify'] })
-    addKey('live', { accountId: caller.accountId, environment: 'live', scopes: ['verify'] })
-    expect((await get(claimId, '', {}, 'verify')).status).toBe(200)
-    const refused: [string, string, number, string][] = [
+    const { caller, get } = evidence
+    const { addKey } = evidence.service
+    const keys = {
+      none: 'none',
+      verify: addKey({ ...caller, scopes: ['verify'] }),
+      attest: addKey({ ...caller, scopes: ['attest'] }),
+      stranger: addKey({ scopes: ['verify'] }),
+      live: addKey({ accountId: caller.accountId, environment: 'live', scopes: ['verify'] }),
+    }
+    expect((await get(claimId, '', {}, keys.verify)).status).toBe(200)
+    const refused: [keyof typeof keys, string, number, string][] = [
       ['none', claimId, 401, 'invalid_api_key'],
       ['attest', claimId, 403, 'insufficient_scope'],
       ['stranger', claimId, 404, 'not_found'],
@@ -46,7 +47,7 @@ describe('access to a packet', () => {
     ]
     for (const [key, id, status, code] of refused) {
       for (const query of ['', '?format=pdf']) {
-        const { json, ...answer } = await get(id, query, {}, key)
+        const { json, ...answer } = await get(id, query, {}, keys[key])
         expect([answer.status, json.code], `${key} ${id}`).toEqual([status, code])
       }
     }
@@ -127,8 +128,8 @@ describe('a packet', () => {
        SELECT account_id, environment, id, 2, 'noted', 'a@example.com', 'k', 'between us' FROM cases WHERE claim_id = $1`,
       [id],
     )
-    evidence.addKey('verify-only', { ...evidence.caller, scopes: ['verify'] })
-    const { text } = await evidence.get(id, '', {}, 'verify-only')
+    const key = evidence.service.addKey({ ...evidence.caller, scopes: ['verify'] })
+    const { text } = await evidence.get(id, '', {}, key)
     expect(text).not.toContain('between us')
     expect(JSON.parse(text).packet.cases[0].history[1]).toMatchObject({ note: null, note_withheld: true })
     expect((await evidence.packet(id)).packet.cases[0]?.history[1]).toMatchObject({ note: 'between us' })
@@ -166,9 +167,7 @@ describe('a packet', () => {
     const { service, caller } = evidence
     const photo = Buffer.concat([PHOTO, Buffer.from('to be erased')])
     const id = await evidence.judged('E-erased', { photo }, LOSS)
-    const log = createLog({ process: 'test', level: 'silent' })
-    const eraser = createEraser({ db: service.test.db, store: service.store })
-    await createClaimErasure({ db: service.test.db, eraser, log }).erase(caller, id, { requestId: 'r' })
+    await service.services.attest.erasure.erasure.erase(caller, id, { requestId: 'r' })
     const signed = await evidence.packet(id)
     const [one] = signed.packet.attestations
     expect(signed.packet.about.statement).toContain('erased')

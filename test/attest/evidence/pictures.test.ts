@@ -1,9 +1,8 @@
 // Documents whose pictures are unavailable, and accounts that request many documents concurrently.
 
 import { afterEach, expect, it } from 'vitest'
-import type { EvidenceDeps } from '#src/attest/evidence/evidence.ts'
+import type { EvidenceDeps, ThumbnailRead } from '#src/attest/evidence/evidence.ts'
 import type { Rendering } from '#src/attest/evidence/renderer.ts'
-import type { ThumbnailRead } from '#src/attest/evidence/thumbnails.ts'
 import { return503 } from '../../support/http.ts'
 import { PHOTO } from '../claims/phone.ts'
 import { type EvidenceService, startEvidence } from './service.ts'
@@ -62,9 +61,8 @@ it('an account with slow documents leaves capacity for others, and is refused be
   const refused = await Promise.race(waiting)
   expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([503, 'service_unavailable', '5'])
   // Another account: its packet is made while the first account's wait.
-  const stranger = await on.service.makeCaller()
-  on.addKey('stranger', { ...stranger, scopes: ['verify'] })
-  expect((await on.get(id, '?format=pdf', {}, 'stranger')).status).toBe(404)
+  const stranger = await on.service.makeCaller({ scopes: ['verify'] })
+  expect((await on.get(id, '?format=pdf', {}, stranger.key)).status).toBe(404)
   finish()
   const statuses = (await Promise.all(waiting)).map(({ status }) => status)
   expect(statuses.filter((status) => status === 200)).toHaveLength(6)

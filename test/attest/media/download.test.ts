@@ -4,7 +4,7 @@ import { readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseRange } from '#src/attest/media/range.ts'
+import { parseRange } from '#src/attest/media/request-headers.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type Service, startService } from './service.ts'
 
@@ -98,7 +98,11 @@ describe('GET /v1/media/:id', () => {
     const large = await upload(Buffer.concat([photo, randomBytes(20_000_000)]), 'image/jpeg')
     for (let i = 0; i < 5; i += 1) {
       await new Promise<void>((resolve) => {
-        const asking = request({ port: service.port, path: `/v1/media/${large}`, headers: { 'x-api-key': 'verify' } })
+        const asking = request({
+          port: service.app.port,
+          path: `/v1/media/${large}`,
+          headers: { 'x-api-key': service.keys.verify },
+        })
         asking.on('error', () => {})
         asking
           .once('response', (response) => response.once('data', () => asking.destroy()).once('close', resolve))
@@ -165,7 +169,7 @@ describe('access to media', () => {
 
   it('is not found from another account', async () => {
     for (const path of paths(id)) {
-      expect(await service.get(path, {}, service.stranger)).toMatchObject({ status: 404, json: { code: 'not_found' } })
+      expect(await service.get(path, {}, 'stranger')).toMatchObject({ status: 404, json: { code: 'not_found' } })
     }
   })
 

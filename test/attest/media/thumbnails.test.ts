@@ -7,7 +7,7 @@ import type { EndedDecoder } from '#src/attest/media/decoder.ts'
 import { createThumbnails } from '#src/attest/media/thumbnails.ts'
 import type { Failure } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { type Service, startService } from './service.ts'
+import { type Answer, type Service, startService } from './service.ts'
 
 const ended: EndedDecoder[] = []
 let service: Service
@@ -23,12 +23,12 @@ afterAll(() => service?.close())
 const picture = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#654' } })
 const distinct = (bytes: Buffer) => Buffer.concat([bytes, randomBytes(8)])
 
-async function upload(bytes: Buffer, type: string, key = 'attest'): Promise<string> {
+async function upload(bytes: Buffer, type: string, key?: 'stranger'): Promise<string> {
   const { status, json } = await service.post(bytes, { 'content-type': type }, key)
   expect(status).toBe(200)
   return String(json.media_id)
 }
-const ask = (id: string, key?: string) => service.get(`/v1/media/${id}/thumbnail`, {}, key)
+const ask = (id: string, key?: 'stranger') => service.get(`/v1/media/${id}/thumbnail`, {}, key)
 
 describe('thumbnails of a picture that is too slow', () => {
   it('are refused with the reason, do not delay another account, and are not retried at once', async () => {
@@ -36,7 +36,7 @@ describe('thumbnails of a picture that is too slow', () => {
     const small = await picture(30).png().toBuffer()
     const other = await upload(small, 'image/png', 'stranger')
     const order: string[] = []
-    const note = (name: string) => (answer: Awaited<ReturnType<typeof ask>>) => {
+    const note = (name: string) => (answer: Answer) => {
       order.push(`${name} ${answer.status}`)
       return answer
     }

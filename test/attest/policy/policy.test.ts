@@ -104,7 +104,7 @@ describe('the risk policy', () => {
 
   it('needs a key with the scope admin', async () => {
     const { accountId, environment } = caller
-    const weak = on.addKey({ accountId, environment, scopes: ['attest', 'verify', 'escalate'] })
+    const weak = on.service.addKey({ accountId, environment, scopes: ['attest', 'verify', 'escalate'] })
     for (const [method, path, json] of [
       ['GET', PATH],
       ['PUT', PATH, POLICY],
@@ -146,7 +146,7 @@ async function fill(): Promise<void> {
   ]
   for (const body of bodies) {
     const { json } = await on.service.attest(caller, body)
-    await on.service.run(String(json.attestation_id), on.work)
+    await on.service.run(String(json.attestation_id))
   }
 }
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
 async function judge(): Promise<string> {
   const { json } = await on.service.attest(caller, shoot(phone))
   const id = String(json.attestation_id)
-  await on.service.run(id, on.work)
+  await on.service.run(id)
   return id
 }
 const seen = async (id: string) => (await on.service.call(caller, `/v1/attestations/${id}`)).json
@@ -181,7 +181,7 @@ describe('what the version before left', () => {
     const [job = ''] = await db.tenant(caller, (tx) =>
       enqueue(tx, 'attest', caller, [{ payload: { attestationId: one } }]),
     )
-    await on.service.runJob(one, await on.service.take(job), on.work)
+    await on.service.runJob(one, await on.service.take(job))
     expect(await on.jobs.of(one)).toEqual([])
   })
 

@@ -1,14 +1,11 @@
 // Re-evaluation over real claims: results are replaced and kept, claims change, and every change is emitted once.
 
 import { decodeJwt } from 'jose'
-import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChallenges } from '#src/attest/devices/challenges.ts'
-import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { takeList } from '#src/attest/hardware/list-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
-import { createEraser } from '#src/attest/media/erase.ts'
 import { createListApplier } from '#src/attest/reevaluate/list.ts'
 import { createVendor } from '../../../capture-kit/vendor.ts'
 import { startConsuming } from '../../support/jobs.ts'
@@ -41,7 +38,7 @@ beforeEach(async () => {
 async function judge(body: object): Promise<Record<string, unknown>> {
   const { json, text } = await on.service.attest(caller, body)
   if (typeof json.attestation_id !== 'string') throw new Error(text)
-  await on.service.run(json.attestation_id, on.work)
+  await on.service.run(json.attestation_id)
   return seen(json.attestation_id)
 }
 const seen = async (id: unknown) => (await on.service.call(caller, `/v1/attestations/${id}`)).json
@@ -346,12 +343,8 @@ describe('concurrent changes', () => {
     await on.walk(caller)
     const [job] = await takeAll()
     if (job === undefined) throw new Error('no job re-evaluates the attestation')
-    const { db, owner } = on.service.test
-    const erasure = createClaimErasure({
-      db,
-      eraser: createEraser({ db, store: on.service.store }),
-      log: pino({ level: 'silent' }),
-    })
+    const { owner } = on.service.test
+    const { erasure } = on.service.services.attest.erasure
     const slow = on.makeReevaluate({
       async signRecord(...args) {
         await erasure.erase(caller, String(before.claim_id), { requestId: 'req_x' })
@@ -368,7 +361,7 @@ describe('concurrent changes', () => {
   })
 
   it('end with the standing that follows from the facts, and each event once', async () => {
-    const worker = await on.service.startWorker({ work: on.work, concurrency: 8 })
+    const worker = await on.service.startWorker({ concurrency: 8 })
     const consuming = await startConsuming(on.service.test, 'reevaluate', on.reevaluate, 8)
     const bodies = Array.from({ length: 12 }, (_, index) => ({
       ...shoot(phone, index % 2 === 0 ? { gps: undefined } : {}),

@@ -1,34 +1,21 @@
-// Claims as in the other tests, with the risk policy and re-evaluation on the same rows. No job runs by itself.
+// Claims as in the other tests, whose escalation opens cases, and re-evaluation on the same rows. No job runs by itself.
 
-import { randomBytes } from 'node:crypto'
-import pino from 'pino'
-import { createOpenCase } from '#src/attest/cases/escalation.ts'
-import { CASE_SETTINGS } from '#src/attest/cases/settings.ts'
 import { type Cause, requestReevaluation } from '#src/attest/causes/request.ts'
-import type { VerifyDeps } from '#src/attest/claims/verify.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
-import { createRiskPolicy } from '#src/attest/policy/risk-policy.ts'
-import { riskPolicyRoutes } from '#src/attest/policy/routes.ts'
-import { dryRunRoutes } from '#src/attest/reevaluate/dry-run-routes.ts'
 import { createReevaluate, type ReevaluateDeps } from '#src/attest/reevaluate/reevaluate.ts'
-import { createReevaluations } from '#src/attest/reevaluate/reevaluations.ts'
-import { reevaluationRoutes } from '#src/attest/reevaluate/routes.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createFindEffect } from '#src/platform/http/idempotency.ts'
-import { createPager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Work } from '#src/platform/jobs/consume.ts'
-import { call, makeKeyRow, startApp, type TestAnswer } from '../../support/http.ts'
+import type { TestAnswer } from '../../support/http.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
+import type { Sent } from '../../support/service.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 
 export interface Reevaluating {
   service: Service
-  work: Work<'attest'>
   /** An account, and a key of it that may do everything. */
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
-  addKey(row: Partial<KeyRow>): string
-  call(caller: { key?: string }, path: string, sent?: Parameters<typeof call>[2]): Promise<TestAnswer>
+  call(caller: { key?: string }, path: string, sent?: Sent): Promise<TestAnswer>
   put(caller: { key: string }, policy: object, headers?: Record<string, string>): Promise<TestAnswer>
   request(scope: Scope, cause: Cause): Promise<string | undefined>
   jobs: Jobs<'reevaluate'>
@@ -53,36 +40,14 @@ export const POLICY = {
 }
 
 export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
-  const service = await startService(trust === undefined ? {} : { trust })
+  const service = await startService({ opensCases: true, ...(trust && { trust }) })
   const { db, owner } = service.test
-  const pager = createPager({ key: randomBytes(32) })
-  const now = () => new Date()
-  const deps: Partial<VerifyDeps> = { openCase: createOpenCase({ now, settings: CASE_SETTINGS }) }
-  const work = service.makeVerify(deps)
-  const keys = new Map<string, KeyRow>()
-  const reevaluations = createReevaluations({ db, pager })
-  const routes = [
-    ...riskPolicyRoutes(createRiskPolicy({ db, pager, log: pino({ level: 'silent' }) })),
-    ...reevaluationRoutes(reevaluations),
-    ...dryRunRoutes(reevaluations),
-  ]
-  const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
-  const makeReevaluate = (more: Partial<ReevaluateDeps> = {}) =>
-    createReevaluate({
-      ...service.verifyDeps,
-      openCase: deps.openCase,
-      signRecord: service.signRecord,
-      listSeconds: 0,
-      ...more,
-    })
+  const { openCase } = service.services.attest.cases
+  const own = { ...service.verifyDeps, openCase, listSeconds: 0 }
+  const makeReevaluate: Reevaluating['makeReevaluate'] = (deps = {}) => createReevaluate({ ...own, ...deps })
   const reevaluate = makeReevaluate()
   const jobs = createJobs(service.test, 'reevaluate')
 
-  function addKey(row: Partial<KeyRow>): string {
-    const raw = service.addKey({ scopes: ['all'], ...row })
-    keys.set(raw, makeKeyRow({ scopes: ['all'], ...row }))
-    return raw
-  }
   const queued = (queue: string, { accountId }: Scope) =>
     owner<{ id: string; attestation: string | null }>(
       `SELECT id, payload ->> 'attestationId' AS attestation FROM jobs
@@ -97,15 +62,10 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
 
   return {
     service,
-    work,
-    addKey,
-    async makeCaller(row = {}) {
-      const made = await service.makeCaller(row)
-      return { ...made, key: addKey({ ...row, ...made }) }
-    },
-    call: ({ key }, path, sent = {}) => call(app, path, key === undefined ? sent : { ...sent, key }),
+    makeCaller: (row = {}) => service.makeCaller({ scopes: ['all'], ...row }),
+    call: service.call,
     put: ({ key }, policy, headers = {}) =>
-      call(app, '/v1/account/risk-policy', { method: 'PUT', json: policy, key, headers }),
+      service.call({ key }, '/v1/account/risk-policy', { method: 'PUT', json: policy, headers }),
     request: (scope, cause) => db.tenant(scope, (tx) => requestReevaluation(tx, scope, cause)),
     jobs,
     reevaluate,
@@ -115,7 +75,7 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
       for (;;) {
         await walk(scope)
         for (const { id, attestation } of await queued('attest', scope)) {
-          if (attestation !== null) await service.runJob(attestation, await service.take(id), work)
+          if (attestation !== null) await service.runJob(attestation, await service.take(id))
         }
         const left = await queued('reevaluate', scope)
         for (const { id } of left) await jobs.run(await jobs.take(id), reevaluate)
@@ -126,9 +86,6 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
       const open = 'SELECT FROM reevaluations WHERE account_id = $1 AND finished_at IS NULL'
       return (await owner(open, [accountId])).length > 0
     },
-    async close() {
-      await app.close()
-      await service.close()
-    },
+    close: () => service.close(),
   }
 }

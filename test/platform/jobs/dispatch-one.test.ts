@@ -1,42 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import pino from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
-import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { type Dispatching, startDispatching } from '../../support/engines.ts'
 
 describe('a job whose caller waits', () => {
-  let database: TestDatabase
-  let scope: Scope
-  let engine: Engine
-  let dispatcher: Dispatcher
+  let on: Dispatching
 
   beforeAll(async () => {
-    database = await createTestDatabase()
-    scope = await makeAccount(database)
-    engine = createEngine({ databaseUrl: database.url })
-    dispatcher = createDispatcher({ db: database.db, engine, log: pino({ level: 'silent' }) })
+    on = await startDispatching('postgres')
   })
-  afterEach(() => database.owner('TRUNCATE jobs, workers, queues CASCADE'))
-  afterAll(async () => {
-    await dispatcher?.close()
-    await engine?.close()
-    await database?.close()
-  })
+  afterEach(() => on.database.owner('TRUNCATE jobs, workers, queues CASCADE'))
+  afterAll(() => on?.close())
 
   const addWorker = (concurrency: number) =>
-    database.owner(`INSERT INTO workers (id, queue, concurrency) VALUES ($1, 'attest', $2)`, [
+    on.database.owner(`INSERT INTO workers (id, queue, concurrency) VALUES ($1, 'attest', $2)`, [
       randomUUID(),
       concurrency,
     ])
   async function dispatchNew(delayMs = 0): Promise<{ id: string; state: string; dispatches: number }> {
-    const [id = ''] = await database.db.tenant(scope, (tx) =>
-      enqueue(tx, 'attest', scope, [{ payload: { attestationId: randomUUID() }, delayMs }]),
+    const [id = ''] = await on.database.db.tenant(on.scope, (tx) =>
+      enqueue(tx, 'attest', on.scope, [{ payload: { attestationId: randomUUID() }, delayMs }]),
     )
-    await dispatcher.dispatchOne('attest', id)
-    const [row] = await database.owner<{ id: string; state: string; dispatches: number }>(
+    await on.dispatcher.dispatchOne('attest', id)
+    const [row] = await on.database.owner<{ id: string; state: string; dispatches: number }>(
       'SELECT id, state, dispatches FROM jobs WHERE id = $1',
       [id],
     )
@@ -49,7 +35,7 @@ describe('a job whose caller waits', () => {
     for (let count = 0; count < 4; count += 1) {
       const { id, state, dispatches } = await dispatchNew()
       expect(state).toBe('dispatched')
-      expect(await engine.producer('attest').held([{ id, dispatches }])).toEqual(new Set([id]))
+      expect(await on.engine.producer('attest').held([{ id, dispatches }])).toEqual(new Set([id]))
     }
     expect(await dispatchNew()).toMatchObject({ state: 'queued', dispatches: 0 })
   })
@@ -60,18 +46,18 @@ describe('a job whose caller waits', () => {
       expect(await dispatchNew()).toMatchObject({ state: 'queued' })
       await addWorker(8)
       expect(await dispatchNew(60_000)).toMatchObject({ state: 'queued' })
-      await database.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
+      await on.database.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now())`)
       expect(await dispatchNew()).toMatchObject({ state: 'queued' })
-      await database.owner('DELETE FROM queues')
+      await on.database.owner('DELETE FROM queues')
       expect(await dispatchNew()).toMatchObject({ state: 'dispatched' })
-      await database.owner('DELETE FROM workers')
+      await on.database.owner('DELETE FROM workers')
     }
   })
 
   it('is dispatched once, however often it is asked for', async () => {
     await addWorker(8)
     const { id } = await dispatchNew()
-    await Promise.all([dispatcher.dispatchOne('attest', id), dispatcher.dispatchOne('attest', id)])
-    expect(await database.owner('SELECT dispatches FROM jobs WHERE id = $1', [id])).toEqual([{ dispatches: 1 }])
+    await Promise.all([on.dispatcher.dispatchOne('attest', id), on.dispatcher.dispatchOne('attest', id)])
+    expect(await on.database.owner('SELECT dispatches FROM jobs WHERE id = $1', [id])).toEqual([{ dispatches: 1 }])
   })
 })

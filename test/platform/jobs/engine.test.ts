@@ -1,94 +1,44 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import pino from 'pino'
-import { Registry } from 'prom-client'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { QUEUE_NAMES, QUEUES } from '#src/catalogue/queues.ts'
-import type { Scope } from '#src/platform/ids.ts'
-import { enqueue, SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
-import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
-import { type JobOutcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
-import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
+import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
-import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { type Dispatching, startDispatching, testedEngines } from '../../support/engines.ts'
 import { until } from '../../support/until.ts'
 
-const log = pino({ level: 'silent' })
-const redisUrl = inject('redisUrl')
-const engines = ['postgres', ...(redisUrl === null ? [] : ['redis'])] as const
-
 // What we require of BullMQ, on each of its backends.
-describe.each(engines)('the job engine on %s', (kind) => {
-  let database: TestDatabase
-  let engine: Engine
-  let dispatcher: Dispatcher
-  let scope: Scope
-  const prefix = `t${randomBytes(4).toString('hex')}`
-  const makeEngine = () =>
-    kind === 'redis' && redisUrl !== null
-      ? createEngine({ redisUrl, prefix })
-      : createEngine({ databaseUrl: database.url })
+describe.each(testedEngines())('the job engine on %s', (kind) => {
+  let on: Dispatching
 
   beforeAll(async () => {
-    database = await createTestDatabase()
-    engine = makeEngine()
-    dispatcher = createDispatcher({ db: database.db, engine, log })
-    scope = await makeAccount(database)
+    on = await startDispatching(kind)
   })
-  afterAll(async () => {
-    await dispatcher?.close()
-    await engine?.close()
-    await database?.close()
-  })
+  afterAll(() => on?.close())
 
-  const addJobs = (count: number) =>
-    database.db.tenant(scope, (tx) =>
-      enqueue(
-        tx,
-        'attest',
-        scope,
-        Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } })),
-      ),
-    )
   const states = (ids: string[]) =>
-    database.owner<{ id: string; state: string; attempts: number; fence: number; last_error: string | null }>(
+    on.database.owner<{ id: string; state: string; attempts: number; fence: number; last_error: string | null }>(
       `SELECT id, ${SHOWN_STATE} AS state, attempts, fence, last_error FROM jobs WHERE id = ANY($1::uuid[])`,
       [ids],
     )
   const settledAll = (ids: string[], state = 'succeeded') =>
     until(async () => {
-      await dispatcher.dispatch('attest')
+      await on.dispatcher.dispatch('attest')
       return (await states(ids)).every((job) => job.state === state)
     })
-  const start = (
-    run: (job: RunningJob) => Promise<JobOutcome>,
-    options: Partial<Work<'attest'>> & { concurrency?: number; db?: typeof database.db } = {},
-  ) =>
-    startWorker({
-      queue: 'attest',
-      work: { run: (_, job) => run(job), onDead: options.onDead ?? (async () => {}), onRedrive: async () => {} },
-      db: options.db ?? database.db,
-      engine,
-      log,
-      metrics: createJobMetrics(new Registry()),
-      concurrency: options.concurrency ?? 4,
-    })
-  const settleNow = async (job: RunningJob): Promise<JobOutcome> => {
-    await database.db.tenant(job.scope, job.settle)
-    return { kind: 'settled' }
-  }
-
   it('passes its check', async () => {
-    await engine.check()
+    await on.engine.check()
   })
 
   it('runs what was enqueued, each job once', async () => {
     const seen: string[] = []
-    const worker = await start(async (job) => {
+    const worker = await on.start(async (job) => {
       seen.push(job.id)
-      return settleNow(job)
+      return on.settleNow(job)
     })
-    const ids = await addJobs(60)
+    const ids = await on.addJobs(60)
     await settledAll(ids)
     expect([...seen].sort()).toEqual([...ids].sort())
     await worker.close(5_000)
@@ -101,17 +51,17 @@ describe.each(engines)('the job engine on %s', (kind) => {
       release = done
     })
     let hung: string | undefined
-    const worker = await start(async (job) => {
+    const worker = await on.start(async (job) => {
       inside += 1
       most = Math.max(most, inside)
       hung ??= job.id
       if (hung === job.id) await released
       inside -= 1
-      return settleNow(job)
+      return on.settleNow(job)
     })
-    const ids = await addJobs(60)
+    const ids = await on.addJobs(60)
     await until(async () => {
-      await dispatcher.dispatch('attest')
+      await on.dispatcher.dispatch('attest')
       return (await states(ids)).filter(({ state }) => state === 'succeeded').length === 59
     })
     release()
@@ -122,29 +72,29 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('settles a job without a result to write, and settles nothing of a job that was taken over', async () => {
     const overtaken = new Set<string>()
-    const worker = await start(async (job) => {
+    const worker = await on.start(async (job) => {
       // Another delivery's lease, while this one runs: its fence is the one that counts.
       if (job.attempt === 1 && overtaken.size < 5) {
         overtaken.add(job.id)
-        await database.owner(
+        await on.database.owner(
           `UPDATE jobs SET fence = fence + 1, state = 'queued', run_at = now() + interval '1 hour' WHERE id = $1`,
           [job.id],
         )
       }
       return { kind: 'done' }
     })
-    const ids = await addJobs(60)
+    const ids = await on.addJobs(60)
     await until(async () => {
-      await dispatcher.dispatch('attest')
+      await on.dispatcher.dispatch('attest')
       return (await states(ids)).filter(({ state }) => state === 'succeeded').length === 55
     })
     expect((await states([...overtaken])).every(({ state }) => state === 'queued')).toBe(true)
     await worker.close(5_000)
-    await database.owner('DELETE FROM jobs WHERE id = ANY($1::uuid[])', [[...overtaken]])
+    await on.database.owner('DELETE FROM jobs WHERE id = ANY($1::uuid[])', [[...overtaken]])
   })
 
   it('returns the ids of the tickets that it stored, and holds them until they are done', async () => {
-    const producer = engine.producer('deliver')
+    const producer = on.engine.producer('deliver')
     const makeTicket = () => ({ id: randomUUID(), dispatches: 1 })
     const [ticket, fellow] = [makeTicket(), makeTicket()]
     const both = new Set([ticket.id, fellow.id])
@@ -158,7 +108,7 @@ describe.each(engines)('the job engine on %s', (kind) => {
     expect(await producer.held(many)).toEqual(ids)
     expect(await producer.waiting()).toBe(251)
     // A paused worker takes no job and does not count as stuck.
-    const bull = await engine.inspect('deliver')
+    const bull = await on.engine.inspect('deliver')
     await bull.pause()
     expect(await producer.waiting()).toBe(0)
     await bull.resume()
@@ -168,10 +118,10 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('retries a job that threw, and counts the attempt', async () => {
-    const worker = await start(async (job) =>
-      job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job),
+    const worker = await on.start(async (job) =>
+      job.attempt < 3 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : on.settleNow(job),
     )
-    const ids = await addJobs(3)
+    const ids = await on.addJobs(3)
     await settledAll(ids)
     for (const job of await states(ids)) expect(job.attempts).toBe(3)
     await worker.close(5_000)
@@ -179,17 +129,17 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('returns a failed job to the queue as soon as Postgres is available again', async () => {
     const away = Array.from({ length: 2 }, () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }))
-    const db: typeof database.db = {
-      ...database.db,
+    const db: Database = {
+      ...on.database.db,
       system: (reason, ...rest) => {
         const failure = reason === 'put back' ? away.shift() : undefined
-        return failure === undefined ? database.db.system(reason, ...rest) : Promise.reject(failure)
+        return failure === undefined ? on.database.db.system(reason, ...rest) : Promise.reject(failure)
       },
     }
     const run = async (job: RunningJob): Promise<JobOutcome> =>
-      job.attempt === 1 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : settleNow(job)
-    const worker = await start(run, { db })
-    const ids = await addJobs(1)
+      job.attempt === 1 ? { kind: 'retry', error: 'not yet', delayMs: 1 } : on.settleNow(job)
+    const worker = await on.start(run, { db })
+    const ids = await on.addJobs(1)
     await settledAll(ids)
     expect(away).toHaveLength(0)
     // An expired lease would have cost another attempt.
@@ -199,11 +149,11 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('does not count a deferred run as an attempt', async () => {
     let deferrals = 0
-    const worker = await start(async (job) => {
+    const worker = await on.start(async (job) => {
       deferrals += 1
-      return deferrals < 12 ? { kind: 'defer', reason: 'circuit open', delayMs: 1 } : settleNow(job)
+      return deferrals < 12 ? { kind: 'defer', reason: 'circuit open', delayMs: 1 } : on.settleNow(job)
     })
-    const ids = await addJobs(1)
+    const ids = await on.addJobs(1)
     await settledAll(ids)
     expect((await states(ids))[0]?.attempts).toBe(1)
     await worker.close(5_000)
@@ -211,13 +161,13 @@ describe.each(engines)('the job engine on %s', (kind) => {
 
   it('makes a job dead at once for an invalid payload, and without attempts left, and calls onDead', async () => {
     const onDeadCalls: string[] = []
-    const worker = await start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
+    const worker = await on.start(async () => ({ kind: 'retry', error: 'always', delayMs: 0 }), {
       onDead: async (_, __, payload) => {
         onDeadCalls.push(payload.attestationId)
       },
     })
-    const [poison, hopeless] = await addJobs(2)
-    await database.owner('UPDATE jobs SET payload = \'{"wrong":1}\' WHERE id = $1', [poison])
+    const [poison, hopeless] = await on.addJobs(2)
+    await on.database.owner('UPDATE jobs SET payload = \'{"wrong":1}\' WHERE id = $1', [poison])
     await settledAll([poison ?? '', hopeless ?? ''], 'dead')
     const [first, second] = await Promise.all([states([poison ?? '']), states([hopeless ?? ''])])
     expect(first[0]?.attempts).toBe(1)
@@ -233,18 +183,18 @@ describe.each(engines)('the job engine on %s', (kind) => {
     const held = new Promise<void>((done) => {
       release = done
     })
-    const worker = await start(async (job) => {
+    const worker = await on.start(async (job) => {
       if (job.fence === 1) await held
-      const outcome = await settleNow(job)
+      const outcome = await on.settleNow(job)
       results.push(`fence ${job.fence}`)
       return outcome
     })
-    const ids = await addJobs(1)
+    const ids = await on.addJobs(1)
     await until(async () => {
-      await dispatcher.dispatch('attest')
+      await on.dispatcher.dispatch('attest')
       return (await states(ids))[0]?.fence === 1
     })
-    await database.owner("UPDATE jobs SET state = 'queued', run_at = now() WHERE id = $1", [ids[0]])
+    await on.database.owner("UPDATE jobs SET state = 'queued', run_at = now() WHERE id = $1", [ids[0]])
     await settledAll(ids)
     release()
     await worker.close(5_000)
@@ -253,49 +203,49 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('aborts a handler whose job was taken over', async () => {
-    const worker = await start(
+    const worker = await on.start(
       (job) =>
         new Promise((done) => {
           job.signal.addEventListener('abort', () => done({ kind: 'retry', error: 'aborted' }))
         }),
     )
-    const ids = await addJobs(1)
+    const ids = await on.addJobs(1)
     await until(async () => {
-      await dispatcher.dispatch('attest')
+      await on.dispatcher.dispatch('attest')
       return (await states(ids))[0]?.state === 'running'
     })
-    await database.owner("UPDATE jobs SET state = 'cancelled', fence = fence + 1 WHERE id = $1", [ids[0]])
+    await on.database.owner("UPDATE jobs SET state = 'cancelled', fence = fence + 1 WHERE id = $1", [ids[0]])
     await worker.close(20_000)
     expect((await states(ids))[0]?.state).toBe('cancelled')
   })
 
   it('recovers a dispatch that never arrived, and an expired lease', async () => {
-    const ids = await addJobs(4)
+    const ids = await on.addJobs(4)
     const [unclaimed, lapsed, older, held] = ids
-    await database.owner(
+    await on.database.owner(
       "UPDATE jobs SET state = 'dispatched', dispatches = 7, dispatched_at = now() - interval '11 seconds' WHERE id = $1",
       [unclaimed],
     )
-    await database.owner(
+    await on.database.owner(
       "UPDATE jobs SET state = 'dispatched', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
       [lapsed],
     )
     // As workers of an earlier release leave it.
-    await database.owner(
+    await on.database.owner(
       "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
       [older],
     )
     // Dispatched long ago, and no longer held by the engine: its lease says that it runs.
-    await database.owner(
+    await on.database.owner(
       `UPDATE jobs SET state = 'dispatched', dispatches = 1, dispatched_at = now() - interval '11 seconds',
          lease_until = now() + interval '1 hour' WHERE id = $1`,
       [held],
     )
-    expect(await dispatcher.reconcile('attest')).toBe(3)
+    expect(await on.dispatcher.reconcile('attest')).toBe(3)
     expect(await states([held ?? ''])).toMatchObject([{ state: 'running' }])
-    await database.owner("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = $1", [held])
-    expect(await dispatcher.reconcile('attest')).toBe(1)
-    const worker = await start(settleNow)
+    await on.database.owner("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = $1", [held])
+    expect(await on.dispatcher.reconcile('attest')).toBe(1)
+    const worker = await on.start(on.settleNow)
     await settledAll(ids)
     const rows = new Map((await states(ids)).map((job) => [job.id, job.attempts]))
     expect(rows.get(unclaimed ?? '')).toBe(1)
@@ -304,49 +254,49 @@ describe.each(engines)('the job engine on %s', (kind) => {
   })
 
   it('dispatches no job of a paused queue, and none without a worker', async () => {
-    const ids = await addJobs(1)
-    expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
-    await database.owner("INSERT INTO queues (queue, paused_at) VALUES ('attest', now())")
-    const worker = await start(settleNow)
-    expect(await dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
-    await database.owner('DELETE FROM queues')
+    const ids = await on.addJobs(1)
+    expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
+    await on.database.owner("INSERT INTO queues (queue, paused_at) VALUES ('attest', now())")
+    const worker = await on.start(on.settleNow)
+    expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
+    await on.database.owner('DELETE FROM queues')
     await settledAll(ids)
     await worker.close(5_000)
   })
 
   it('reports which queues have a due job', async () => {
-    const [now, later] = await addJobs(2)
-    await database.owner("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = $1", [later])
-    expect(await dispatcher.findDue(['attest', 'deliver'])).toEqual(['attest'])
-    expect(await dispatcher.findDue(['deliver'])).toEqual([])
-    await database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [now])
-    expect(await dispatcher.findDue(['attest', 'deliver'])).toEqual([])
-    await database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [later])
+    const [now, later] = await on.addJobs(2)
+    await on.database.owner("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = $1", [later])
+    expect(await on.dispatcher.findDue(['attest', 'deliver'])).toEqual(['attest'])
+    expect(await on.dispatcher.findDue(['deliver'])).toEqual([])
+    await on.database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [now])
+    expect(await on.dispatcher.findDue(['attest', 'deliver'])).toEqual([])
+    await on.database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = $1", [later])
   })
 
   it('checks all idle queues in one query, and dispatches new jobs', async () => {
-    const worker = await start(settleNow)
+    const worker = await on.start(on.settleNow)
     let [rounds, questions] = [0, 0]
     const loops = runDispatchLoops(
       {
-        ...dispatcher,
+        ...on.dispatcher,
         dispatch: (queue) => {
           rounds += 1
-          return dispatcher.dispatch(queue)
+          return on.dispatcher.dispatch(queue)
         },
         findDue: (queues) => {
           questions += queues.length === QUEUE_NAMES.length ? 1 : 0
-          return dispatcher.findDue(queues)
+          return on.dispatcher.findDue(queues)
         },
       },
-      log,
+      pino({ level: 'silent' }),
     )
     await until(() => questions > 2)
     const before = rounds
     const asked = questions
     await until(() => questions > asked + 4)
     expect(rounds - before).toBeLessThanOrEqual(QUEUE_NAMES.length)
-    const ids = await addJobs(3)
+    const ids = await on.addJobs(3)
     await until(async () => (await states(ids)).every(({ state }) => state === 'succeeded'))
     await loops.close()
     await worker.close(5_000)

@@ -1,30 +1,25 @@
 // One account's jobs hang, on as many lanes as it likes: the jobs of other accounts start at once, on every worker.
 
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type RunningJob, startWorker, type Worker } from '#src/platform/jobs/consume.ts'
-import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { type Loop, runDispatchLoops } from '#src/platform/jobs/loops.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { makeAccount } from '../../support/database.ts'
+import { type Dispatching, startDispatching, testedEngines } from '../../support/engines.ts'
 import { until } from '../../support/until.ts'
 
 const log = pino({ level: 'silent' })
-const redisUrl = inject('redisUrl')
-const engines = ['postgres', ...(redisUrl === null ? [] : ['redis'])] as const
 const CONCURRENCY = 16
 // Far above what a start takes on a loaded machine, and far below the time that the jobs hang: until the test ends.
 const SOON_MS = 10_000
 
-describe.each(engines)('jobs that hang, on %s', (kind) => {
-  let database: TestDatabase
-  let engine: Engine
-  let dispatcher: Dispatcher
+describe.each(testedEngines())('jobs that hang, on %s', (kind) => {
+  let on: Dispatching
   let loops: Loop
   let hostile: Scope
   let honest: Scope
@@ -36,23 +31,16 @@ describe.each(engines)('jobs that hang, on %s', (kind) => {
   const workers: Worker[] = []
 
   beforeAll(async () => {
-    database = await createTestDatabase()
-    engine =
-      kind === 'redis' && redisUrl !== null
-        ? createEngine({ redisUrl, prefix: `t${randomBytes(4).toString('hex')}` })
-        : createEngine({ databaseUrl: database.url })
-    dispatcher = createDispatcher({ db: database.db, engine, log })
-    loops = runDispatchLoops(dispatcher, log)
-    hostile = await makeAccount(database)
-    honest = await makeAccount(database)
+    on = await startDispatching(kind)
+    loops = runDispatchLoops(on.dispatcher, log)
+    hostile = on.scope
+    honest = await makeAccount(on.database)
   })
   afterAll(async () => {
     release()
     await Promise.all(workers.map((worker) => worker.close(5_000)))
     await loops?.close()
-    await dispatcher?.close()
-    await engine?.close()
-    await database?.close()
+    await on?.close()
   })
 
   const start = () =>
@@ -62,20 +50,20 @@ describe.each(engines)('jobs that hang, on %s', (kind) => {
         run: async (_, job) => {
           running.push(job)
           if (job.scope.accountId === hostile.accountId) await released
-          await database.db.tenant(job.scope, job.settle)
+          await on.database.db.tenant(job.scope, job.settle)
           return { kind: 'settled' }
         },
         onDead: async () => {},
         onRedrive: async () => {},
       },
-      db: database.db,
-      engine,
+      db: on.database.db,
+      engine: on.engine,
       log,
       metrics: createJobMetrics(new Registry()),
       concurrency: CONCURRENCY,
     })
   const addJobs = (scope: Scope, count: number, laneOf: (index: number) => string) =>
-    database.db.tenant(scope, (tx) =>
+    on.database.db.tenant(scope, (tx) =>
       enqueue(
         tx,
         'deliver',
@@ -101,7 +89,7 @@ describe.each(engines)('jobs that hang, on %s', (kind) => {
       await until(() => runningOf(honest) === 2 * turn, { timeoutMs: SOON_MS })
     }
     expect(runningOf(hostile)).toBe(CONCURRENCY)
-    const [inFlight] = await database.owner<{ count: number }>(
+    const [inFlight] = await on.database.owner<{ count: number }>(
       `SELECT count(*)::int AS count FROM jobs WHERE account_id = $1 AND state IN ('dispatched', 'running')`,
       [hostile.accountId],
     )
@@ -110,7 +98,7 @@ describe.each(engines)('jobs that hang, on %s', (kind) => {
     release()
     await until(
       async () => {
-        const open = await database.owner(`SELECT FROM jobs WHERE state <> 'succeeded' LIMIT 1`)
+        const open = await on.database.owner(`SELECT FROM jobs WHERE state <> 'succeeded' LIMIT 1`)
         return open.length === 0
       },
       { timeoutMs: 30_000 },

@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { type System, startSystem, testedEngines } from '../../support/system.ts'
+import { testedEngines } from '../../support/engines.ts'
+import { type System, startSystem } from '../../support/system.ts'
 import { until } from '../../support/until.ts'
 
 const STUCK_AFTER_SECONDS = 2

@@ -1,10 +1,22 @@
-// When a score arrives after a capture of the same bytes was evaluated, the attestation is re-evaluated.
+// Where a screening meets the evaluation of captures: it reads media as an evaluation does, and a score that arrives
+// after one causes another.
 
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { declaredProvenance } from '../media/declared.ts'
+import { createReadMedia, type MediaFactsDeps } from '../media/media-facts.ts'
 import type { ScreeningRow } from './rows.ts'
+import type { ScreenDeps } from './screen.ts'
 
+/** What media declare about how they were made, read as an evaluation reads it. */
+export function createObserve(deps: MediaFactsDeps): ScreenDeps['observe'] {
+  const readMedia = createReadMedia(deps)
+  return async (job, { mediaSha256, createdAt }) =>
+    declaredProvenance(await readMedia(job, { mediaSha256, acceptedAt: createdAt }))
+}
+
+/** Re-evaluates the attestations of the screened bytes. */
 export async function rejudgeAttested(
   tx: Tx,
   scope: Scope,

@@ -1,0 +1,105 @@
+// A reader of a feature should not have to open many small files: what is one thing is one file.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const SMALL_LINES = 40
+// Their names are fixed, and say what is in them. A closed list of the catalogue is as long as it is.
+const FIXED_NAMES = ['config.ts', 'feature.ts', 'metrics.ts', 'notes.ts', 'routes.ts', 'rows.ts']
+const FIXED_FOLDERS = ['src/catalogue']
+
+// Small files that have a reason. Remove each that is merged or gone; before you add one, look for the file that it
+// belongs to.
+const SMALL: Record<string, readonly string[]> = {
+  'an account’s keys and webhooks': ['src/account/keys/lookup.ts', 'src/account/webhooks/secret.ts'],
+  'pure, and also run by commands, by vectors or by the hostile tests': [
+    'src/attest/batches/lines.ts',
+    'src/attest/claims/coordinates.ts',
+    'src/attest/reevaluate/refresh.ts',
+    'src/attest/video/padding.ts',
+    'src/platform/sanitize.ts',
+  ],
+  'its only reader, or the file that it belongs to, is near the limit of length': ['src/attest/cases/refusals.ts'],
+  'the steps of a comparison': [
+    'src/attest/duplicates/findings.ts',
+    'src/attest/duplicates/hasher.ts',
+    'src/attest/duplicates/nearest.ts',
+  ],
+  'goes with the version that no longer upgrades from the one before': [
+    'src/attest/duplicates/hand-over.ts',
+    'src/attest/reevaluate/hand-over.ts',
+  ],
+  'one file for each thing that a factor judges': [
+    'src/attest/factors/biometric.ts',
+    'src/attest/factors/chain.ts',
+    'src/attest/factors/device.ts',
+    'src/attest/factors/gps.ts',
+    'src/attest/factors/hash.ts',
+    'src/attest/factors/manifest.ts',
+    'src/attest/factors/screening.ts',
+    'src/attest/factors/signature.ts',
+    'src/attest/factors/staleness.ts',
+    'src/attest/factors/stored-facts.ts',
+  ],
+  'shared by files or features that must not import each other': [
+    'src/attest/devices/enroll-rows.ts',
+    'src/attest/hardware/chain-link.ts',
+    'src/attest/judgement-views.ts',
+    'src/attest/media/inline.ts',
+    'src/attest/screen/detectors/multipart.ts',
+    'src/platform/http/params.ts',
+    'src/platform/http/rejection.ts',
+    'src/platform/jobs/eager-dispatch.ts',
+    'src/platform/store/names.ts',
+  ],
+  'the choice between implementations, or one of them': [
+    'src/attest/screen/detectors/http.ts',
+    'src/attest/screen/detectors/open.ts',
+    'src/platform/store/open.ts',
+  ],
+  'the configuration reads it without loading the stores': ['src/platform/store/address.ts'],
+  'where one part calls another, beside both': ['src/attest/screen/evaluation.ts'],
+  'one mechanism that the whole service uses': [
+    'src/docs/highlight.ts',
+    'src/docs/html.ts',
+    'src/docs/prepared.ts',
+    'src/platform/context.ts',
+    'src/platform/crypto/digest.ts',
+    'src/platform/jobs/failpoint.ts',
+    'src/platform/net/lookup.ts',
+    'src/platform/priority.ts',
+    'src/platform/tasks.ts',
+    'src/platform/time-limit.ts',
+  ],
+  'a list that all features derive from, or the features of the platform': [
+    'src/platform/upkeep.ts',
+    'src/products.ts',
+  ],
+}
+const known = Object.values(SMALL).flat()
+
+describe('small files', () => {
+  it('have a reason: what belongs to a neighbour stands in it', () => {
+    const small = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join('src', file))
+      .filter((file) => !hasFixedName(file) && linesOf(file) < SMALL_LINES)
+    expect(small.filter((file) => !known.includes(file))).toEqual([])
+  })
+
+  it('that are merged or gone leave the list', () => {
+    expect(known.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+    expect(known.filter((file, index) => known.indexOf(file) !== index)).toEqual([])
+  })
+})
+
+function hasFixedName(file: string): boolean {
+  const [folder, name] = [dirname(file), basename(file)]
+  return FIXED_NAMES.includes(name) || FIXED_FOLDERS.includes(folder) || name === `${basename(folder)}.ts`
+}
+
+function linesOf(file: string): number {
+  return readFileSync(join(ROOT, file), 'utf8').trimEnd().split('\n').length
+}
