@@ -12,6 +12,7 @@ export const FAILURES = {
   api_key_expired: { status: 401, title: 'API key expired', retry: 'never' },
   insufficient_scope: { status: 403, title: 'Insufficient scope', retry: 'never' },
   insufficient_role: { status: 403, title: 'Insufficient role', retry: 'never' },
+  account_suspended: { status: 403, title: 'Account suspended', retry: 'never' },
   environment_mismatch: { status: 403, title: 'Environment mismatch', retry: 'never' },
   account_key_required: { status: 403, title: 'Account key required', retry: 'never' },
   not_found: { status: 404, title: 'Not found', retry: 'never' },

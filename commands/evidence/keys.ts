@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { reasonOf, usageError } from '../sentence.ts'
 
@@ -16,6 +17,7 @@ const keySet = z.object({
       use: z.literal('sig'),
       env: z.enum(['sandbox', 'live']),
       family: z.enum(['token', 'record']),
+      revoked: keyRevocationView.optional(),
     }),
   ),
 })

@@ -1,6 +1,6 @@
 // Who calls, and whether they may. The key alone decides: account, environment, scopes; no field of a request adds to
-// it. Order (no step reveals anything about the next): key -> environment of the path's ids -> scope ->
-// account-bearing.
+// it. Order (no step reveals anything about the next): key -> suspension of its account -> environment of the path's ids
+// -> scope -> account-bearing.
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, KeyScope, Plan, Product } from '#src/catalogue/access.ts'
@@ -21,6 +21,8 @@ export interface KeyRow {
   products: readonly Product[]
   expiresAt: Date | undefined
   revokedAt: Date | undefined
+  /** Of the key's account. */
+  suspendedAt: Date | undefined
 }
 
 export type FindKey = (rawKey: string) => Promise<KeyRow | undefined>
@@ -33,7 +35,7 @@ const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 /**
  * @throws {Failure} `invalid_request` (two different keys), `authentication_required`, `invalid_api_key`,
- * `api_key_revoked`, `api_key_expired`.
+ * `api_key_revoked`, `api_key_expired`, `account_suspended`.
  */
 export function createAuthenticator({ findKey, now = () => new Date() }: { findKey: FindKey; now?: () => Date }) {
   return async (req: IncomingMessage): Promise<Caller> => {
@@ -48,6 +50,12 @@ export function createAuthenticator({ findKey, now = () => new Date() }: { findK
     }
     if (row.expiresAt !== undefined && row.expiresAt <= now()) {
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
+    }
+    if (row.suspendedAt !== undefined) {
+      throw new Failure(
+        'account_suspended',
+        `This account was suspended at ${row.suspendedAt.toISOString()}. Ask the operator of the service.`,
+      )
     }
     const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
     requestActivity.note(accountId)

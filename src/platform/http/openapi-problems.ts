@@ -19,7 +19,7 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...ACCESS, 'insufficient_scope')
+  if (route.public === undefined) add(...ACCESS, 'account_suspended', 'insufficient_scope')
   if (route.needsAccountKey) add('account_key_required')
   // An undeclared parameter is refused, except by public pages and files.
   if (route.public === undefined || route.streams === undefined) add('invalid_request')

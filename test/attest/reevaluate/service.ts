@@ -63,7 +63,7 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
   const reevaluations = createReevaluations({ db, pager })
   const routes = [
     ...riskPolicyRoutes(createRiskPolicy({ db, pager, log: pino({ level: 'silent' }) })),
-    ...reevaluationRoutes(reevaluations),
+    ...reevaluationRoutes(reevaluations, service.services.platform.signingKeys),
     ...dryRunRoutes(reevaluations),
   ]
   const app = await startApp(routes, { findKey: async (raw) => keys.get(raw), findEffect: createFindEffect(db) })
