@@ -2,10 +2,10 @@
 // confirmation first (or takes --yes), and every command that changes something writes a line to the admin log.
 
 import { appendFileSync, mkdirSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Command, readCommand, USAGE } from './admin/commands.ts'
+import { operatorName } from './admin/record.ts'
 import { renderResult } from './admin/render.ts'
 import { isUsageError, sentenceOf } from './sentence.ts'
 
@@ -22,7 +22,9 @@ async function main(): Promise<number> {
   } catch (error) {
     const isUsage = isUsageError(error)
     // The domain's name of a field is replaced by the option that set it.
-    const sentence = sentenceOf(error).replace(/^\/([a-z]+)(?:_at)?(?:\/\d+)?:? /, '--$1 ')
+    const sentence = sentenceOf(error).replace(/^\/([a-z_]+?)(?:_at)?(?:\/\d+)?:? /, (_, field: string) => {
+      return `--${field.replaceAll('_', '-')} `
+    })
     process.stderr.write(`${sentence}\n${isUsage ? 'Try: npm run admin -- --help\n' : ''}`)
     return isUsage ? 2 : 1
   }
@@ -33,9 +35,20 @@ async function perform({ act, isAgreed, isJson }: Command): Promise<void> {
   const { prepare } = await import('./deployment.ts')
   const onWarning = (line: string) => void process.stderr.write(`  ! ${line}\n`)
   const { services, directory, release } = await prepare({ onWarning })
+  const write = logTo(directory)
+  let logged: string | undefined
+  const log: typeof write = (name, fields) => {
+    write(name, fields)
+    logged = name
+  }
+  const say = (line: string) => void process.stderr.write(`${line}\n`)
   try {
-    const result = await act({ services, confirm: isAgreed ? async () => {} : ask, log: logTo(directory) })
+    const result = await act({ services, confirm: isAgreed ? async () => {} : ask, say, log })
     process.stdout.write(isJson ? `${JSON.stringify(result)}\n` : renderResult(result))
+  } catch (error) {
+    // Its line stands there already, written before the commit.
+    if (logged !== undefined) write(logged, { failed: sentenceOf(error) })
+    throw error
   } finally {
     await release()
   }
@@ -56,16 +69,7 @@ function logTo(directory: string) {
   return (act: string, fields: Record<string, unknown>) => {
     const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
-    const line = { time: new Date().toISOString(), act, user: userName(), ...fields }
+    const line = { time: new Date().toISOString(), act, user: operatorName(), ...fields }
     appendFileSync(join(logs, 'admin.log'), `${JSON.stringify(line)}\n`, { mode: 0o600 })
-  }
-}
-
-// In a container the uid may have no name.
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? '')
   }
 }

@@ -87,6 +87,14 @@ export const GUIDANCE = {
     repeat: NO,
     example: { detail: 'This API key expired at 2026-11-02T10:11:12.000Z.' },
   },
+  account_suspended: {
+    happened: 'The operator of the service has suspended the account. All of its keys are refused.',
+    remedy:
+      'Ask the operator. Nothing is lost: accepted captures and due webhook deliveries wait, and continue when the ' +
+      'suspension ends. The keys work again without a change.',
+    repeat: 'Not until the operator ends the suspension.',
+    example: { detail: 'This account was suspended at 2026-11-02T10:11:12.000Z. Ask the operator of the service.' },
+  },
   insufficient_scope: {
     happened: 'The API key is valid, but lacks the scope of this route.',
     remedy:
@@ -126,12 +134,6 @@ export const GUIDANCE = {
       'Requests of other origins are refused.',
     repeat: 'With the right token.',
     example: { detail: 'The header X-CSRF-Token is missing.' },
-  },
-  account_suspended: {
-    happened: 'The operator has suspended the account.',
-    remedy: 'Ask the operator of the service. Nothing of the account is lost.',
-    repeat: 'After the operator has lifted it.',
-    example: { detail: 'This account is suspended.' },
   },
   beta_access_required: {
     happened: 'This deployment lets only listed people sign in, and this address is not listed.',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { type Prepared, prepare } from '#src/docs/prepared.ts'
+import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import { type Exchange, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 
 interface ServiceRouteDeps {
@@ -34,7 +35,9 @@ function healthRoute(): Route {
 function jwksRoutes(jwks: ServiceRouteDeps['jwks']): Route[] {
   const text = { kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() }
   const marks = { alg: z.string().optional(), use: z.string().optional(), env: z.string().optional() }
-  const key = z.object({ ...text, ...marks, family: z.string().optional() }).meta({ id: 'PublicKey' })
+  const key = z
+    .object({ ...text, ...marks, family: z.string().optional(), revoked: keyRevocationView.optional() })
+    .meta({ id: 'PublicKey' })
   const jwksView = z.object({ keys: z.array(key) }).meta({ id: 'Jwks' })
   return (
     [

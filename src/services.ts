@@ -75,10 +75,8 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, QUEUE_PREFIX: prefix } = config
   const engine = closing(createEngine(redisUrl === undefined ? { databaseUrl } : { redisUrl, prefix }))
   const dispatcher = closing(createDispatcher({ db, engine, log, registry }))
-  const sealer = createSealer({
-    current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY },
-    previous: config.MASTER_KEYS_PREVIOUS.map(parseMasterKey),
-  })
+  const previous = config.MASTER_KEYS_PREVIOUS.map(parseMasterKey)
+  const sealer = createSealer({ current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY }, previous })
   const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, '')
   return {
     db,
@@ -99,7 +97,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     store: closing(
       openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),
     ),
-    pager: createPager({ key: config.MASTER_KEY }),
+    pager: createPager({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key) }),
     cookies: createSessionCookies({ key: config.MASTER_KEY, baseUrl }),
     baseUrl,
     log,

@@ -13,12 +13,14 @@ import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
 import type { CheckOptions } from './check.ts'
 import { checkVideo } from './check-video.ts'
-import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import { type CheckFinding, doubtsOf, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 
 const RESULT_TYP = 'attest-result+jwt'
 
 interface Context {
   keys: KeySet
+  /** The packet's own signature vouches for what it holds. */
+  isVouched: boolean
   findMedia: CheckOptions['findMedia']
   openMedia: CheckOptions['openMedia']
 }
@@ -26,11 +28,11 @@ interface Context {
 export async function checkAttestation(
   one: PacketAttestation,
   packet: EvidencePacket,
-  { keys, findMedia, openMedia }: Context,
+  { keys, isVouched, findMedia, openMedia }: Context,
 ): Promise<CheckFinding[]> {
   return [
-    ...(await checkResult(one, packet, keys)),
-    ...(await checkEarlier(one, packet, keys)),
+    ...(await checkResult(one, packet, { keys, isVouched })),
+    ...(await checkEarlier(one, packet, { keys, isVouched })),
     ...(await checkBundle(one)),
     ...checkCertificates(one, packet),
     checkMedia(one, findMedia),
@@ -38,7 +40,13 @@ export async function checkAttestation(
   ]
 }
 
-async function checkResult(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
+type Trusted = Pick<Context, 'keys' | 'isVouched'>
+
+async function checkResult(
+  one: PacketAttestation,
+  { about }: EvidencePacket,
+  { keys, isVouched }: Trusted,
+): Promise<CheckFinding[]> {
   const part = partOf(one)
   const { result } = one
   if (result === null) {
@@ -86,6 +94,7 @@ async function checkResult(one: PacketAttestation, { about }: EvidencePacket, ke
       differing.length === 0,
       `differs from the signed result in ${differing.join(', ')}`,
     ),
+    ...doubtsOf({ part, what: 'signed result', verdict, statedAt: payload.evaluated_at, isVouched }),
     ...checkScore(one),
   ]
 }
@@ -107,7 +116,11 @@ function checkScore({ attestation_id, result }: PacketAttestation): CheckFinding
   ]
 }
 
-async function checkEarlier(one: PacketAttestation, { about }: EvidencePacket, keys: KeySet): Promise<CheckFinding[]> {
+async function checkEarlier(
+  one: PacketAttestation,
+  { about }: EvidencePacket,
+  { keys, isVouched }: Trusted,
+): Promise<CheckFinding[]> {
   const findings: CheckFinding[] = []
   for (const earlier of one.earlier_results) {
     const verdict = await verifyStrictly(earlier.result_jws, keys)
@@ -123,6 +136,7 @@ async function checkEarlier(one: PacketAttestation, { about }: EvidencePacket, k
       payload.evaluated_at === earlier.evaluated_at
     findings.push(
       finding(partOf(one), 'earlier result', isSame, `that of ${earlier.evaluated_at} is not as it was signed`),
+      ...doubtsOf({ part: partOf(one), what: 'earlier result', verdict, statedAt: payload.evaluated_at, isVouched }),
     )
   }
   return findings

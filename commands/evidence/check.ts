@@ -6,10 +6,10 @@ import { isPdf, readAttachment, splitSeal } from '#src/attest/evidence/pdf-file.
 import { type EvidencePacket, type SignedPacket, signedPacketView } from '#src/attest/evidence/views.ts'
 import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
-import type { KeySet, PublishedKey } from '#src/platform/crypto/signing-keys.ts'
+import type { KeySet, PublishedKey, RecordVerdict } from '#src/platform/crypto/signing-keys.ts'
 import { checkAttestation } from './check-attestation.ts'
 import type { OpenMedia } from './check-video.ts'
-import { type CheckFinding, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
+import { type CheckFinding, doubtsOf, finding, isRecord, skipped, verifyStrictly, wordsOf } from './findings.ts'
 
 export interface CheckOptions {
   /** Keys known to be the service's. Without them the packet's own keys are used, and their origin is unproven. */
@@ -46,15 +46,17 @@ export async function checkFile(file: Buffer, options: CheckOptions = {}): Promi
     return { findings: [...findings, ...(isDocument ? pagesUnchecked() : [])], packet: undefined }
   }
   const own = ownKeys(raw.packet)
-  const keys = options.keys ?? { keys: own }
+  const keys = withDoubtsOf(own, options.keys ?? { keys: own })
+  const verdict = await verifyStrictly(raw.signature, keys)
   findings.push(keysFinding(own, options.keys))
-  if (isDocument) findings.push(await checkSeal(file, raw, keys))
-  findings.push(...(await checkSignature(raw, keys)))
+  if (isDocument) findings.push(...(await checkSeal(file, raw, keys)))
+  findings.push(...checkSignature(raw, verdict))
+  const isVouched = verdict.isValid && verdict.revoked === undefined
   const { signed } = read
   if (signed === undefined) return { findings, packet: undefined }
   for (const attestation of signed.packet.attestations) {
     const { findMedia, openMedia } = options
-    findings.push(...(await checkAttestation(attestation, signed.packet, { keys, findMedia, openMedia })))
+    findings.push(...(await checkAttestation(attestation, signed.packet, { keys, isVouched, findMedia, openMedia })))
   }
   findings.push(...checkClaim(signed.packet))
   return { findings, packet: signed.packet }
@@ -117,8 +119,7 @@ function isSameKey(a: PublishedKey, b: PublishedKey): boolean {
   return a.kid === b.kid && a.x === b.x && a.y === b.y && a.env === b.env && a.family === b.family
 }
 
-async function checkSignature(raw: Raw, keys: KeySet): Promise<CheckFinding[]> {
-  const verdict = await verifyStrictly(raw.signature, keys)
+function checkSignature(raw: Raw, verdict: RecordVerdict): CheckFinding[] {
   if (!verdict.isValid) return [finding('packet', 'signature', false, wordsOf(verdict.reason))]
   const { payload, typ, environment } = verdict
   const about = isRecord(raw.packet.about) ? raw.packet.about : {}
@@ -137,6 +138,7 @@ async function checkSignature(raw: Raw, keys: KeySet): Promise<CheckFinding[]> {
         ),
       'the signature names another packet',
     ),
+    ...doubtsOf({ part: 'packet', what: 'packet', verdict, statedAt: signed.issued_at }),
   ]
   return [...findings, ...checkParts(raw.packet, isRecord(signed.parts) ? signed.parts : {})]
 }
@@ -159,17 +161,21 @@ function checkParts(packet: Record<string, unknown>, signed: Record<string, unkn
   })
 }
 
-async function checkSeal(file: Buffer, { packet_sha256 }: Raw, keys: KeySet): Promise<CheckFinding> {
+async function checkSeal(file: Buffer, { packet, packet_sha256 }: Raw, keys: KeySet): Promise<CheckFinding[]> {
   const split = splitSeal(file)
   if (split === undefined) {
-    return finding('pages', 'seal', false, 'the last line of the file is no seal: it was saved again, or changed')
+    return [finding('pages', 'seal', false, 'the last line of the file is no seal: it was saved again, or changed')]
   }
   const verdict = await verifyStrictly(split.jws, keys)
-  if (!verdict.isValid) return finding('pages', 'seal', false, wordsOf(verdict.reason))
+  if (!verdict.isValid) return [finding('pages', 'seal', false, wordsOf(verdict.reason))]
   const payload = isRecord(verdict.payload) ? verdict.payload : {}
   const isSame =
     verdict.typ === PDF_TYP && payload.pdf_sha256 === sha256Hex(split.sealed) && payload.packet_sha256 === packet_sha256
-  return finding('pages', 'seal', isSame, 'the pages are not the ones that were sealed')
+  const about = isRecord(packet.about) ? packet.about : {}
+  return [
+    finding('pages', 'seal', isSame, 'the pages are not the ones that were sealed'),
+    ...doubtsOf({ part: 'pages', what: 'seal', verdict, statedAt: about.issued_at }),
+  ]
 }
 
 function pagesUnchecked(): CheckFinding[] {
@@ -179,6 +185,17 @@ function pagesUnchecked(): CheckFinding[] {
 function ownKeys({ keys }: Record<string, unknown>): PublishedKey[] {
   const parsed = signedPacketView.shape.packet.shape.keys.safeParse(keys)
   return parsed.success ? parsed.data : []
+}
+
+// A packet may be newer than the keys that were saved. What it says against a key can only raise doubts.
+function withDoubtsOf(own: readonly PublishedKey[], { keys }: KeySet): KeySet {
+  return {
+    keys: keys.map((key) => {
+      const doubts = [key, ...own.filter((one) => isSameKey(one, key))].flatMap(({ revoked }) => revoked ?? [])
+      const earliest = doubts.toSorted((a, b) => Date.parse(a.doubted_since) - Date.parse(b.doubted_since))[0]
+      return earliest === undefined ? key : { ...key, revoked: earliest }
+    }),
+  }
 }
 
 // Best first.

@@ -21,6 +21,40 @@ export function skipped(part: string, check: string, detail: string): CheckFindi
   return { part, check, outcome: 'skipped', detail }
 }
 
+interface Doubtful {
+  part: string
+  /** What was signed. */
+  what: string
+  verdict: RecordVerdict
+  /** The record's own time. */
+  statedAt: unknown
+  /** The same content stands under a signature whose key was not revoked. */
+  isVouched?: boolean
+}
+
+/**
+ * What the revocation of its key means for a record whose signature verifies. A holder of a key can state any time: without
+ * another signature, a time before the doubt proves nothing.
+ */
+export function doubtsOf({ part, what, verdict, statedAt, isVouched = false }: Doubtful): CheckFinding[] {
+  if (!verdict.isValid || verdict.revoked === undefined) return []
+  const { revoked_at, doubted_since } = verdict.revoked
+  const check = `key of the ${what}`
+  const key = `its key ${verdict.kid} was revoked at ${revoked_at} and is doubted since ${doubted_since}`
+  const isBefore = typeof statedAt === 'string' && Date.parse(statedAt) < Date.parse(doubted_since)
+  if (!isBefore) return [{ part, check, outcome: 'failed', detail: `${key}; it says ${String(statedAt)}` }]
+  if (isVouched)
+    return [{ part, check, outcome: 'ok', detail: `${key}; it says ${statedAt}, and the packet says so too` }]
+  return [
+    {
+      part,
+      check,
+      outcome: 'unproven',
+      detail: `${key}; it says ${statedAt}, which another holder of the key could say too: export the claim again`,
+    },
+  ]
+}
+
 /** `verifyRecord`, strict about differences in the text that a decoder ignores. */
 export async function verifyStrictly(jws: string, keys: KeySet): Promise<RecordVerdict> {
   // RFC 4648 3.5: the last character of a segment has unused bits, and decoders skip unknown characters.

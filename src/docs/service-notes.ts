@@ -38,7 +38,9 @@ export const SERVICE_NOTES: Record<string, Note> = {
   },
   'GET /.well-known/jwks.json': {
     description:
-      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes.',
+      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes. One with ' +
+      '`revoked` may have been in other hands, and its holder can sign anything, with any time in it. A revoked key of ' +
+      'family `token` is not published.',
     answers: { 200: { example: keys } },
   },
   'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },

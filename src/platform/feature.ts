@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import type { EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
 import type { Sealer } from './crypto/seal.ts'
+import type { SealedColumn } from './crypto/sealed-columns.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
 import type { Database, PoolStates } from './db/database.ts'
@@ -77,6 +78,8 @@ export interface Feature {
   /** One function per queue: metrics register only in the process that runs the queue. */
   work?: { [Q in QueueName]?: () => Work<Q> }
   retention?: RetentionRule[]
+  /** Every column with values that `sealer` sealed: a rotation of the master key seals them again. */
+  sealed?: readonly SealedColumn[]
   tasks?: Task[]
   /** Gauges that are read when a process is scraped. */
   collect?: Partial<Record<ProcessName, (registry: Registry) => void>>

@@ -1,3 +1,4 @@
+import { SEALED_SIGNING_KEYS } from './crypto/signing-key-rows.ts'
 import type { Feature, Platform } from './feature.ts'
 import { purgeIdempotencyKeys } from './http/idempotency.ts'
 import { purgeDeadJobs, purgeSettledJobs, purgeSilentWorkers } from './jobs/retention.ts'
@@ -5,11 +6,12 @@ import { HOUR_MS } from './retention.ts'
 
 const MINUTE_MS = 60_000
 
-/** Retention of the platform's own tables. */
+/** What the platform's own tables need: retention, and their sealed values. */
 export function platformFeature({ db, store }: Pick<Platform, 'db' | 'store'>): Feature {
   const perMinute = { per: 'deployment', everyMs: MINUTE_MS } as const
   return {
     name: 'platform',
+    sealed: [SEALED_SIGNING_KEYS],
     retention: [
       { ...perMinute, what: 'jobs', purge: () => purgeSettledJobs(db) },
       { ...perMinute, what: 'workers', purge: () => purgeSilentWorkers(db) },

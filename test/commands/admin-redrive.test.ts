@@ -31,6 +31,7 @@ describe('admin -- jobs redrive', () => {
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },
+      say: () => {},
       log: () => {},
     })
 

@@ -10,6 +10,7 @@ describe('admin', () => {
   let database: TestDatabase
   let keys: Keys
   const logged: object[] = []
+  const said: string[] = []
 
   const run = (words: string[], isAgreed = true) => {
     const { db } = database
@@ -20,6 +21,7 @@ describe('admin', () => {
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },
+      say: (line) => void said.push(line),
       log: (act, fields) => void logged.push({ act, ...fields }),
     })
   }

@@ -49,6 +49,7 @@ function sessionOf(row: Partial<SessionRow>, withToken = true): Record<string, s
     products: ['attest', 'authorize', 'trace'],
     isSandboxOnly: false,
     hasEnded: false,
+    suspendedAt: undefined,
     ...row,
   })
   return cookiesOf({ id, secret }, { withToken })
@@ -81,6 +82,11 @@ describe('every route that is not public', () => {
       expect(await knock(route, { key: revoked })).toEqual([named(route), 'api_key_revoked'])
       const expired = keyOf({ expiresAt: new Date(0) })
       expect(await knock(route, { key: expired })).toEqual([named(route), 'api_key_expired'])
+      const ofSuspended = [
+        { key: keyOf({ suspendedAt: new Date(0) }) },
+        { headers: sessionOf({ suspendedAt: new Date(0) }) },
+      ]
+      for (const sent of ofSuspended) expect(await knock(route, sent)).toEqual([named(route), 'account_suspended'])
       const ended = sessionOf({ hasEnded: true })
       expect(await knock(route, { headers: ended })).toEqual([named(route), 'session_expired'])
       const unknown = cookiesOf({ id: 'uss_x', secret: 'Z'.repeat(43) })

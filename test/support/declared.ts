@@ -25,6 +25,7 @@ const UNUSUAL = new Set([
   'device_id',
   'policy_version',
   'media_sha256',
+  'signing_key_revoked',
 ])
 
 export function watchDeclared(routes: readonly Route[]): Declared {

@@ -1,8 +1,8 @@
 import { PLANS, type Plan, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { type AccountRow, findAccount, insertAccount, listAccounts } from './rows.ts'
+import { type AccountRow, findAccount, insertAccount, listAccounts, listNewestAccounts } from './rows.ts'
 
 export interface Account {
   id: string
@@ -12,6 +12,9 @@ export interface Account {
   /** The account's keys are published: its data is deleted after a week (see retention.ts). */
   isPublic: boolean
   createdAt: Date
+  /** Since when every request of the account is refused and its work waits; null when it is not suspended. */
+  suspendedAt: Date | null
+  suspensionReason: string | null
 }
 
 interface NewAccount {
@@ -31,15 +34,15 @@ const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
-  /** @throws {Failure} `invalid_request` for a name, plan, product or id that can't be one. */
-  async function create({
-    name,
-    plan,
-    products = [...PRODUCTS],
-    id = newAccountId('acc'),
-    isPublic = false,
-  }: NewAccount): Promise<Account> {
-    if (name.trim() === '' || name.length > 200)
+  /**
+   * @param record Called in the transaction that creates the account.
+   * @throws {Failure} `invalid_request` for a name, plan, product or id that can't be one.
+   */
+  async function create(
+    { name, plan, products = [...PRODUCTS], id = newAccountId('acc'), isPublic = false }: NewAccount,
+    record: (tx: Tx, account: Account) => Promise<void> = async () => {},
+  ): Promise<Account> {
+    if (name.trim() === '' || name.length > 200 || name.includes('\0'))
       throw invalidField('/name', 'out_of_range', 'must have 1 to 200 characters')
     if (!PLANS.includes(plan)) throw invalidField('/plan', 'invalid_value', `must be one of ${PLANS.join(', ')}`)
     if (products.some((product) => !PRODUCTS.includes(product))) {
@@ -51,7 +54,9 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
       await insertAccount(tx, { id, name, plan, products, is_public: isPublic })
       const row = await findAccount(tx, id)
       if (row === undefined) throw new Error('an account that was just inserted is not there')
-      return toAccount(row)
+      const account = toAccount(row)
+      await record(tx, account)
+      return account
     })
   }
 
@@ -67,6 +72,13 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     return account
   }
 
+  /** Newest first, starting below the id `before`. */
+  async function list(page: { before?: string | undefined; limit: number; isSuspended?: boolean }): Promise<Account[]> {
+    const { isSuspended = false } = page
+    const rows = await db.system('list accounts', (tx) => listNewestAccounts(tx, { ...page, isSuspended }))
+    return rows.map(toAccount)
+  }
+
   /** Every account, for work that is done for each. An account created meanwhile may be included. */
   async function* walk(): AsyncGenerator<Pick<Account, 'id' | 'isPublic'>> {
     for (let after = ''; ; ) {
@@ -78,10 +90,19 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     }
   }
 
-  return { create, find, get, walk }
+  return { create, find, get, list, walk }
 }
 
-function toAccount(row: AccountRow): Account {
+export function toAccount(row: AccountRow): Account {
   const products = row.products.filter((name): name is Product => PRODUCTS.some((known) => known === name))
-  return { id: row.id, name: row.name, plan: row.plan, products, isPublic: row.is_public, createdAt: row.created_at }
+  return {
+    id: row.id,
+    name: row.name,
+    plan: row.plan,
+    products,
+    isPublic: row.is_public,
+    createdAt: row.created_at,
+    suspendedAt: row.suspended_at,
+    suspensionReason: row.suspension_reason,
+  }
 }

@@ -3,7 +3,7 @@
 import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -54,6 +54,8 @@ export interface Key {
   lastUsedAt: Date | null
 }
 
+type Recorder = (tx: Tx, id: string) => Promise<void>
+
 const TOUCH_AFTER_MS = 60_000
 
 export type Keys = ReturnType<typeof createKeys>
@@ -63,10 +65,15 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   const touching = new Map<string, Promise<void>>()
 
   /**
+   * @param record Called in the transaction that creates the key, with its id.
    * @returns the raw key, which can't be shown again.
    * @throws {Failure} `invalid_request`; `conflict` when `raw` is a key of another account or environment.
    */
-  async function create(scope: Scope, wanted: NewKey): Promise<{ id: string; key: string }> {
+  async function create(
+    scope: Scope,
+    wanted: NewKey,
+    record: Recorder = async () => {},
+  ): Promise<{ id: string; key: string }> {
     checkNewKey(scope, wanted, now())
     const key = wanted.raw ?? makeKey(scope.environment)
     const hash = sha256(key)
@@ -82,7 +89,10 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
       expiresAt: wanted.expiresAt ?? null,
     }
     return db.tenant(scope, async (tx) => {
-      if (await insertKey(tx, row)) return { id: row.id, key }
+      if (await insertKey(tx, row)) {
+        await record(tx, row.id)
+        return { id: row.id, key }
+      }
       const existing = await findIdByHash(tx, hash)
       if (existing === undefined) throw new Failure('conflict', 'This key belongs to another account.')
       return { id: existing, key }
@@ -91,11 +101,16 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
 
   /**
    * Takes effect on the key's next request. Revoking again changes nothing.
+   * @param record Called in the transaction that revokes the key, with its id.
    * @throws {Failure} `not_found`, `environment_mismatch`
    */
-  async function revoke(scope: Scope, id: string): Promise<Key> {
+  async function revoke(scope: Scope, id: string, record: Recorder = async () => {}): Promise<Key> {
     checkId(id, 'key', scope.environment)
-    const row = await db.tenant(scope, (tx) => revokeKey(tx, id, now()))
+    const row = await db.tenant(scope, async (tx) => {
+      const revoked = await revokeKey(tx, id, now())
+      if (revoked !== undefined) await record(tx, id)
+      return revoked
+    })
     if (row === undefined) throw new Failure('not_found', 'No such key.')
     return toKey(row)
   }
@@ -109,7 +124,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   }
 
   /** Newest first, starting below the id `before`. */
-  async function list(scope: Scope, page: { before?: string; limit: number }): Promise<Key[]> {
+  async function list(scope: Scope, page: { before?: string | undefined; limit: number }): Promise<Key[]> {
     const rows = await db.tenant(scope, (tx) => listKeys(tx, page))
     return rows.map(toKey)
   }
@@ -185,6 +200,7 @@ function toKeyRow(row: LookupRow): KeyRow {
     products: row.products,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
+    suspendedAt: row.suspended_at ?? undefined,
   }
 }
 

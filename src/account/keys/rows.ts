@@ -9,6 +9,9 @@ export interface AccountRow {
   products: Product[]
   is_public: boolean
   created_at: Date
+  suspended_at: Date | null
+  /** The operator's own words; not shown to callers. */
+  suspension_reason: string | null
 }
 
 /** What a request's key look-up needs, with what a request must know of the key's account. */
@@ -24,6 +27,7 @@ export interface LookupRow {
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
+  suspended_at: Date | null
 }
 
 export interface KeyListRow {
@@ -54,10 +58,15 @@ export interface NewKeyRow {
 
 const LISTED = 'id, name, prefix, last4, scopes, is_account_bearing, created_at, expires_at, revoked_at, last_used_at'
 
+const ACCOUNT = 'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason'
+
 // System role: an account is created before a scope exists.
 
 /** Leaves an account that already has this id unchanged. */
-export async function insertAccount(tx: Tx, row: Omit<AccountRow, 'created_at'>): Promise<void> {
+export async function insertAccount(
+  tx: Tx,
+  row: Pick<AccountRow, 'id' | 'name' | 'plan' | 'products' | 'is_public'>,
+): Promise<void> {
   await tx.query(
     `INSERT INTO accounts (id, name, plan, products, is_public) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`,
     [row.id, row.name, row.plan, row.products, row.is_public],
@@ -65,11 +74,57 @@ export async function insertAccount(tx: Tx, row: Omit<AccountRow, 'created_at'>)
 }
 
 export async function findAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
-  const [row] = await tx.query<AccountRow>(
-    `SELECT id, name, plan, products, is_public, created_at FROM accounts WHERE id = $1`,
-    [id],
-  )
+  const [row] = await tx.query<AccountRow>(`SELECT ${ACCOUNT} FROM accounts WHERE id = $1`, [id])
   return row
+}
+
+/** Blocks other changes of the account, and no request: foreign keys and look-ups don't need this lock. */
+export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
+  const [row] = await tx.query<AccountRow>(`SELECT ${ACCOUNT} FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, [id])
+  return row
+}
+
+/** Keeps the time of a suspension that lasts. */
+export async function changeAccount(
+  tx: Tx,
+  row: { id: string; plan: Plan; products: readonly Product[]; suspension_reason: string | null },
+): Promise<AccountRow | undefined> {
+  const [changed] = await tx.query<AccountRow>(
+    `UPDATE accounts SET plan = $2, products = $3, suspension_reason = $4::text,
+       suspended_at = CASE WHEN $4::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END
+     WHERE id = $1 RETURNING ${ACCOUNT}`,
+    [row.id, row.plan, row.products, row.suspension_reason],
+  )
+  return changed
+}
+
+export interface KeyCount {
+  environment: Environment
+  valid: number
+  lastUsedAt: Date | null
+}
+
+export async function countKeys(tx: Tx, accountId: string): Promise<KeyCount[]> {
+  return tx.query<KeyCount>(
+    `SELECT environment, max(last_used_at) AS "lastUsedAt",
+       count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()))::int AS valid
+     FROM api_keys WHERE account_id = $1 GROUP BY environment ORDER BY environment`,
+    [accountId],
+  )
+}
+
+/** Newest first, starting below the id `before`. */
+export async function listNewestAccounts(
+  tx: Tx,
+  { before, limit, isSuspended }: { before?: string | undefined; limit: number; isSuspended: boolean },
+): Promise<AccountRow[]> {
+  return tx.query<AccountRow>(
+    `SELECT ${ACCOUNT} FROM accounts
+     WHERE ($1::text IS NULL OR (created_at, id) < (SELECT created_at, id FROM accounts WHERE id = $1))
+       AND (NOT $3::boolean OR suspended_at IS NOT NULL)
+     ORDER BY created_at DESC, id DESC LIMIT $2`,
+    [before ?? null, limit, isSuspended],
+  )
 }
 
 /** In the order of the ids, starting above `after`. */
@@ -86,7 +141,7 @@ export async function listAccounts(
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
-       k.expires_at, k.revoked_at, k.last_used_at
+       k.expires_at, k.revoked_at, k.last_used_at, a.suspended_at
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],

@@ -31,6 +31,7 @@ export interface SessionLookupRow {
   expires_at: Date
   ended_at: Date | null
   deprovisioned_at: Date | null
+  suspended_at: Date | null
 }
 
 export async function insertSession(tx: Tx, row: NewSessionRow): Promise<void> {
@@ -59,7 +60,7 @@ export async function insertSession(tx: Tx, row: NewSessionRow): Promise<void> {
 export function selectBySecrets(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT s.secret_hash AS hash, s.id, s.account_id, s.user_id, u.role, a.plan, a.products, s.is_sandbox_only,
-       s.last_seen_at, s.expires_at, s.ended_at, u.deprovisioned_at
+       s.last_seen_at, s.expires_at, s.ended_at, u.deprovisioned_at, a.suspended_at
      FROM user_sessions s
      JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
      JOIN accounts a ON a.id = s.account_id

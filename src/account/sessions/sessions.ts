@@ -73,6 +73,7 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
       products: row.products,
       isSandboxOnly: row.is_sandbox_only,
       hasEnded,
+      suspendedAt: row.suspended_at ?? undefined,
     }
   }
 

@@ -26,7 +26,10 @@ export interface Begun {
   isSuccessNews: boolean
 }
 
-/** Takes the next attempt numbers, for deliveries that are due and whose endpoint is enabled. */
+/**
+ * Takes the next attempt numbers, for deliveries that are due and whose endpoint is enabled. The account, the only one that
+ * a tenant's transaction sees, must not be suspended.
+ */
 export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxAttempts: number): Promise<Begun[]> {
   // OFFSET 0 keeps each look-up by id from becoming a join: without statistics, a join reads all rows of the account
   // for each delivery. An event goes to many endpoints, and its data is sent once.
@@ -38,6 +41,7 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
          AND delivery.next_attempt_at <= now()
          AND EXISTS (SELECT FROM webhook_endpoints endpoint WHERE endpoint.id = delivery.endpoint_id
            AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
+         AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
          delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
      ), interrupted AS (

@@ -138,7 +138,10 @@ export function createDeliver({
       if (endpointStatus === 'disabled' || isEndpointDeleted) await endDelivery(tx, deliveryId, 'cancelled')
       else if (attempts >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')
       // After a crash between an attempt's end and the job's: the row says when the next attempt is due.
-      else return { kind: 'defer', reason: 'the next attempt is not due yet', delayMs: Math.max(0, Math.ceil(waitMs)) }
+      else {
+        const reason = 'the next attempt is not due yet, or the account is suspended'
+        return { kind: 'defer', reason, delayMs: Math.max(0, Math.ceil(waitMs)) }
+      }
     }
     await job.settle(tx)
     return { kind: 'settled' }

@@ -7,6 +7,7 @@ import { countAttempts, reportDisabled } from './metrics.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { webhookRoutes } from './routes.ts'
 import { purgeDeliveries } from './rows.ts'
+import { SEALED_SECRETS } from './secret.ts'
 
 export type WebhooksFeature = ReturnType<typeof webhooksFeature>
 
@@ -32,6 +33,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
             onDisabled: reportDisabled(p.registry, p.log),
           }),
       },
+      sealed: [SEALED_SECRETS],
       retention: [
         rowRule(p.db, 'deliveries', DELIVERY_DAYS, purgeDeliveries),
         rowRule(

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
+
+export const SEALED_SECRETS: SealedColumn = {
+  table: 'webhook_endpoints',
+  column: 'sealed_secret',
+  of: 'environment',
+  id: 'id',
+  use: ({ id = '' }) => useOf(id),
+}
 
 // A multiple of three, so that base64 needs no padding, which some libraries require and others drop.
 const SECRET_BYTES = 33
@@ -13,15 +22,15 @@ export function newSecret(): string {
 }
 
 export function sealSecret(sealer: Sealer, endpointId: string, secret: string): Buffer {
-  return sealer.seal(Buffer.from(secret), use(endpointId))
+  return sealer.seal(Buffer.from(secret), useOf(endpointId))
 }
 
 /** @throws {Error} when the master key is missing or the row was tampered with. */
 export function openSecret(sealer: Sealer, endpointId: string, sealed: Uint8Array): string {
-  return sealer.open(sealed, use(endpointId)).toString()
+  return sealer.open(sealed, useOf(endpointId)).toString()
 }
 
 // A sealed secret that is copied to another endpoint's row doesn't open there.
-function use(endpointId: string): string {
+function useOf(endpointId: string): string {
   return `webhook secret ${endpointId}`
 }

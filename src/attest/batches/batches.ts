@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { Failure } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
+import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createBudget } from '#src/platform/http/body.ts'
@@ -61,6 +62,8 @@ const TRY_EVERY_MS = 100
 export interface BatchesDeps {
   db: Database
   pager: Pager
+  /** They say which results were signed by a revoked key. */
+  signingKeys: Pick<SigningKeys, 'jwks'>
   now: () => Date
   /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
   spoolDirectory?: string
@@ -80,7 +83,7 @@ export interface BatchUpload {
   idempotencyKey?: IdempotencyKey | undefined
 }
 
-export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: BatchesDeps) {
+export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tmpdir() }: BatchesDeps) {
   const budget = createBudget(SPOOL_BYTES)
   const takeTurn = pLimit(ACCEPTING_AT_ONCE)
 
@@ -209,7 +212,7 @@ export function createBatches({ db, pager, now, spoolDirectory = tmpdir() }: Bat
       checkId(id, 'bat', scope.environment)
       const row = await db.tenant(scope, (tx) => findBatch(tx, id))
       if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
-      return Readable.from(readResults({ db, pager }, { scope, batchId: id, cursor, showsPending }))
+      return Readable.from(readResults({ db, pager, signingKeys }, { scope, batchId: id, cursor, showsPending }))
     },
 
     /**

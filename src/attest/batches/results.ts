@@ -1,6 +1,7 @@
 // Streams the results of a batch, one page at a time. Each page is read in its own transaction, so a slow client holds
 // neither rows nor a connection.
 
+import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Binding, Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -12,6 +13,7 @@ const PAGE_LINES = 200
 export interface ResultsDeps {
   db: Database
   pager: Pager
+  signingKeys: Pick<SigningKeys, 'jwks'>
 }
 
 export interface ResultsQuery {
@@ -34,7 +36,10 @@ interface Position {
  * NDJSON, a page at a time: `resultLine`s, then one `resultEnd`.
  * @throws {Failure} `invalid_request` when the cursor belongs to another batch or is malformed.
  */
-export function readResults({ db, pager }: ResultsDeps, query: ResultsQuery): AsyncGenerator<string, void> {
+export function readResults(
+  { db, pager, signingKeys }: ResultsDeps,
+  query: ResultsQuery,
+): AsyncGenerator<string, void> {
   const { scope, batchId, showsPending } = query
   const binding = { route: 'GET /v1/claims/batches/:id/results', scope, query: { batchId } }
   return read(parsePosition(pager.decode(query.cursor, binding)))
@@ -42,6 +47,7 @@ export function readResults({ db, pager }: ResultsDeps, query: ResultsQuery): As
   async function* read({ line, settledTo }: Position): AsyncGenerator<string, void> {
     for (let hasMore = true; hasMore; ) {
       const rows = await db.tenant(scope, (tx) => findLines(tx, batchId, line, PAGE_LINES))
+      const keys = await signingKeys.jwks()
       hasMore = rows.length === PAGE_LINES
       let text = ''
       for (const row of rows) {
@@ -53,7 +59,7 @@ export function readResults({ db, pager }: ResultsDeps, query: ResultsQuery): As
           }
         }
         line = row.line
-        text += `${JSON.stringify(resultLine.parse(toResultLine(row, cursorOf(pager, binding, { line, settledTo }))))}\n`
+        text += `${JSON.stringify(resultLine.parse(toResultLine(row, cursorOf(pager, binding, { line, settledTo }), keys)))}\n`
       }
       if (text !== '') yield text
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { attestationView, toAttestationView } from '../claims/views.ts'
 import type { Progress } from './progress.ts'
@@ -80,6 +81,6 @@ export function toBatchView({ row, progress }: { row: BatchRow; progress: Progre
   }
 }
 
-export function toResultLine(row: LineRow, cursor: string): z.input<typeof resultLine> {
-  return { line: row.line, cursor, is_repeat: row.isRepeat, ...toAttestationView(row) }
+export function toResultLine(row: LineRow, cursor: string, keys: KeySet): z.input<typeof resultLine> {
+  return { line: row.line, cursor, is_repeat: row.isRepeat, ...toAttestationView(row, keys) }
 }

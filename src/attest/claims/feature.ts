@@ -25,7 +25,7 @@ export function claimsFeature(p: Platform, { media, streams, ...below }: Below) 
   return defineFeature(
     {
       name: 'claims',
-      routes: claimRoutes(claims),
+      routes: claimRoutes(claims, p.signingKeys),
       notes: NOTES,
       events: EVENTS,
       work: { attest: () => createVerify({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },

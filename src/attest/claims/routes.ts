@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
+import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
@@ -13,13 +14,13 @@ import { attestationView, claimView, evidenceView, toAttestationView, toClaimVie
 
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES]).meta({ id: 'AnyFactorCode' })
 
-export function claimRoutes(claims: Claims): Route[] {
+export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>): Route[] {
   /** @param applied What was applied of the header Prefer. @param status Of a replay: that of the first answer. */
-  function answer(row: AttestationRow, applied?: string, status?: number) {
+  async function answer(row: AttestationRow, applied?: string, status?: number) {
     const isQueued = row.status === 'queued'
     const location = `/v1/attestations/${row.id}`
     const retryAfterSeconds = claims.retryAfterSeconds()
-    return replyWaited(toAttestationView(row), { isQueued, location, applied, retryAfterSeconds, status })
+    return replyWaited(toAttestationView(row, await jwks()), { isQueued, location, applied, retryAfterSeconds, status })
   }
 
   return [
@@ -79,9 +80,9 @@ export function claimRoutes(claims: Claims): Route[] {
         status: [202],
       },
       async ({ caller, params, idempotencyKey }) =>
-        toAttestationView(await claims.retry(caller, params.id, idempotencyKey)),
+        toAttestationView(await claims.retry(caller, params.id, idempotencyKey), await jwks()),
       async ({ caller, params, signal }) =>
-        toAttestationView(await claims.awaitAttestation(caller, params.id, 0, signal)),
+        toAttestationView(await claims.awaitAttestation(caller, params.id, 0, signal), await jwks()),
     ),
     endpoint(
       {
@@ -144,7 +145,9 @@ export function claimRoutes(claims: Claims): Route[] {
       async ({ caller, params, query }) => {
         const { claim, attestations } = await claims.get(caller, params.id, query)
         const { data, ...page } = attestations
-        return { ...toClaimView(claim), attestations: { ...page, data: data.map(toEvidenceView) } }
+        const keys = await jwks()
+        const shown = data.map((row) => toEvidenceView(row, keys))
+        return { ...toClaimView(claim), attestations: { ...page, data: shown } }
       },
     ),
   ]

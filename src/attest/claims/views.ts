@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
+import { type KeyRevocation, type KeySet, revocationOf } from '#src/platform/crypto/signing-keys.ts'
 import { observationsOf } from '../duplicates/observations.ts'
 import {
   advisoryCodeView,
@@ -42,6 +44,7 @@ export const attestationView = z
     rules_version: z.string().optional(),
     policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
     result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
+    signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
     failure: z.string().optional().describe('Why the evaluation failed; POST …/retry starts it again.'),
     erased_at: iso.optional().describe('When its media and positions were erased; the signed result stays.'),
   })
@@ -49,7 +52,8 @@ export const attestationView = z
 
 export type AttestationView = z.infer<typeof attestationView>
 
-export function toAttestationView(row: AttestationRow): AttestationView {
+/** @param keys The published keys, which say whether the key of the result was revoked. */
+export function toAttestationView(row: AttestationRow, keys: KeySet): AttestationView {
   return {
     attestation_id: row.id,
     claim_id: row.claimId,
@@ -62,7 +66,14 @@ export function toAttestationView(row: AttestationRow): AttestationView {
     ...(row.failure === null ? {} : { failure: row.failure }),
     ...(row.erasedAt === null ? {} : { erased_at: row.erasedAt.toISOString() }),
     ...resultOf(row),
+    ...revocationMember(row.resultJws, keys),
   }
+}
+
+/** The member that marks a record of a revoked key. */
+export function revocationMember(jws: string | null, keys: KeySet): { signing_key_revoked?: KeyRevocation } {
+  const revoked = jws === null ? undefined : revocationOf(jws, keys)
+  return revoked === undefined ? {} : { signing_key_revoked: revoked }
 }
 
 function resultOf(row: AttestationRow): Partial<AttestationView> {
@@ -139,6 +150,9 @@ export const evidenceView = attestationView
   })
   .meta({ id: 'SubmittedAttestation' })
 
-export function toEvidenceView(row: AttestationRow & { submission: Submission }): z.infer<typeof evidenceView> {
-  return { ...toAttestationView(row), submission: row.submission }
+export function toEvidenceView(
+  row: AttestationRow & { submission: Submission },
+  keys: KeySet,
+): z.infer<typeof evidenceView> {
+  return { ...toAttestationView(row, keys), submission: row.submission }
 }

@@ -205,7 +205,12 @@ function layOutVerification(sheet: Sheet, { packet, signature }: SignedPacket): 
       { title: 'Key', share: 0.5, isMono: true },
       { title: 'Where to compare it', share: 0.5 },
     ],
-    keys.map(({ kid }) => [kid, about.keys_at]),
+    keys.map(({ kid, revoked }) => [
+      kid,
+      revoked === undefined
+        ? about.keys_at
+        : `${about.keys_at}. Revoked ${dateOf(revoked.revoked_at)}: its signatures are doubted since ${dateOf(revoked.doubted_since)}`,
+    ]),
   )
   sheet.heading('Signature of the packet', 3)
   const [header = '', payload = '', value = ''] = signature.split('.')

@@ -9,7 +9,7 @@ import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import { toCaseView, toEntryView } from '../cases/views.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
 import type { ClaimEvidence } from '../claims/claims.ts'
-import { toAttestationView, toClaimView } from '../claims/views.ts'
+import { revocationMember, toAttestationView, toClaimView } from '../claims/views.ts'
 import type { Device } from '../devices/devices.ts'
 import { toDeviceView } from '../devices/views.ts'
 import { observationsOf } from '../duplicates/observations.ts'
@@ -33,7 +33,7 @@ export interface Sources {
   entries: readonly (EntryRow & { caseId: string })[]
   /** Newest first; one more than the limit shows that there are more. */
   events: readonly EventRow[]
-  keys: readonly PublishedKey[]
+  keys: PublishedKey[]
   keysAt: string
   /** Whether the caller may read adjusters' notes. */
   maySeeNotes: boolean
@@ -93,7 +93,7 @@ function describe(row: ClaimEvidence, sources: Sources): PacketAttestation {
   const media = sources.media.find(({ id }) => id === row.mediaId)
   if (media === undefined) throw new Error(`the media of ${row.id} has no row`)
   const signer = signerOf(row, sources.devices)
-  const view = toAttestationView(row)
+  const view = toAttestationView(row, sources)
   const { claim, assertion, signature, stream, media_type } = submission
   return {
     attestation_id: row.id,
@@ -118,7 +118,7 @@ function describe(row: ClaimEvidence, sources: Sources): PacketAttestation {
     key: signer.key,
     certificates: { source: signer.source, chain: signer.chain.map(describeCertificate) },
     distance: distanceOf(row, sources.claim),
-    result: resultOf(row),
+    result: resultOf(row, sources),
     found_later: observationsOf(row.duplicates),
     earlier_results: sources.earlier
       .filter(({ attestationId }) => attestationId === row.id)
@@ -129,12 +129,13 @@ function describe(row: ClaimEvidence, sources: Sources): PacketAttestation {
         risk_score: one.riskScore,
         provenance_status: one.provenanceStatus,
         result_jws: one.resultJws,
+        ...revocationMember(one.resultJws, sources),
       })),
     failure: row.failure,
   }
 }
 
-function resultOf(row: ClaimEvidence): PacketAttestation['result'] {
+function resultOf(row: ClaimEvidence, sources: Sources): PacketAttestation['result'] {
   const { riskStatus, riskScore, provenanceStatus, hardwareTier, rulesVersion, resultJws } = row
   if (riskStatus === null || riskScore === null || provenanceStatus === null) return null
   return {
@@ -147,6 +148,7 @@ function resultOf(row: ClaimEvidence): PacketAttestation['result'] {
     advisory_factors: row.advisoryFactors ?? [],
     observations: row.observations ?? [],
     result_jws: resultJws ?? '',
+    ...revocationMember(resultJws, sources),
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import { caseView, entryView } from '../cases/views.ts'
 import { attestationStatusView, attestationView, claimView } from '../claims/views.ts'
 import { deviceView } from '../devices/views.ts'
@@ -77,6 +78,7 @@ const attestation = z
         advisory_factors: attestationView.shape.advisory_factors.unwrap(),
         observations: attestationView.shape.observations.unwrap(),
         result_jws: z.string(),
+        signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
       })
       .nullable(),
     found_later: attestationView.shape.observations
@@ -91,6 +93,7 @@ const attestation = z
           risk_score: z.number().int(),
           provenance_status: z.string(),
           result_jws: z.string(),
+          signing_key_revoked: keyRevocationView.optional(),
         }),
       )
       .describe('Results that later ones replaced, oldest first: the five newest of them.'),
@@ -128,6 +131,7 @@ export const publishedKey = z.object({
   use: z.literal('sig'),
   env: environment,
   family: z.enum(['token', 'record']),
+  revoked: keyRevocationView.optional(),
 })
 
 export const PACKET_VERSION = 'evidence-packet/1'

@@ -33,7 +33,7 @@ export function reevaluateFeature(p: Platform, { accounts, ...below }: Below) {
   return defineFeature(
     {
       name: 'reevaluate',
-      routes: [...reevaluationRoutes(reevaluations), ...dryRunRoutes(reevaluations)],
+      routes: [...reevaluationRoutes(reevaluations, p.signingKeys), ...dryRunRoutes(reevaluations)],
       notes: NOTES,
       work: { reevaluate: () => createReevaluate({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },
       tasks: [

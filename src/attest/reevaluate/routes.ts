@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import type { PastResult } from '#src/attest/claims/result-rows.ts'
+import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
+import type { KeySet, SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { revocationMember } from '../claims/views.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
 
 const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
@@ -45,10 +48,11 @@ const resultView = z
     rules_version: z.string(),
     policy_version: z.number().int().nullable(),
     result_jws: z.string(),
+    signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
   })
   .meta({ id: 'ReplacedResult' })
 
-export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
+export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<SigningKeys, 'jwks'>): Route[] {
   return [
     endpoint(
       {
@@ -107,7 +111,8 @@ export function reevaluationRoutes(reevaluations: Reevaluations): Route[] {
       },
       async ({ caller, params, query }) => {
         const { data, ...page } = await reevaluations.results(caller, params.id, query)
-        return { ...page, data: data.map(toResultView) }
+        const keys = await jwks()
+        return { ...page, data: data.map((row) => toResultView(row, keys)) }
       },
     ),
   ]
@@ -136,7 +141,7 @@ function statusOf({ finishedAt, failedAt, walkedAt }: Reevaluation) {
   return walkedAt === null ? 'looking' : 'judging'
 }
 
-function toResultView(row: PastResult): z.infer<typeof resultView> {
+function toResultView(row: PastResult, keys: KeySet): z.infer<typeof resultView> {
   return {
     number: row.seq,
     evaluated_at: row.evaluatedAt.toISOString(),
@@ -149,5 +154,6 @@ function toResultView(row: PastResult): z.infer<typeof resultView> {
     rules_version: row.rulesVersion,
     policy_version: row.policyVersion,
     result_jws: row.resultJws,
+    ...revocationMember(row.resultJws, keys),
   }
 }

@@ -13,6 +13,10 @@ export interface Sealer {
    * configured.
    */
   open(sealed: Uint8Array, aad: string): Buffer
+  /** The ids of the keys that open, the one that seals first. */
+  keyIds: readonly string[]
+  /** How every value begins that the current key sealed, and no other value. */
+  currentHeader: Buffer
 }
 
 export interface MasterKey {
@@ -50,6 +54,9 @@ export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
   const currentHeader = Buffer.concat([Buffer.from([VERSION, current.id.length]), Buffer.from(current.id, 'latin1')])
 
   return {
+    keyIds: [...keys.keys()],
+    currentHeader,
+
     seal(plaintext, aad) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', keyFor(current.id), iv, { authTagLength: TAG_BYTES })

@@ -5,16 +5,47 @@
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose'
+import { Failure, invalidField } from '#src/failure.ts'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { signEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import {
+  activateSigningKey,
+  insertSigningKey,
+  type KeyPlace,
+  keepSigning,
+  lockSigningKeys,
+  type NewSigningKey,
+  openPrivateKey,
+  retireSigningKeys,
+  revokeSigningKey,
+  type StoredSigningKey,
+  sealPrivateKey,
+  selectKeys,
+} from './signing-key-rows.ts'
+import {
+  findAnnounced,
+  findSigning,
+  isPublished,
+  isUsable,
+  publish,
+  summarize,
+  withoutKey,
+} from './signing-key-states.ts'
 
 export type KeyFamily = 'token' | 'record'
 
-/** RFC 7517, and the two members that tell the environment and family of the key's signatures. */
+/** Of a key that may have been in other hands. */
+export interface KeyRevocation {
+  revoked_at: string
+  /** Signatures from this time on are doubted. A record states its own time, which a holder of the key can choose. */
+  doubted_since: string
+}
+
+/** RFC 7517, and the members that tell the environment and family of the key's signatures. */
 export interface PublishedKey {
   kty: 'EC'
   crv: 'P-256'
@@ -26,6 +57,8 @@ export interface PublishedKey {
   use: 'sig'
   env: Environment
   family: KeyFamily
+  /** Of a record key only: a revoked token key is not published. */
+  revoked?: KeyRevocation | undefined
 }
 
 export interface KeySet {
@@ -40,26 +73,40 @@ export interface SigningKeys {
    * @throws {TypeError} when the payload is not JSON.
    */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
-  /** The content of `/.well-known/jwks.json`: both environments, both families. At most a minute old. */
+  /** The content of `/.well-known/jwks.json`: both environments, both families. At most a second old. */
   jwks(): Promise<KeySet>
+  /**
+   * The published key of this id, to verify a signature with: no revoked token key, from a second after the revocation at the
+   * latest, and no key that another process made is missing for longer than a tenth of that.
+   */
+  findKey(place: KeyPlace, kid: string): Promise<PublishedKey | undefined>
   /** All keys, oldest first. */
   list(): Promise<SigningKeySummary[]>
-  /** Publishes a new key, which replaces the old one after 24 hours; returns its kid. */
-  rotate(environment: Environment, family: KeyFamily): Promise<string>
+  /**
+   * Publishes a new key, which replaces the old one after 24 hours; returns its kid. `isImmediate` replaces the old one now, by the
+   * announced key if there is one.
+   */
+  rotate(environment: Environment, family: KeyFamily, options?: { isImmediate?: boolean }): Promise<string>
+  /**
+   * Ends a compromised key now. If it is the one that signs, the announced key takes over, or a new one. Revoking again can only
+   * move `doubtedSince` back. Returns the kid that signs.
+   * @throws {Failure} `not_found`, `conflict`; `invalid_request` at `/doubted_since` for a time to come.
+   */
+  revoke(kid: string, doubtedSince: Date): Promise<string>
 }
 
 export interface SigningKeySummary {
   kid: string
   environment: Environment
   family: KeyFamily
-  /**
-   * announced: published, and signs from `activeFrom`. retired: no longer signs; `isPublished` says whether it is still
-   * shown.
-   */
-  state: 'announced' | 'active' | 'retired'
+  /** announced: published, and signs from `activeFrom`. retired: signs no longer. revoked: compromised, signs no longer. */
+  state: 'announced' | 'active' | 'retired' | 'revoked'
+  /** Whether the key set shows it. */
   isPublished: boolean
   activeFrom: Date
   retiredAt: Date | null
+  revokedAt: Date | null
+  doubtedSince: Date | null
 }
 
 interface SigningKeysDeps {
@@ -68,18 +115,18 @@ interface SigningKeysDeps {
   now: () => Date
 }
 
-const HOUR_MS = 3_600_000
 // Verifiers cache the key set: a key is published for a day before it signs.
-const ANNOUNCE_MS = 24 * HOUR_MS
-// A token lives an hour, or with an open approval up to 7 days and 5 minutes. A day more covers clocks and caches.
-const TOKEN_LINGER_MS = (7 * 24 + 1 + 24) * HOUR_MS
-const CACHE_MS = 60_000
+const ANNOUNCE_MS = 24 * 3_600_000
+// How long a process may sign and verify with a key that was revoked in another one.
+const CACHE_MS = 1_000
+// A stranger who invents key ids causes at most ten queries a second.
+const RELOAD_MS = 100
 
 export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): SigningKeys {
-  let cache: { until: number; keys: Promise<StoredKey[]> } | undefined
+  let cache: { at: number; keys: Promise<StoredSigningKey[]> } | undefined
   const opened = new Map<string, KeyObject>()
 
-  return { ensure, signRecord, jwks, list, rotate }
+  return { ensure, signRecord, jwks, findKey, list, rotate, revoke }
 
   async function ensure(): Promise<void> {
     const missing = withoutKey(await load(), now())
@@ -88,10 +135,10 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     const made = await Promise.all(missing.map((place) => makeKey(place, sealer)))
     const activeFrom = now()
     await db.system('signing keys', async (tx) => {
-      await lock(tx)
+      await lockSigningKeys(tx)
       const stillMissing = withoutKey(await selectKeys(tx), activeFrom)
       for (const key of made) {
-        if (stillMissing.some((place) => isPlace(key, place))) await insertKey(tx, key, activeFrom)
+        if (stillMissing.some((place) => isPlace(key, place))) await insertSigningKey(tx, key, activeFrom)
       }
     })
     cache = undefined
@@ -99,7 +146,9 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
 
   async function signRecord(environment: Environment, typ: string, payload: Json): Promise<string> {
     const body = Buffer.from(canonicalize(payload))
-    const key = newestActive(await load(), { environment, family: 'record' }, now())
+    const place: KeyPlace = { environment, family: 'record' }
+    const key = findSigning(await load(), place, now())
+    if (key === undefined) throw new Error(`there is no record key for ${environment}: keys are made at boot`)
     const header = Buffer.from(canonicalize({ alg: 'ES256', kid: key.kid, typ }))
     const input = `${header.toString('base64url')}.${body.toString('base64url')}`
     const signature = await signEcdsaP256(open(key), Buffer.from(input))
@@ -107,46 +156,75 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
   }
 
   async function jwks(): Promise<KeySet> {
-    const at = now().getTime()
+    const at = now()
     const keys = await load()
     return { keys: keys.filter((key) => isPublished(key, at)).map(publish) }
   }
 
+  async function findKey(place: KeyPlace, kid: string): Promise<PublishedKey | undefined> {
+    const isIt = (key: StoredSigningKey) => key.kid === kid && isPlace(key, place) && isPublished(key, now())
+    const key = (await load()).find(isIt) ?? (await load(RELOAD_MS)).find(isIt)
+    return key === undefined ? undefined : publish(key)
+  }
+
   async function list(): Promise<SigningKeySummary[]> {
     const at = now()
-    return (await load()).map((key) => ({
-      kid: key.kid,
-      environment: key.environment,
-      family: key.family,
-      state: !isUsable(key, at) ? 'retired' : key.active_from > at ? 'announced' : 'active',
-      isPublished: isPublished(key, at.getTime()),
-      activeFrom: key.active_from,
-      retiredAt: key.retired_at,
-    }))
+    return (await load()).map((key) => summarize(key, at))
   }
 
-  async function rotate(environment: Environment, family: KeyFamily): Promise<string> {
-    const key = await makeKey({ environment, family }, sealer)
-    const activeFrom = new Date(now().getTime() + ANNOUNCE_MS)
-    await db.system('signing keys', async (tx) => {
-      await lock(tx)
-      await tx.query(
-        `UPDATE signing_keys SET retired_at = $3
-         WHERE environment = $1 AND family = $2 AND (retired_at IS NULL OR retired_at > $3)`,
-        [environment, family, activeFrom],
-      )
-      await insertKey(tx, key, activeFrom)
+  async function rotate(environment: Environment, family: KeyFamily, { isImmediate = false } = {}): Promise<string> {
+    const place = { environment, family }
+    const made = await makeKey(place, sealer)
+    const at = new Date(now().getTime() + (isImmediate ? 0 : ANNOUNCE_MS))
+    const kid = await db.system('signing keys', async (tx) => {
+      await lockSigningKeys(tx)
+      const announced = isImmediate ? findAnnounced(await selectKeys(tx), place, at) : undefined
+      if (announced === undefined) await insertSigningKey(tx, made, at)
+      else await activateSigningKey(tx, announced.kid, at)
+      const next = announced?.kid ?? made.kid
+      await retireSigningKeys(tx, place, at, next)
+      return next
     })
     cache = undefined
-    return key.kid
+    return kid
   }
 
-  // One query a minute, shared by concurrent callers; a failed one is not cached.
-  function load(): Promise<StoredKey[]> {
+  async function revoke(kid: string, doubtedSince: Date): Promise<string> {
+    const at = now()
+    if (doubtedSince > at) throw invalidField('/doubted_since', 'out_of_range', 'must not be in the future')
+    // Made before the transaction opens, in case that it is needed.
+    const known = (await load(0)).find((key) => key.kid === kid)
+    const spare = known === undefined ? undefined : await makeKey(known, sealer)
+    const signing = await db.system('signing keys', async (tx) => {
+      await lockSigningKeys(tx)
+      const keys = await selectKeys(tx)
+      const key = keys.find((one) => one.kid === kid)
+      if (key === undefined || spare === undefined) throw new Failure('not_found', `There is no signing key ${kid}.`)
+      if (key.doubted_since !== null && doubtedSince >= key.doubted_since) {
+        throw new Failure('conflict', `${kid} is revoked, and doubted since ${key.doubted_since.toISOString()}.`)
+      }
+      await revokeSigningKey(tx, kid, at, doubtedSince)
+      const others = keys.filter((one) => one.kid !== kid && isUsable(one, at))
+      const active = findSigning(others, key, at)
+      const announced = findAnnounced(others, key, at)
+      if (active !== undefined && active.active_from <= at) {
+        if (announced === undefined && active.retired_at !== null) await keepSigning(tx, active.kid)
+        return active.kid
+      }
+      if (announced === undefined) await insertSigningKey(tx, spare, at)
+      else await activateSigningKey(tx, announced.kid, at)
+      return announced?.kid ?? spare.kid
+    })
+    cache = undefined
+    return signing
+  }
+
+  // One query a second, shared by concurrent callers; a failed one is not cached.
+  function load(maxAgeMs = CACHE_MS): Promise<StoredSigningKey[]> {
     const at = now().getTime()
-    if (cache !== undefined && at < cache.until) return cache.keys
+    if (cache !== undefined && at < cache.at + maxAgeMs) return cache.keys
     const keys = db.system('signing keys', selectKeys)
-    const fresh = { until: at + CACHE_MS, keys }
+    const fresh = { at, keys }
     cache = fresh
     keys.catch(() => {
       if (cache === fresh) cache = undefined
@@ -154,18 +232,25 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     return keys
   }
 
-  function open(key: StoredKey): KeyObject {
+  function open(key: StoredSigningKey): KeyObject {
     const known = opened.get(key.kid)
     if (known !== undefined) return known
-    const der = sealer.open(key.sealed_private_key, sealedAs(key))
-    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+    const privateKey = createPrivateKey({ key: openPrivateKey(sealer, key), format: 'der', type: 'pkcs8' })
     opened.set(key.kid, privateKey)
     return privateKey
   }
 }
 
 export type RecordVerdict =
-  | { isValid: true; environment: Environment; typ: string; kid: string; payload: Json }
+  | {
+      isValid: true
+      environment: Environment
+      typ: string
+      kid: string
+      /** The signature verifies, and its key was revoked: compare the record's time with `doubted_since`. */
+      revoked: KeyRevocation | undefined
+      payload: Json
+    }
   | { isValid: false; reason: 'malformed' | 'unknown_key' | 'bad_signature' }
 
 // A result with all its evidence has about 20 kB; the rest is for evidence packets.
@@ -184,7 +269,16 @@ export async function verifyRecord(jws: string, { keys }: KeySet): Promise<Recor
   if (key === undefined) return { isValid: false, reason: 'unknown_key' }
   const bytes = await verifiedPayload(jws, key)
   if (bytes === undefined) return { isValid: false, reason: 'bad_signature' }
-  return { isValid: true, environment: key.env, ...header, payload: parseJson(bytes, RECORD_LIMITS) }
+  const { env: environment, revoked } = key
+  return { isValid: true, environment, ...header, revoked, payload: parseJson(bytes, RECORD_LIMITS) }
+}
+
+/** What readers of a record must know of its key. Verifies nothing. */
+export function revocationOf(jws: string, { keys }: KeySet): KeyRevocation | undefined {
+  const revoked = keys.filter((key) => key.revoked !== undefined)
+  if (revoked.length === 0) return undefined
+  const kid = readHeader(jws)?.kid
+  return revoked.find((key) => key.kid === kid)?.revoked
 }
 
 async function verifiedPayload(jws: string, { kty, crv, x, y }: PublishedKey): Promise<Uint8Array | undefined> {
@@ -208,62 +302,13 @@ function readHeader(jws: string): { kid: string; typ: string } | undefined {
   }
 }
 
-interface Place {
-  environment: Environment
-  family: KeyFamily
-}
-
-interface NewKey extends Place {
-  kid: string
-  public_jwk: { kty: 'EC'; crv: 'P-256'; x: string; y: string }
-  sealed_private_key: Buffer
-}
-
-interface StoredKey extends NewKey {
-  active_from: Date
-  retired_at: Date | null
-}
-
-const PLACES: readonly Place[] = [
-  { environment: 'sandbox', family: 'token' },
-  { environment: 'sandbox', family: 'record' },
-  { environment: 'live', family: 'token' },
-  { environment: 'live', family: 'record' },
-]
-
-function isPlace(key: Place, { environment, family }: Place): boolean {
+function isPlace(key: KeyPlace, { environment, family }: KeyPlace): boolean {
   return key.environment === environment && key.family === family
-}
-
-function isUsable({ retired_at }: StoredKey, at: Date): boolean {
-  return retired_at === null || at < retired_at
-}
-
-function withoutKey(keys: readonly StoredKey[], at: Date): Place[] {
-  return PLACES.filter((place) => !keys.some((key) => isPlace(key, place) && isUsable(key, at)))
-}
-
-function newestActive(keys: readonly StoredKey[], place: Place, at: Date): StoredKey {
-  const usable = keys.filter((key) => isPlace(key, place) && isUsable(key, at))
-  // Rows come oldest first. If this clock is behind the one that made the key, no key is active yet: then the oldest
-  // signs.
-  const key = usable.findLast(({ active_from }) => active_from <= at) ?? usable[0]
-  if (key === undefined)
-    throw new Error(`there is no ${place.family} key for ${place.environment}: keys are made at boot`)
-  return key
-}
-
-function isPublished({ family, retired_at }: StoredKey, atMs: number): boolean {
-  return family === 'record' || retired_at === null || atMs < retired_at.getTime() + TOKEN_LINGER_MS
-}
-
-function publish({ public_jwk: { x, y }, kid, environment, family }: StoredKey): PublishedKey {
-  return { kty: 'EC', crv: 'P-256', x, y, kid, alg: 'ES256', use: 'sig', env: environment, family }
 }
 
 const generateEcKey = promisify(generateKeyPair)
 
-async function makeKey({ environment, family }: Place, sealer: Sealer): Promise<NewKey> {
+async function makeKey({ environment, family }: KeyPlace, sealer: Sealer): Promise<NewSigningKey> {
   const { publicKey, privateKey } = await generateEcKey('ec', { namedCurve: 'P-256' })
   const { x, y } = publicKey.export({ format: 'jwk' })
   if (x === undefined || y === undefined) throw new Error('node:crypto exported a P-256 key without coordinates')
@@ -271,31 +316,6 @@ async function makeKey({ environment, family }: Place, sealer: Sealer): Promise<
   // RFC 7638 3.2: the required members in lexicographic order without spaces, which is their canonical JSON.
   const kid = sha256Base64url(canonicalize(jwk))
   const der = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const sealed = sealer.seal(der, sealedAs({ environment, family, kid }))
+  const sealed = sealPrivateKey(sealer, { environment, family, kid }, der)
   return { environment, family, kid, public_jwk: jwk, sealed_private_key: sealed }
-}
-
-// A row whose environment or family was changed outside of this code doesn't open.
-function sealedAs({ environment, family, kid }: Place & { kid: string }): string {
-  return `signing key ${environment} ${family} ${kid}`
-}
-
-// Any number that no other advisory lock of the service uses.
-async function lock(tx: Tx): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('signing keys', 0))`)
-}
-
-function selectKeys(tx: Tx): Promise<StoredKey[]> {
-  return tx.query<StoredKey>(
-    `SELECT kid, environment, family, public_jwk, sealed_private_key, active_from, retired_at
-     FROM signing_keys ORDER BY active_from, kid`,
-  )
-}
-
-async function insertKey(tx: Tx, key: NewKey, activeFrom: Date): Promise<void> {
-  await tx.query(
-    `INSERT INTO signing_keys (kid, environment, family, public_jwk, sealed_private_key, active_from)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [key.kid, key.environment, key.family, JSON.stringify(key.public_jwk), key.sealed_private_key, activeFrom],
-  )
 }

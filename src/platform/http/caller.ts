@@ -1,6 +1,6 @@
 // Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
-// a session names the environment. Order (no step reveals anything about the next): key or session -> CSRF token ->
-// environment of the path's ids -> scope or role -> account-bearing -> plan.
+// a session names the environment. Order (no step reveals anything about the next): key or session -> suspension of
+// its account -> CSRF token -> environment of the path's ids -> scope or role -> account-bearing -> plan.
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
@@ -23,6 +23,8 @@ export interface KeyRow {
   products: readonly Product[]
   expiresAt: Date | undefined
   revokedAt: Date | undefined
+  /** Of the key's account. */
+  suspendedAt: Date | undefined
 }
 
 /** What the database knows of a user's session, ended or not. */
@@ -37,6 +39,8 @@ export interface SessionRow {
   isSandboxOnly: boolean
   /** Idle, too old, signed out, or its user is gone. */
   hasEnded: boolean
+  /** Of the user's account. */
+  suspendedAt: Date | undefined
 }
 
 /** @param secret Of the session cookie. */
@@ -69,7 +73,7 @@ export interface Visit {
 
 /**
  * @throws {Failure} `invalid_request` (two different keys, unknown environment), `authentication_required`,
- * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `session_expired`, `csrf_token_invalid`, and what `authorize`
+ * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `account_suspended`, `session_expired`, `csrf_token_invalid`, and what `authorize`
  * throws.
  */
 export function createAuthenticator({
@@ -104,6 +108,7 @@ export function createAuthenticator({
     if (row.expiresAt !== undefined && row.expiresAt <= now()) {
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
+    checkSuspension(row)
     const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
     return {
       accountId,
@@ -121,6 +126,7 @@ export function createAuthenticator({
     if (row === undefined || row.hasEnded) {
       throw new Failure('session_expired', 'This session has ended: sign in again.')
     }
+    checkSuspension(row)
     const { sessionId, userId, role, isSandboxOnly, accountId, plan, products } = row
     if (route.method !== 'GET') cookies.check(req, sessionId)
     return {
@@ -133,6 +139,14 @@ export function createAuthenticator({
       origin,
     }
   }
+}
+
+function checkSuspension({ suspendedAt }: { suspendedAt: Date | undefined }): void {
+  if (suspendedAt === undefined) return
+  throw new Failure(
+    'account_suspended',
+    `This account was suspended at ${suspendedAt.toISOString()}. Ask the operator of the service.`,
+  )
 }
 
 // An <img> of a dashboard can't send a header, so on GET the id itself names the environment.

@@ -19,7 +19,7 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...ACCESS)
+  if (route.public === undefined) add(...ACCESS, 'account_suspended')
   if (route.scope !== undefined) add('insufficient_scope')
   else if (route.public === undefined) add('session_required')
   if (route.permission !== undefined) {

@@ -68,12 +68,19 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 const MAC_BYTES = 16
 
-/** @param key The deployment's master key; cursors are signed under a key derived from it (RFC 5869). */
-export function createPager({ key }: { key: Uint8Array }): Pager {
-  const signingKey = Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32))
+interface PagerKeys {
+  /** The deployment's master key; cursors are signed under a key derived from it (RFC 5869). */
+  key: Uint8Array
+  /** Cursors that were signed under these are taken too: a reader goes on while the master key is rotated. */
+  previous?: readonly Uint8Array[]
+}
 
-  function sign(id: string, binding: Binding): Buffer {
-    const mac = createHmac('sha256', signingKey).update(textOf(binding)).update('\0').update(id)
+export function createPager({ key, previous = [] }: PagerKeys): Pager {
+  const signingKey = deriveKey(key)
+  const accepted = [signingKey, ...previous.map(deriveKey)]
+
+  function sign(id: string, binding: Binding, under = signingKey): Buffer {
+    const mac = createHmac('sha256', under).update(textOf(binding)).update('\0').update(id)
     return mac.digest().subarray(0, MAC_BYTES)
   }
 
@@ -85,7 +92,8 @@ export function createPager({ key }: { key: Uint8Array }): Pager {
       // Buffer.from skips characters that are not base64url: without the comparison one cursor would have many
       // spellings.
       const isWhole = bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor
-      if (!isWhole || !isEqualBytes(bytes.subarray(0, MAC_BYTES), sign(id, binding))) {
+      const mac = bytes.subarray(0, MAC_BYTES)
+      if (!isWhole || !accepted.some((under) => isEqualBytes(mac, sign(id, binding, under)))) {
         throw invalidField(
           '?cursor',
           'invalid_cursor',
@@ -106,6 +114,10 @@ export function createPager({ key }: { key: Uint8Array }): Pager {
   function encode(id: string, binding: Binding): string {
     return Buffer.concat([sign(id, binding), Buffer.from(id, 'utf8')]).toString('base64url')
   }
+}
+
+function deriveKey(key: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32))
 }
 
 function textOf({ route, scope, query = {} }: Binding): string {

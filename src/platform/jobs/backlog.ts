@@ -51,6 +51,8 @@ export const SHOWN_STATE = `CASE WHEN ${RUNNING} THEN 'running' ELSE jobs.state 
 const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NULL WHEN 'running' THEN true ELSE false END`
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
+/** Their jobs are not dispatched. Read once per statement, from an index that holds nothing else. */
+export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */

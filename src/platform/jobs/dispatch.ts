@@ -8,7 +8,7 @@ import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import { RUNNING, requeue } from './backlog.ts'
+import { RUNNING, requeue, SUSPENDED_ACCOUNTS } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
@@ -195,10 +195,12 @@ async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[
                       ORDER BY j.lane LIMIT 1)
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
-     SELECT DISTINCT queue FROM lanes WHERE lane IS NOT NULL
-       AND EXISTS (SELECT FROM jobs j, (VALUES (0::smallint), (1::smallint)) AS p (priority)
-                   WHERE j.queue = lanes.queue AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
-                   AND j.run_at <= now() OFFSET 0)`,
+     SELECT DISTINCT queue FROM lanes CROSS JOIN LATERAL (
+       SELECT j.account_id FROM (VALUES (0::smallint), (1::smallint)) AS p (priority) JOIN jobs j
+         ON j.queue = lanes.queue AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
+         AND j.run_at <= now()
+       LIMIT 1) AS due
+     WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})`,
     [queues],
   )
   return rows.map(({ queue }) => queue)
@@ -218,7 +220,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
        SELECT j.account_id FROM (VALUES (0::smallint), (1::smallint)) AS p (priority) JOIN jobs j
          ON j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued' AND j.run_at <= now()
        LIMIT 1) AS due
-     WHERE lane IS NOT NULL`,
+     WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})`,
     [queue],
   )
   const lanes = due.map((one): AccountLane => ({ ...one, inFlight: inFlight.get(one.lane) ?? 0 }))

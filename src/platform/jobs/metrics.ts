@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { SHOWN_STATE } from './backlog.ts'
+import { SHOWN_STATE, SUSPENDED_ACCOUNTS } from './backlog.ts'
 
 export interface JobMetrics {
   outcomes: Counter<'queue' | 'outcome'>
@@ -121,9 +121,11 @@ async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
                ORDER BY j.lane LIMIT 1)
        FROM lanes WHERE lanes.lane IS NOT NULL
      ), oldest AS (
-       SELECT (SELECT j.run_at FROM jobs j WHERE j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority
-               AND j.state = 'queued' ORDER BY j.run_at LIMIT 1) AS run_at
-       FROM lanes CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS p (priority) WHERE lane IS NOT NULL
+       SELECT first.run_at FROM lanes CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS p (priority)
+       CROSS JOIN LATERAL (
+         SELECT j.run_at, j.account_id FROM jobs j WHERE j.queue = $1 AND j.lane = lanes.lane
+           AND j.priority = p.priority AND j.state = 'queued' ORDER BY j.run_at LIMIT 1) AS first
+       WHERE lane IS NOT NULL AND first.account_id <> ALL (${SUSPENDED_ACCOUNTS})
      )
      SELECT greatest(0, coalesce(extract(epoch FROM now() - min(run_at)), 0))::float8 AS age,
        EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS paused,

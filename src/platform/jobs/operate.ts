@@ -2,7 +2,7 @@
 
 import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { revive, SHOWN_STATE } from './backlog.ts'
 import type { Work } from './consume.ts'
@@ -39,6 +39,15 @@ export async function listJobs(db: Database, { queue, state, id, limit }: JobFil
       [queue ?? null, state ?? null, id ?? null, limit],
     ),
   )
+}
+
+/** How many jobs of an account are in which state; those that have settled leave after a day. */
+export async function countJobsOf(tx: Tx, accountId: string): Promise<Record<string, number>> {
+  const rows = await tx.query<{ state: string; count: number }>(
+    `SELECT ${SHOWN_STATE} AS state, count(*)::int AS count FROM jobs WHERE account_id = $1 GROUP BY 1 ORDER BY 1`,
+    [accountId],
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
 /** Queues a dead job again and tells its subject. false when it is not dead (any more). */

@@ -23,7 +23,7 @@ let mediaId: string
 beforeAll(async () => {
   service = await startService()
   const pager = createPager({ key: randomBytes(32) })
-  batches = createBatches({ db: service.test.db, pager, now: () => new Date() })
+  batches = createBatches({ ...service.services.platform, db: service.test.db, pager })
 })
 afterAll(() => service.close())
 beforeEach(async () => {

@@ -3,7 +3,13 @@ import { CompactSign, calculateJwkThumbprint, compactVerify, importJWK } from 'j
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
-import { createSigningKeys, type PublishedKey, verifyRecord } from '#src/platform/crypto/signing-keys.ts'
+import {
+  createSigningKeys,
+  type PublishedKey,
+  revocationOf,
+  type SigningKeys,
+  verifyRecord,
+} from '#src/platform/crypto/signing-keys.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { flipBit } from './seeded.ts'
 
@@ -62,7 +68,7 @@ describe('the key set', () => {
     }
   })
 
-  it('is read at most once a minute', async () => {
+  it('is read at most once a second', async () => {
     let reads = 0
     const counting: TestDatabase['db'] = {
       ...database.db,
@@ -74,7 +80,7 @@ describe('the key set', () => {
     await open().ensure()
     const keys = createSigningKeys({ db: counting, sealer: createSealer({ current: masterKey }), now })
     await Promise.all([keys.jwks(), keys.jwks(), keys.signRecord('live', 'x', 1)])
-    time += 59_999
+    time += 999
     await keys.jwks()
     expect(reads).toBe(1)
     time += 1
@@ -138,6 +144,100 @@ describe('a rotation', () => {
       const verdict = await verifyRecord(await keys.signRecord('sandbox', 'x', payload), await keys.jwks())
       expect(verdict).toMatchObject({ isValid: true })
     }
+  })
+})
+
+describe('a revocation', () => {
+  const MINUTE_MS = 60_000
+  const RECORD = { environment: 'live', family: 'record' } as const
+  const TOKEN = { environment: 'live', family: 'token' } as const
+
+  it('of a token key takes it out of the key set, and every process refuses it a second later', async () => {
+    const [here, there] = [await ensured(), open()]
+    const kid = await signingKid(here, 'token')
+    expect(await there.findKey(TOKEN, kid)).toMatchObject({ kid })
+    const successor = await here.revoke(kid, now())
+    expect(await here.findKey(TOKEN, kid)).toBeUndefined()
+    time += 1_000
+    expect(await there.findKey(TOKEN, kid)).toBeUndefined()
+    const shown = (await there.jwks()).keys.map((key) => key.kid)
+    expect(shown).not.toContain(kid)
+    expect(shown).toContain(successor)
+    expect(await there.findKey(TOKEN, successor)).toMatchObject({ kid: successor })
+  })
+
+  it('of a record key marks it, in the key set and in what verifies with it, and another signs at once', async () => {
+    const [here, there] = [await ensured(), open()]
+    const jws = await there.signRecord('live', 'x', payload)
+    const since = new Date(START - HOUR_MS)
+    const successor = await here.revoke(kidOf(jws), since)
+    time += 1_000
+    expect(kidOf(await there.signRecord('live', 'x', payload))).toBe(successor)
+    const revoked = { revoked_at: new Date(START).toISOString(), doubted_since: since.toISOString() }
+    const set = await there.jwks()
+    expect(set.keys.find(({ kid }) => kid === kidOf(jws))).toMatchObject({ revoked })
+    expect(await verifyRecord(jws, set)).toMatchObject({ isValid: true, revoked })
+    expect(revocationOf(jws, set)).toEqual(revoked)
+    expect(revocationOf(await there.signRecord('live', 'x', payload), set)).toBeUndefined()
+    expect(await there.findKey(RECORD, kidOf(jws))).toMatchObject({ revoked })
+  })
+
+  it('lets the announced key take over, and keeps the old one when the announced one is revoked', async () => {
+    const keys = await ensured()
+    const first = await signingKid(keys, 'record')
+    const announced = await keys.rotate('live', 'record')
+    expect(await keys.revoke(announced, now())).toBe(first)
+    time += 48 * HOUR_MS
+    expect(kidOf(await keys.signRecord('live', 'x', payload))).toBe(first)
+
+    const next = await keys.rotate('live', 'record')
+    time += MINUTE_MS
+    expect(await keys.revoke(first, now())).toBe(next)
+    expect(kidOf(await keys.signRecord('live', 'x', payload))).toBe(next)
+  })
+
+  it('of a key that no longer signs changes nothing for the one that does', async () => {
+    const keys = await ensured()
+    const old = await signingKid(keys, 'record')
+    const signing = await keys.rotate('live', 'record', { isImmediate: true })
+    expect(await keys.revoke(old, now())).toBe(signing)
+    expect((await keys.list()).filter(({ environment }) => environment === 'live')).toHaveLength(3)
+  })
+
+  it('can only be doubted from an earlier time afterwards, and never from a time to come', async () => {
+    const keys = await ensured()
+    const kid = await signingKid(keys, 'record')
+    const successor = await keys.revoke(kid, now())
+    await expect(keys.revoke(kid, now())).rejects.toMatchObject({ code: 'conflict' })
+    time += HOUR_MS
+    expect(await keys.revoke(kid, new Date(START - HOUR_MS))).toBe(successor)
+    expect((await keys.list()).find((key) => key.kid === kid)).toMatchObject({
+      revokedAt: new Date(START),
+      doubtedSince: new Date(START - HOUR_MS),
+    })
+    await expect(keys.revoke(successor, new Date(time + 1))).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(keys.revoke('nobody', now())).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('ends with one key that signs when several processes revoke and rotate at once', async () => {
+    const keys = await ensured()
+    const kid = await signingKid(keys, 'record')
+    const all = [() => open().revoke(kid, now()), () => open().rotate('live', 'record', { isImmediate: true })]
+    await Promise.allSettled([...all, ...all].map((act) => act()))
+    time += 1_000
+    const live = (await keys.list()).filter((key) => key.family === 'record' && key.environment === 'live')
+    expect(live.filter(({ state }) => state === 'active')).toHaveLength(1)
+    expect(live.find((key) => key.kid === kid)).toMatchObject({ state: 'revoked' })
+  })
+
+  it('does not keep a process from a key that another one has just made', async () => {
+    const [here, there] = [await ensured(), open()]
+    await there.jwks()
+    const kid = await here.rotate('live', 'token', { isImmediate: true })
+    time += 100
+    expect(await there.findKey(TOKEN, kid)).toMatchObject({ kid })
+    expect(await there.findKey({ ...TOKEN, environment: 'sandbox' }, kid)).toBeUndefined()
+    expect(await there.findKey(RECORD, kid)).toBeUndefined()
   })
 })
 
@@ -255,6 +355,12 @@ async function ensured() {
   const keys = open()
   await keys.ensure()
   return keys
+}
+
+async function signingKid(keys: SigningKeys, family: 'token' | 'record'): Promise<string> {
+  const key = (await keys.list()).find((one) => one.environment === 'live' && one.family === family)
+  if (key?.state !== 'active') throw new Error('there is no key')
+  return key.kid
 }
 
 function kidOf(jws: string): string {

@@ -44,7 +44,8 @@ const TENANT_GRANTS: Record<string, string> = {
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
-  accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
+  accounts:
+    'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products,suspended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_reason)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   audit_entries: 'INSERT',
@@ -55,7 +56,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   queues: 'INSERT SELECT UPDATE',
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
-  signing_keys: 'INSERT SELECT UPDATE(retired_at)',
+  signing_keys: 'INSERT SELECT UPDATE(active_from,doubted_since,retired_at,revoked_at,sealed_private_key)',
   user_sessions: 'INSERT SELECT UPDATE(ended_at,last_seen_at)',
   users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',

@@ -99,6 +99,22 @@ describe('cursors', () => {
     const other = createPager({ key: randomBytes(32) })
     expect(codeOf(() => other.decode(cursor, binding))).toBe('invalid_request ?cursor')
   })
+
+  it('outlast a rotation of the key, in processes before and after it, until the old key goes', () => {
+    const [k1, k2] = [randomBytes(32), randomBytes(32)]
+    const before = createPager({ key: k1, previous: [k2] })
+    const after = createPager({ key: k2, previous: [k1] })
+    for (const [from, to] of [
+      [before, after],
+      [after, before],
+    ] as const) {
+      const given = from.page(rows, 2, ({ id }) => id, binding).next_cursor ?? ''
+      expect(to.decode(given, binding)).toBe(rows[1]?.id)
+      expect(codeOf(() => to.decode(given, { ...binding, query: {} }))).toBe('invalid_request ?cursor')
+    }
+    const old = before.page(rows, 2, ({ id }) => id, binding).next_cursor ?? ''
+    expect(codeOf(() => createPager({ key: k2 }).decode(old, binding))).toBe('invalid_request ?cursor')
+  })
 })
 
 describe('the parameters of a list', () => {

@@ -1,0 +1,105 @@
+// `admin -- account`, `plan` and `products`.
+
+import type { Account } from '#src/account/keys/accounts.ts'
+import { countKeysOf, setPlan, setProducts, suspendAccount, unsuspendAccount } from '#src/account/keys/operate.ts'
+import { PLANS, PRODUCTS } from '#src/catalogue/access.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { countJobsOf } from '#src/platform/jobs/operate.ts'
+import type { Services } from '#src/services.ts'
+import { MAX_LISTED, oneOf, readLimit, required, someOf, type Values } from './arguments.ts'
+import type { Act, Context } from './commands.ts'
+import { recordOperatorAct } from './record.ts'
+
+export function readAccountCreate({ name: given, plan: wanted }: Values): Act {
+  const name = required('--name', given)
+  const plan = wanted === undefined ? 'developer' : oneOf('--plan', wanted, PLANS)
+  return async ({ services, log }) =>
+    services.account.accounts.create({ name, plan }, (tx, account) =>
+      recordOperatorAct(tx, { act: 'account create', account: account.id, details: { plan } }, log),
+    )
+}
+
+export function readAccountList({ suspended: isSuspended, limit: given, before }: Values): Act {
+  const limit = readLimit(given, MAX_LISTED)
+  return async ({ services, say }) => {
+    if (before !== undefined) await findAccount(services, before)
+    const found = await services.account.accounts.list({ before, isSuspended, limit: limit + 1 })
+    const accounts = found.slice(0, limit)
+    if (found.length > limit) say(`There are more: --before ${accounts.at(-1)?.id}`)
+    return accounts.map(({ suspensionReason: _reason, ...account }) => ({
+      ...account,
+      products: account.products.join(','),
+    }))
+  }
+}
+
+export function readAccountShow(_: Values, word: string | undefined): Act {
+  const id = required('ACCOUNT_ID', word)
+  return async ({ services }) => {
+    const account = await findAccount(services, id)
+    return services.platform.db.system('show account', async (tx) => {
+      const keys = await countKeysOf(tx, id)
+      return { ...account, products: account.products.join(','), keys, jobs: await countJobsOf(tx, id) }
+    })
+  }
+}
+
+export function readAccountSuspend({ reason: given }: Values, word: string | undefined): Act {
+  const id = required('ACCOUNT_ID', word)
+  const reason = required('--reason', given)
+  return async (context) => {
+    const { name } = await findAccount(context.services, id)
+    await context.confirm(
+      `Suspend ${id} ("${name}")? Every request with its keys is refused from now on, and its jobs and webhook deliveries wait.`,
+    )
+    return change(context, id, 'account suspend', { reason }, (tx) => suspendAccount(tx, id, reason))
+  }
+}
+
+export function readAccountUnsuspend(_: Values, word: string | undefined): Act {
+  const id = required('ACCOUNT_ID', word)
+  return (context) => change(context, id, 'account unsuspend', {}, (tx) => unsuspendAccount(tx, id))
+}
+
+export function readPlanSet({ account }: Values, word: string | undefined): Act {
+  const id = required('--account', account)
+  const plan = oneOf('PLAN', required('PLAN', word), PLANS)
+  return async (context) => {
+    const { name, plan: old } = await findAccount(context.services, id)
+    if (PLANS.indexOf(plan) < PLANS.indexOf(old)) {
+      await context.confirm(`Move ${id} ("${name}") down from ${old} to ${plan}? It loses what only ${old} has.`)
+    }
+    return change(context, id, 'plan set', { from: old, to: plan }, (tx) => setPlan(tx, id, plan))
+  }
+}
+
+export function readProductsSet({ account }: Values, word: string | undefined): Act {
+  const id = required('--account', account)
+  const products = someOf('PRODUCTS', required('PRODUCTS', word), PRODUCTS)
+  return async (context) => {
+    const { name, products: old } = await findAccount(context.services, id)
+    const lost = old.filter((product) => !products.includes(product))
+    if (lost.length > 0) await context.confirm(`Take ${lost.join(' and ')} away from ${id} ("${name}")?`)
+    return change(context, id, 'products set', { from: old, to: products }, (tx) => setProducts(tx, id, products))
+  }
+}
+
+export async function findAccount(services: Services, id: string): Promise<Account> {
+  const account = await services.account.accounts.find(id)
+  if (account === undefined) throw new Error(`There is no account ${id}.`)
+  return account
+}
+
+async function change(
+  { services, log }: Context,
+  account: string,
+  act: string,
+  details: Record<string, unknown>,
+  work: (tx: Tx) => Promise<Account>,
+): Promise<object> {
+  return services.platform.db.system(act, async (tx) => {
+    const { products, ...changed } = await work(tx)
+    await recordOperatorAct(tx, { act, account, details }, log)
+    return { ...changed, products: products.join(',') }
+  })
+}
