@@ -77,6 +77,7 @@ export function makeKeyRow(row: Partial<KeyRow> = {}): KeyRow {
     products: ['attest', 'authorize', 'trace'],
     expiresAt: undefined,
     revokedAt: undefined,
+    ipAllow: undefined,
     ...row,
   }
 }
