@@ -13,6 +13,7 @@ export const FAILURES = {
   session_required: { status: 401, title: 'Session required', retry: 'never' },
   session_expired: { status: 401, title: 'Session expired', retry: 'never' },
   monthly_cap_exceeded: { status: 402, title: 'Monthly cap exceeded', retry: 'never' },
+  ip_not_allowed: { status: 403, title: 'Address not allowed', retry: 'never' },
   insufficient_scope: { status: 403, title: 'Insufficient scope', retry: 'never' },
   insufficient_role: { status: 403, title: 'Insufficient role', retry: 'never' },
   csrf_token_invalid: { status: 403, title: 'CSRF token invalid', retry: 'never' },

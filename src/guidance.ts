@@ -77,7 +77,9 @@ export const GUIDANCE = {
   },
   api_key_revoked: {
     happened: 'The API key was revoked. A revocation is final.',
-    remedy: 'Use the key that replaced it. The operator of the service creates keys: `npm run admin -- key create`.',
+    remedy:
+      'Use the key that replaced it. A rotated key counts as revoked when its grace period is over. Another key is made ' +
+      'with POST /v1/account/keys, or by the operator of the service.',
     repeat: NO,
     example: { detail: 'This API key was revoked at 2026-11-02T10:11:12.000Z.' },
   },
@@ -95,8 +97,17 @@ export const GUIDANCE = {
     repeat: 'Not until the operator ends the suspension.',
     example: { detail: 'This account was suspended at 2026-11-02T10:11:12.000Z. Ask the operator of the service.' },
   },
+  ip_not_allowed: {
+    happened: 'The API key is valid, and its `ip_allow` does not include the address of this request.',
+    remedy:
+      'Send it from an allowed address, or make a key with another `ip_allow`. `detail` names the address that the ' +
+      'service sees: if it is that of a proxy in front of the service, its operator lists the proxy in TRUSTED_PROXIES.',
+    repeat: 'Not from this address.',
+    example: { detail: 'This API key is not accepted from the address 203.0.113.7.' },
+  },
   insufficient_scope: {
-    happened: 'The API key is valid, but lacks the scope of this route.',
+    happened:
+      'The API key is valid, but lacks the scope of this route, or a scope that it wants to give to another key.',
     remedy:
       'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows ' +
       'which. `detail` names the scopes that the key has.',
@@ -148,8 +159,10 @@ export const GUIDANCE = {
     example: { detail: 'This needs the plan enterprise.', members: { required_plan: 'enterprise' } },
   },
   role_limit: {
-    happened: 'The user may do this, but not to this extent: nobody grants more than they have.',
-    remedy: 'Ask an owner of the account. `detail` says what the role may grant.',
+    happened: 'The user or the API key may do this, but not to this extent: nobody grants more than they have.',
+    remedy:
+      'Ask an owner of the account. `detail` says what the role may grant, or in what a new key would go beyond the key ' +
+      'that makes it: its end, or the addresses from which it is accepted.',
     repeat: NO,
     example: { detail: 'A developer can’t create a live key with the scope "admin".' },
   },

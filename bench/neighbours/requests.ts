@@ -52,7 +52,7 @@ export function honestRoutines(data: HonestData): Routine[] {
       return item === undefined ? undefined : make(item)
     }
 
-  const made = { endpoints: [] as string[], batches: [] as string[], sessions: [] as string[] }
+  const made = { endpoints: [] as string[], keys: [] as string[], batches: [] as string[], sessions: [] as string[] }
   const roots = anchorsOf(data.authorities.slice(0, 12))
   const anchors = anchorsOf(data.authorities.slice(12))
   const [chunk] = recordVideo({ seed: 1, chunks: 1 })
@@ -242,6 +242,23 @@ export function honestRoutines(data: HonestData): Routine[] {
     },
     'GET /v1/account/reevaluations': () => get('/v1/account/reevaluations'),
     'GET /v1/account/reevaluations/:id': () => get(`/v1/account/reevaluations/${data.reevaluationId}`),
+
+    'POST /v1/account/keys': () => {
+      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      return made.keys.length > 40
+        ? undefined
+        : send('POST', '/v1/account/keys', { name: 'neighbour', scopes: ['verify'] }, { after })
+    },
+    'GET /v1/account/keys': () => get('/v1/account/keys'),
+    'GET /v1/account/keys/:id': () => (made.keys.length === 0 ? undefined : get(`/v1/account/keys/${pick(made.keys)}`)),
+    'DELETE /v1/account/keys/:id': eachOnce(made.keys, (id) => remove(`/v1/account/keys/${id}`)),
+    'POST /v1/account/keys/:id/revoke': eachOnce(made.keys, (id) =>
+      send('POST', `/v1/account/keys/${id}/revoke`, {}, { headers: {}, body: '' }),
+    ),
+    'POST /v1/account/keys/:id/rotate': eachOnce(made.keys, (id) => {
+      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      return send('POST', `/v1/account/keys/${id}/rotate`, { grace_period_seconds: 0 }, { after })
+    }),
 
     'POST /v1/webhook-endpoints': () =>
       made.endpoints.length > 40

@@ -8,14 +8,18 @@ import { countJobsOf } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
 import { MAX_LISTED, oneOf, readLimit, required, someOf, type Values } from './arguments.ts'
 import type { Act, Context } from './commands.ts'
-import { recordOperatorAct } from './record.ts'
+import { type OperatorAct, recordOperatorAct } from './record.ts'
 
 export function readAccountCreate({ name: given, plan: wanted }: Values): Act {
   const name = required('--name', given)
   const plan = wanted === undefined ? 'developer' : oneOf('--plan', wanted, PLANS)
   return async ({ services, log }) =>
     services.account.accounts.create({ name, plan }, (tx, account) =>
-      recordOperatorAct(tx, { act: 'account create', account: account.id, details: { plan } }, log),
+      recordOperatorAct(
+        tx,
+        { act: 'account create', account: account.id, action: 'account.created', after: { name, plan } },
+        log,
+      ),
     )
 }
 
@@ -52,13 +56,20 @@ export function readAccountSuspend({ reason: given }: Values, word: string | und
     await context.confirm(
       `Suspend ${id} ("${name}")? Every request with its keys is refused from now on, and its jobs and webhook deliveries wait.`,
     )
-    return change(context, id, 'account suspend', { reason }, (tx) => suspendAccount(tx, id, reason))
+    return change(
+      context,
+      { account: id, act: 'account suspend', action: 'account.suspended', after: { reason } },
+      (tx) => suspendAccount(tx, id, reason),
+    )
   }
 }
 
 export function readAccountUnsuspend(_: Values, word: string | undefined): Act {
   const id = required('ACCOUNT_ID', word)
-  return (context) => change(context, id, 'account unsuspend', {}, (tx) => unsuspendAccount(tx, id))
+  return (context) =>
+    change(context, { account: id, act: 'account unsuspend', action: 'account.unsuspended', after: {} }, (tx) =>
+      unsuspendAccount(tx, id),
+    )
 }
 
 export function readPlanSet({ account }: Values, word: string | undefined): Act {
@@ -69,7 +80,11 @@ export function readPlanSet({ account }: Values, word: string | undefined): Act 
     if (PLANS.indexOf(plan) < PLANS.indexOf(old)) {
       await context.confirm(`Move ${id} ("${name}") down from ${old} to ${plan}? It loses what only ${old} has.`)
     }
-    return change(context, id, 'plan set', { from: old, to: plan }, (tx) => setPlan(tx, id, plan))
+    return change(
+      context,
+      { account: id, act: 'plan set', action: 'plan.changed', before: { plan: old }, after: { plan } },
+      (tx) => setPlan(tx, id, plan),
+    )
   }
 }
 
@@ -80,7 +95,11 @@ export function readProductsSet({ account }: Values, word: string | undefined): 
     const { name, products: old } = await findAccount(context.services, id)
     const lost = old.filter((product) => !products.includes(product))
     if (lost.length > 0) await context.confirm(`Take ${lost.join(' and ')} away from ${id} ("${name}")?`)
-    return change(context, id, 'products set', { from: old, to: products }, (tx) => setProducts(tx, id, products))
+    return change(
+      context,
+      { account: id, act: 'products set', action: 'products.changed', before: { products: old }, after: { products } },
+      (tx) => setProducts(tx, id, products),
+    )
   }
 }
 
@@ -92,14 +111,12 @@ export async function findAccount(services: Services, id: string): Promise<Accou
 
 async function change(
   { services, log }: Context,
-  account: string,
-  act: string,
-  details: Record<string, unknown>,
+  act: OperatorAct,
   work: (tx: Tx) => Promise<Account>,
 ): Promise<object> {
-  return services.platform.db.system(act, async (tx) => {
+  return services.platform.db.system(act.act, async (tx) => {
     const { products, ...changed } = await work(tx)
-    await recordOperatorAct(tx, { act, account, details }, log)
+    await recordOperatorAct(tx, act, log)
     return { ...changed, products: products.join(',') }
   })
 }

@@ -4,7 +4,6 @@ import { GRANTABLE_SCOPES } from '#src/catalogue/access.ts'
 import { findAccount } from './accounts.ts'
 import { MAX_LISTED, readEnvironment, readLimit, readTime, required, someOf, type Values } from './arguments.ts'
 import type { Act } from './commands.ts'
-import { recordOperatorAct } from './record.ts'
 
 export function readKeyCreate(values: Values): Act {
   const accountId = required('--account', values.account)
@@ -17,8 +16,8 @@ export function readKeyCreate(values: Values): Act {
     const made = await services.account.keys.create(
       { accountId: account.id, environment },
       { name, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) },
-      (tx, id) => recordOperatorAct(tx, { act: 'key create', account: account.id, details: { id, scopes } }, log),
     )
+    log('key create', { account: account.id, id: made.id, scopes })
     return { ...made, note: 'The key is shown this once.' }
   }
 }
@@ -54,8 +53,7 @@ export function readKeyRevoke(_: Values, word: string | undefined): Act {
     const { name, revokedAt } = await services.account.keys.get(scope, id)
     if (revokedAt !== null) throw new Error(`${id} was revoked at ${revokedAt.toISOString()} already.`)
     await confirm(`Revoke ${id} ("${name}") of ${scope.accountId}? Requests with it fail from now on, permanently.`)
-    return services.account.keys.revoke(scope, id, (tx) =>
-      recordOperatorAct(tx, { act: 'key revoke', account: scope.accountId, details: { id } }, log),
-    )
+    log('key revoke', { account: scope.accountId, id })
+    return services.account.keys.revoke(scope, id)
   }
 }

@@ -1,6 +1,9 @@
 // The record of what operators do to accounts.
 
 import { userInfo } from 'node:os'
+import { recordAudit } from '#src/account/audit/record.ts'
+import type { AuditAction } from '#src/catalogue/audit.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Context } from './commands.ts'
 
@@ -8,17 +11,25 @@ export interface OperatorAct {
   /** The command's words, such as `account suspend`. */
   act: string
   account: string
-  /** What else a reader must know, never a secret: `id` of what was changed, and the change. */
-  details?: Record<string, unknown>
+  action: AuditAction
+  /** What changed, never a secret. */
+  before?: Json
+  after: Json
 }
 
 /**
- * Every act on an account passes here, in the transaction that performs it. An audit entry of the account is written with `tx`.
+ * Every act on an account passes here, in the transaction that performs it, and becomes an entry of the account's audit log.
  * The line of the admin log comes before the commit, so that no act takes effect without one; an act that fails after it
  * gets a second line that says so.
  */
-export async function recordOperatorAct(_tx: Tx, { act, account, details }: OperatorAct, log: Context['log']) {
-  log(act, { account, ...details })
+export async function recordOperatorAct(
+  tx: Tx,
+  { act, account, action, before, after }: OperatorAct,
+  log: Context['log'],
+): Promise<void> {
+  const entry = { action, subjectId: account, before, after, isScoped: false }
+  await recordAudit(tx, { kind: 'operator', accountId: account }, entry)
+  log(act, { account, ...(before !== undefined && { before }), after })
 }
 
 /** In a container the uid may have no name. */

@@ -2,23 +2,25 @@
 
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
-import { createKeys } from './keys/keys.ts'
+import { keysFeature } from './keys/feature.ts'
 import { createSessions } from './sessions/sessions.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
 export function createAccount(p: Platform, settings: WebhookSettings) {
   const accounts = createAccounts(p)
-  const keys = createKeys({
-    ...p,
-    onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
-  })
-  p.onClose(() => keys.settle())
+  const keys = keysFeature(p)
   const sessions = createSessions({
     ...p,
     onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
   })
   p.onClose(() => sessions.settle())
   const webhooks = webhooksFeature(p, settings)
-  return { features: [webhooks.feature], accounts, keys, sessions, webhooks: webhooks.webhooks }
+  return {
+    features: [keys.feature, webhooks.feature],
+    accounts,
+    keys: keys.keys,
+    sessions,
+    webhooks: webhooks.webhooks,
+  }
 }

@@ -13,6 +13,7 @@ export const IDS = {
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
+  key: 'key_test_01m7x7em9q0ap5mzh3v1d8s2ct',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
   session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',

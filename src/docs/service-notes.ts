@@ -25,6 +25,7 @@ export const TAGS = [
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
   { name: 'Account', description: 'The requirements of an insurer for captures, and re-evaluations.' },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
+  { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },
   { name: 'Service', description: 'Health, public keys, this document and its pages.' },
 ]

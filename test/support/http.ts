@@ -78,6 +78,7 @@ export function makeKeyRow(row: Partial<KeyRow> = {}): KeyRow {
     expiresAt: undefined,
     revokedAt: undefined,
     suspendedAt: undefined,
+    ipAllow: undefined,
     ...row,
   }
 }

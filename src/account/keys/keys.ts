@@ -1,22 +1,26 @@
-// API keys: created once, stored as a hash, looked up on every request.
+// API keys, for requests and for operators: stored as a hash, looked up on every request. What users and keys do with keys
+// over HTTP is in administration.ts.
 
-import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
-import { Failure, type FieldError } from '#src/failure.ts'
+import type { Unattended } from '#src/account/audit/record.ts'
+import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
-import { invalidRequest } from '#src/platform/http/validate.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { makeKey, parseKey } from './format.ts'
+import { isListed } from '#src/platform/http/client-address.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { auditCreated, auditRevoked } from './audit.ts'
+import { parseKey } from './format.ts'
+import { type Key, revokedAtOf, statusOf, toKey } from './key.ts'
 import { createLookup } from './lookup.ts'
+import { drawKey, type NewKey } from './new-key.ts'
 import {
   findIdByHash,
   findKeyById,
   findScopeOfKey,
   insertKey,
-  type KeyListRow,
   type LookupRow,
   listKeys,
+  lockKeys,
   revokeKey,
   selectByHashes,
   touchKey,
@@ -29,33 +33,6 @@ interface KeysDeps {
   onError?: (error: unknown) => void
 }
 
-export interface NewKey {
-  name: string
-  scopes: readonly GrantableScope[]
-  expiresAt?: Date
-  /** True when absent. False for the publishable sandbox keys. */
-  isAccountBearing?: boolean
-  /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
-  raw?: string
-}
-
-/** The part of a key that may be shown at any time. */
-export interface Key {
-  id: string
-  name: string
-  prefix: string
-  /** Null for keys from before last-4 display. */
-  last4: string | null
-  scopes: readonly GrantableScope[]
-  isAccountBearing: boolean
-  createdAt: Date
-  expiresAt: Date | null
-  revokedAt: Date | null
-  lastUsedAt: Date | null
-}
-
-type Recorder = (tx: Tx, id: string) => Promise<void>
-
 const TOUCH_AFTER_MS = 60_000
 
 export type Keys = ReturnType<typeof createKeys>
@@ -65,54 +42,39 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   const touching = new Map<string, Promise<void>>()
 
   /**
-   * @param record Called in the transaction that creates the key, with its id.
+   * For operators and for the deployment itself: without the limits of a caller.
    * @returns the raw key, which can't be shown again.
    * @throws {Failure} `invalid_request`; `conflict` when `raw` is a key of another account or environment.
    */
-  async function create(
-    scope: Scope,
-    wanted: NewKey,
-    record: Recorder = async () => {},
-  ): Promise<{ id: string; key: string }> {
-    checkNewKey(scope, wanted, now())
-    const key = wanted.raw ?? makeKey(scope.environment)
-    const hash = sha256(key)
-    const row = {
-      ...scope,
-      id: newId('key', scope.environment),
-      name: wanted.name,
-      hash,
-      prefix: key.slice(0, 8),
-      last4: key.slice(-4),
-      scopes: [...new Set(wanted.scopes)],
-      isAccountBearing: wanted.isAccountBearing ?? true,
-      expiresAt: wanted.expiresAt ?? null,
-    }
+  async function create(scope: Scope, wanted: NewKey): Promise<{ id: string; key: string }> {
+    const by = operatorOf(scope)
+    const { key, row } = drawKey(scope, wanted, { at: now(), createdBy: by.kind })
     return db.tenant(scope, async (tx) => {
       if (await insertKey(tx, row)) {
-        await record(tx, row.id)
+        await auditCreated(tx, by, row)
         return { id: row.id, key }
       }
-      const existing = await findIdByHash(tx, hash)
+      const existing = await findIdByHash(tx, row.hash)
       if (existing === undefined) throw new Failure('conflict', 'This key belongs to another account.')
       return { id: existing, key }
     })
   }
 
   /**
-   * Takes effect on the key's next request. Revoking again changes nothing.
-   * @param record Called in the transaction that revokes the key, with its id.
+   * For operators. Takes effect on the key's next request. Revoking again changes nothing.
    * @throws {Failure} `not_found`, `environment_mismatch`
    */
-  async function revoke(scope: Scope, id: string, record: Recorder = async () => {}): Promise<Key> {
+  async function revoke(scope: Scope, id: string): Promise<Key> {
     checkId(id, 'key', scope.environment)
-    const row = await db.tenant(scope, async (tx) => {
-      const revoked = await revokeKey(tx, id, now())
-      if (revoked !== undefined) await record(tx, id)
-      return revoked
+    const at = now()
+    return db.tenant(scope, async (tx) => {
+      await lockKeys(tx, scope)
+      const before = await findKeyById(tx, id)
+      const after = before && (await revokeKey(tx, id, at))
+      if (before === undefined || after === undefined) throw new Failure('not_found', 'No such key.')
+      await auditRevoked(tx, operatorOf(scope), toKey(before, at), toKey(after, at))
+      return toKey(after, at)
     })
-    if (row === undefined) throw new Failure('not_found', 'No such key.')
-    return toKey(row)
   }
 
   /** @throws {Failure} `not_found`, `environment_mismatch` */
@@ -120,13 +82,13 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     checkId(id, 'key', scope.environment)
     const row = await db.tenant(scope, (tx) => findKeyById(tx, id))
     if (row === undefined) throw new Failure('not_found', 'No such key.')
-    return toKey(row)
+    return toKey(row, now())
   }
 
   /** Newest first, starting below the id `before`. */
   async function list(scope: Scope, page: { before?: string | undefined; limit: number }): Promise<Key[]> {
     const rows = await db.tenant(scope, (tx) => listKeys(tx, page))
-    return rows.map(toKey)
+    return rows.map((row) => toKey(row, now()))
   }
 
   /** The scope of a key, for operators. */
@@ -135,22 +97,28 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     return row === undefined ? undefined : { accountId: row.account_id, environment: row.environment }
   }
 
-  /** The row of a raw key, including a revoked or expired one; notes that a valid key was used. */
-  async function find(raw: string): Promise<KeyRow | undefined> {
+  /**
+   * The row of a raw key, including a revoked or expired one; notes that a valid key was used.
+   * @param address Of the caller. Without it the key is looked up by the service itself.
+   */
+  async function find(raw: string, address?: string): Promise<KeyRow | undefined> {
     const parts = parseKey(raw)
     if (parts === undefined) return undefined
     const row = await lookUp(sha256(raw))
     // The row gives the environment. A key whose own word disagrees was not written by this service.
     if (row === undefined || row.environment !== parts.environment) return undefined
-    noteUse(row)
-    return toKeyRow(row)
+    const at = now()
+    noteUse(row, at, address)
+    return toKeyRow(row, at)
   }
 
-  function noteUse(row: LookupRow): void {
-    const at = now()
-    const isLive = row.revoked_at === null && (row.expires_at === null || row.expires_at > at)
+  function noteUse(row: LookupRow, at: Date, address: string | undefined): void {
     const isFresh = row.last_used_at !== null && at.getTime() - row.last_used_at.getTime() < TOUCH_AFTER_MS
-    if (!isLive || isFresh || touching.has(row.id)) return
+    if (isFresh || touching.has(row.id)) return
+    const status = statusOf(row, at)
+    if (status === 'revoked' || status === 'expired') return
+    // A thief who tries the key elsewhere must not make it look used.
+    if (address !== undefined && row.ip_allow !== null && !isListed(address, row.ip_allow)) return
     const written = db
       .system('key use', (tx) => touchKey(tx, row, at), { isDurable: false })
       .catch(onError)
@@ -166,30 +134,11 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   return { create, revoke, get, list, find, findScope, settle }
 }
 
-function checkNewKey(scope: Scope, wanted: NewKey, at: Date): void {
-  const errors: FieldError[] = []
-  const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
-  if (wanted.name.trim() === '' || wanted.name.length > 200 || wanted.name.includes('\0')) {
-    refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
-  }
-  if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
-  wanted.scopes.forEach((name, index) => {
-    if (!GRANTABLE_SCOPES.includes(name))
-      refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${GRANTABLE_SCOPES.join(', ')}`)
-    if (name === 'all' && scope.environment !== 'sandbox') {
-      refuse(`/scopes/${index}`, 'invalid_value', 'only a sandbox key may carry "all"')
-    }
-  })
-  if (wanted.expiresAt !== undefined && !(wanted.expiresAt > at))
-    refuse('/expires_at', 'out_of_range', 'must be in the future')
-  if (wanted.raw !== undefined && parseKey(wanted.raw)?.environment !== scope.environment) {
-    const word = scope.environment === 'live' ? 'live' : 'test'
-    refuse('/raw', 'invalid_format', `must be svc_${word}_ and 32 base62 characters`)
-  }
-  if (errors.length > 0) throw invalidRequest(errors)
+function operatorOf({ accountId, environment }: Scope): Unattended {
+  return { accountId, environment, kind: 'operator' }
 }
 
-function toKeyRow(row: LookupRow): KeyRow {
+function toKeyRow(row: LookupRow, at: Date): KeyRow {
   return {
     keyId: row.id,
     accountId: row.account_id,
@@ -199,22 +148,8 @@ function toKeyRow(row: LookupRow): KeyRow {
     plan: row.plan,
     products: row.products,
     expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
+    revokedAt: revokedAtOf(row, at) ?? undefined,
+    ipAllow: row.ip_allow ?? undefined,
     suspendedAt: row.suspended_at ?? undefined,
-  }
-}
-
-function toKey(row: KeyListRow): Key {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    last4: row.last4,
-    scopes: row.scopes,
-    isAccountBearing: row.is_account_bearing,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
   }
 }

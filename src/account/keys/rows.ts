@@ -1,6 +1,7 @@
 import type { GrantableScope, Plan, Product } from '#src/catalogue/access.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import type { Environment } from '#src/platform/ids.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
 
 export interface AccountRow {
   id: string
@@ -26,21 +27,28 @@ export interface LookupRow {
   products: Product[]
   expires_at: Date | null
   revoked_at: Date | null
+  grace_expires_at: Date | null
+  ip_allow: string[] | null
   last_used_at: Date | null
   suspended_at: Date | null
 }
 
 export interface KeyListRow {
   id: string
+  environment: Environment
   name: string
   prefix: string
   last4: string | null
   scopes: GrantableScope[]
   is_account_bearing: boolean
   created_at: Date
+  created_by: string | null
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
+  ip_allow: string[] | null
+  successor_id: string | null
+  grace_expires_at: Date | null
 }
 
 export interface NewKeyRow {
@@ -51,12 +59,16 @@ export interface NewKeyRow {
   hash: Buffer
   prefix: string
   last4: string
-  scopes: readonly string[]
+  scopes: readonly GrantableScope[]
   isAccountBearing: boolean
+  createdAt: Date
+  createdBy: string
   expiresAt: Date | null
+  ipAllow: readonly string[] | null
 }
 
-const LISTED = 'id, name, prefix, last4, scopes, is_account_bearing, created_at, expires_at, revoked_at, last_used_at'
+export const LISTED = `id, environment, name, prefix, last4, scopes, is_account_bearing, created_at, created_by, expires_at,
+  revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at`
 
 const ACCOUNT = 'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason'
 
@@ -141,7 +153,7 @@ export async function listAccounts(
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
-       k.expires_at, k.revoked_at, k.last_used_at, a.suspended_at
+       k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],
@@ -175,8 +187,9 @@ export async function findScopeOfKey(
 /** @returns whether it was inserted: a key with this hash may exist, in this account or another. */
 export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
   const inserted = await tx.query(
-    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, is_account_bearing, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING RETURNING id`,
+    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, is_account_bearing, created_at,
+       created_by, expires_at, ip_allow)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (hash) DO NOTHING RETURNING id`,
     [
       row.accountId,
       row.environment,
@@ -187,7 +200,10 @@ export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
       row.last4,
       row.scopes,
       row.isAccountBearing,
+      row.createdAt,
+      row.createdBy,
       row.expiresAt,
+      row.ipAllow,
     ],
   )
   return inserted.length === 1
@@ -198,10 +214,19 @@ export async function findIdByHash(tx: Tx, hash: Buffer): Promise<string | undef
   return row?.id
 }
 
-/** The first revocation's time stays. */
+/**
+ * Makes the changes to an environment's keys wait for each other until the transaction ends: two rotations of one key,
+ * a limit on their number, a key that is revoked while it makes another.
+ */
+export async function lockKeys(tx: Tx, { accountId, environment }: Scope): Promise<void> {
+  const name = JSON.stringify(['api keys', accountId, environment])
+  await tx.query('SELECT pg_advisory_xact_lock($1::bigint)', [sha256(name).readBigInt64BE().toString()])
+}
+
+/** The first revocation's time stays, which may be the end of a grace period. */
 export async function revokeKey(tx: Tx, id: string, at: Date): Promise<KeyListRow | undefined> {
   const [row] = await tx.query<KeyListRow>(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${LISTED}`,
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, least(grace_expires_at, $2)) WHERE id = $1 RETURNING ${LISTED}`,
     [id, at],
   )
   return row

@@ -1,6 +1,7 @@
 // Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
 // a session names the environment. Order (no step reveals anything about the next): key or session -> suspension of
-// its account -> CSRF token -> environment of the path's ids -> scope or role -> account-bearing -> plan.
+// its account -> address of the key, or CSRF token -> environment of the path's ids -> scope or role -> account-bearing ->
+// plan.
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
@@ -8,6 +9,7 @@ import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { isListed } from './client-address.ts'
 import type { Caller, Route } from './endpoint.ts'
 import { hasScope, type Origin } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
@@ -25,6 +27,8 @@ export interface KeyRow {
   revokedAt: Date | undefined
   /** Of the key's account. */
   suspendedAt: Date | undefined
+  /** The addresses and ranges from which it is accepted; undefined: from every address. */
+  ipAllow: readonly string[] | undefined
 }
 
 /** What the database knows of a user's session, ended or not. */
@@ -46,7 +50,8 @@ export interface SessionRow {
 /** @param secret Of the session cookie. */
 export type FindSession = (secret: string) => Promise<SessionRow | undefined>
 
-export type FindKey = (rawKey: string) => Promise<KeyRow | undefined>
+/** @param address Of the caller: a refused request is no use of the key. */
+export type FindKey = (rawKey: string, address: string) => Promise<KeyRow | undefined>
 
 // Our keys have 41 characters; a configured key may be longer.
 const MAX_KEY_LENGTH = 256
@@ -73,8 +78,8 @@ export interface Visit {
 
 /**
  * @throws {Failure} `invalid_request` (two different keys, unknown environment), `authentication_required`,
- * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `account_suspended`, `session_expired`, `csrf_token_invalid`, and what `authorize`
- * throws.
+ * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `account_suspended`, `ip_not_allowed`, `session_expired`,
+ * `csrf_token_invalid`, and what `authorize` throws.
  */
 export function createAuthenticator({
   findKey,
@@ -96,7 +101,7 @@ export function createAuthenticator({
   }
 
   async function byKey(req: IncomingMessage, origin: Origin): Promise<Caller> {
-    const row = await findKey(readKey(req))
+    const row = await findKey(readKey(req), origin.ip)
     if (row === undefined)
       throw new Failure(
         'invalid_api_key',
@@ -109,6 +114,9 @@ export function createAuthenticator({
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
     checkSuspension(row)
+    if (row.ipAllow !== undefined && !isListed(origin.ip, row.ipAllow)) {
+      throw new Failure('ip_not_allowed', `This API key is not accepted from the address ${origin.ip}.`)
+    }
     const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
     return {
       accountId,

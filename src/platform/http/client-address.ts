@@ -31,6 +31,11 @@ export function isWithin(address: string, ranges: readonly Range[]): boolean {
   return ranges.some(([first, bits]) => first.kind() === parsed.kind() && parsed.match(first, bits))
 }
 
+/** As `isWithin`, for ranges as they are stored. */
+export function isListed(address: string, ranges: readonly string[]): boolean {
+  return isWithin(address, ranges.map(parseRange))
+}
+
 // More proxies than any deployment has in a row: the rest of a longer header is not read.
 const MAX_HOPS = 32
 

@@ -29,6 +29,8 @@ export interface IdempotencyKey {
   isReplayed: boolean
   /** SHA-256 of method, path and body; undefined while the body has not been read to its end. */
   fingerprint(): Buffer | undefined
+  /** Of a request whose body names the environment of its effect: call it before `once`. */
+  belongsTo(scope: Scope): void
   /** Sets the digest of the body: SHA-256 of its canonical form, or of its bytes where it is streamed. */
   bodyIs(digest: Buffer): void
 }
@@ -78,6 +80,9 @@ export function createIdempotencyKey(value: string, { scope, principal, route, p
     status,
     isReplayed: false,
     fingerprint: () => (body === undefined ? undefined : sha256(JSON.stringify([route, path, body.toString('hex')]))),
+    belongsTo({ accountId, environment }) {
+      this.scope = { accountId, environment }
+    },
     bodyIs(digest) {
       body = digest
     },

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { makeKey } from '#src/account/keys/format.ts'
-import { createKeys, type NewKey } from '#src/account/keys/keys.ts'
+import { createKeys } from '#src/account/keys/keys.ts'
+import type { NewKey } from '#src/account/keys/new-key.ts'
 import { Failure } from '#src/failure.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -60,11 +61,17 @@ describe('making a key', () => {
       prefix: 'svc_test',
       last4: key.slice(-4),
       scopes: ['verify', 'attest'],
+      environment: 'sandbox',
       isAccountBearing: true,
-      createdAt: expect.any(Date),
+      status: 'active',
+      createdAt: clock,
+      createdBy: 'operator',
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
+      ipAllow: null,
+      replacedBy: null,
+      graceExpiresAt: null,
     })
   })
 
@@ -112,6 +119,7 @@ describe('looking up a key', () => {
       products: ['attest'],
       expiresAt: new Date('2027-01-01T00:00:00Z'),
       revokedAt: undefined,
+      ipAllow: undefined,
     })
     expect(await keys.findScope(made.id)).toEqual(live)
     expect(await keys.findScope(newId('key', 'live'))).toBeUndefined()

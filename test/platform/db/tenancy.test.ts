@@ -47,7 +47,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts:
     'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products,suspended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_reason)',
   api_keys:
-    'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+    'SELECT(account_id,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   audit_entries: 'INSERT',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',

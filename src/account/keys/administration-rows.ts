@@ -1,0 +1,84 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { KeyStatus } from './key.ts'
+import { type KeyListRow, LISTED } from './rows.ts'
+
+// Tenant role. `at` is the caller's time: a key's state depends on it.
+
+export interface KeyFilter {
+  at: Date
+  status?: KeyStatus | undefined
+  createdBy?: string | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+// As `statusOf`: the first that is true.
+const IS_REVOKED = '(revoked_at IS NOT NULL OR coalesce(grace_expires_at <= $1, false))'
+const IS_EXPIRED = 'coalesce(expires_at <= $1, false)'
+const STATUS: Record<KeyStatus, string> = {
+  revoked: IS_REVOKED,
+  expired: `NOT ${IS_REVOKED} AND ${IS_EXPIRED}`,
+  rotating: `NOT ${IS_REVOKED} AND NOT ${IS_EXPIRED} AND successor_id IS NOT NULL`,
+  active: `revoked_at IS NULL AND NOT ${IS_EXPIRED} AND successor_id IS NULL`,
+}
+
+/** Newest first, starting below `before`. */
+export async function listFilteredKeys(
+  tx: Tx,
+  filter: KeyFilter,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<KeyListRow[]> {
+  const { where, values } = conditionsOf(filter, before)
+  return tx.adhoc<KeyListRow>(
+    `SELECT ${LISTED} FROM api_keys WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countKeys(tx: Tx, filter: KeyFilter): Promise<number> {
+  const { where, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM api_keys WHERE ${where}`, values)
+  return row?.count ?? 0
+}
+
+/** Whether an active key remains that may manage keys. */
+export async function hasAdminKey(tx: Tx, at: Date): Promise<boolean> {
+  const [row] = await tx.query<{ has: boolean }>(
+    `SELECT EXISTS (SELECT FROM api_keys WHERE ${STATUS.active} AND is_account_bearing AND scopes && '{admin,all}') AS has`,
+    [at],
+  )
+  return row?.has === true
+}
+
+export async function findPredecessor(tx: Tx, id: string): Promise<KeyListRow | undefined> {
+  const [row] = await tx.query<KeyListRow>(`SELECT ${LISTED} FROM api_keys WHERE successor_id = $1`, [id])
+  return row
+}
+
+/** Both keys work until the grace period is over; a key that expires earlier ends then. */
+export async function markRotated(
+  tx: Tx,
+  id: string,
+  { successorId, graceExpiresAt }: { successorId: string; graceExpiresAt: Date },
+): Promise<KeyListRow | undefined> {
+  const [row] = await tx.query<KeyListRow>(
+    `UPDATE api_keys SET successor_id = $2, grace_expires_at = least($3, expires_at) WHERE id = $1 RETURNING ${LISTED}`,
+    [id, successorId, graceExpiresAt],
+  )
+  return row
+}
+
+function conditionsOf({ at, status, createdBy, createdGte, createdLt }: KeyFilter, before?: string) {
+  const values: unknown[] = [at]
+  // The first is always referred to: Postgres refuses a parameter whose type nothing shows.
+  const conditions = ['$1::timestamptz IS NOT NULL']
+  const add = (condition: string, value: unknown) => {
+    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`)
+  }
+  if (status !== undefined) conditions.push(STATUS[status])
+  add('created_by =', createdBy)
+  add('created_at >=', createdGte)
+  add('created_at <', createdLt)
+  add('id <', before)
+  return { where: conditions.join(' AND '), values }
+}

@@ -1,0 +1,266 @@
+// What users and keys do with the keys of their account: create, list, rotate, revoke. A user with the role developer
+// sees only what they created. Every change and its audit entry are one transaction.
+
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
+import { checkId, type Environment } from '#src/platform/ids.ts'
+import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
+import { auditCreated, auditRevoked, auditRotated } from './audit.ts'
+import { endOf, type Key, type KeyStatus, toKey } from './key.ts'
+import { checkGrant, type Giver } from './limits.ts'
+import { drawKey, type NewKey } from './new-key.ts'
+import { findKeyById, insertKey, type KeyListRow, lockKeys, revokeKey } from './rows.ts'
+
+/** Per account and environment. Rotated keys that still work don't count, so that a rotation is always possible. */
+export const MAX_ACTIVE_KEYS = 200
+export const MAX_GRACE_SECONDS = 86_400
+
+interface AdministrationDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now: () => Date
+}
+
+export interface KeyListRequest {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+  status?: KeyStatus | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+/** Something that the caller should know about a change that was made. */
+export interface KeyWarning {
+  code: 'last_admin_key'
+  detail: string
+}
+
+export type KeyAdministration = ReturnType<typeof createKeyAdministration>
+
+export function createKeyAdministration({ db, pager, now }: AdministrationDeps) {
+  /**
+   * In the environment of `acting`. A key that names no end and no addresses gives its own.
+   * @returns the key, and its raw form, which can't be shown again.
+   * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `conflict` beyond `MAX_ACTIVE_KEYS`.
+   */
+  async function create(
+    acting: Acting,
+    wanted: Omit<NewKey, 'raw' | 'isAccountBearing'>,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<{ key: Key; raw: string }> {
+    const at = now()
+    const make = async (tx: Tx) => {
+      await lockKeys(tx, acting)
+      const giver = await findGiver(tx, acting.principal, at)
+      const asked = giver.kind === 'session' ? wanted : { ...limitsOf(giver), ...definedOf(wanted) }
+      const { key: raw, row } = drawKey(acting, asked, { at, createdBy: actorOf(acting.principal).id })
+      checkGrant(giver, row, acting.environment)
+      if ((await countKeys(tx, { at, status: 'active' })) >= MAX_ACTIVE_KEYS) {
+        throw new Failure(
+          'conflict',
+          `There can be ${MAX_ACTIVE_KEYS} active keys in an environment. Revoke one first.`,
+        )
+      }
+      await insertKey(tx, row)
+      await auditCreated(tx, acting, row)
+      return { key: toKey(await getRow(tx, row.id), at), raw }
+    }
+    return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
+  }
+
+  /** Newest first. */
+  async function list(acting: Acting, request: KeyListRequest): Promise<Page<Key> & { total_count?: number }> {
+    const { status, createdGte, createdLt } = request
+    const createdBy = visibleTo(acting.principal)
+    const binding = {
+      route: 'GET /v1/account/keys',
+      scope: acting,
+      query: { status, createdGte, createdLt, createdBy },
+    }
+    const before = pager.decode(request.cursor, binding)
+    const at = now()
+    const filter = { at, status, createdBy, createdGte, createdLt }
+    return db.tenant(acting, async (tx) => {
+      const rows = await listFilteredKeys(tx, filter, { before, limit: request.limit + 1 })
+      const keys = rows.map((row) => toKey(row, at))
+      const page = pager.page(keys, request.limit, ({ id }) => id, binding)
+      return request.include === undefined ? page : { ...page, total_count: await countKeys(tx, filter) }
+    })
+  }
+
+  /** @throws {Failure} `environment_mismatch`, `not_found` */
+  async function get(acting: Acting, id: string): Promise<Key> {
+    checkId(id, 'key', acting.environment)
+    return db.tenant(acting, async (tx) => toKey(await getVisible(tx, acting, id), now()))
+  }
+
+  /**
+   * Takes effect on the key's next request, permanently. Revoking again changes nothing.
+   * @throws {Failure} `environment_mismatch`, `not_found`
+   */
+  async function revoke(
+    acting: Acting,
+    id: string,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<{ key: Key; warnings: KeyWarning[] }> {
+    checkId(id, 'key', acting.environment)
+    const at = now()
+    return db.tenant(acting, (tx) =>
+      again(tx, idempotencyKey, async () => {
+        await lockKeys(tx, acting)
+        const before = toKey(await getVisible(tx, acting, id), at)
+        const row = await revokeKey(tx, id, at)
+        if (row === undefined) throw notFound(id)
+        const key = toKey(row, at)
+        await auditRevoked(tx, acting, before, key)
+        return { key, warnings: await warningsOf(tx, key, at) }
+      }),
+    )
+  }
+
+  /**
+   * Makes a successor with the same name, scopes and addresses. The old key works on until the grace period is over.
+   * @returns both, and the successor's raw form, which can't be shown again.
+   * @throws {Failure} `environment_mismatch`, `not_found`; `role_limit`, `insufficient_scope`;
+   * `invalid_state_transition` for a key that is not active.
+   */
+  async function rotate(
+    acting: Acting,
+    id: string,
+    { graceSeconds }: { graceSeconds: number },
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<{ key: Key; predecessor: Key; raw: string }> {
+    checkId(id, 'key', acting.environment)
+    const at = now()
+    const make = async (tx: Tx) => {
+      await lockKeys(tx, acting)
+      const giver = await findGiver(tx, acting.principal, at)
+      const before = toKey(await getVisible(tx, acting, id), at)
+      if (before.status !== 'active') throw notActive(before)
+      const isOwn = acting.principal.kind === 'key' && acting.principal.keyId === id
+      const { key: raw, row } = drawKey(
+        acting,
+        {
+          name: before.name,
+          scopes: before.scopes,
+          isAccountBearing: before.isAccountBearing,
+          expiresAt: isOwn ? (before.expiresAt ?? undefined) : endOfSuccessor(before, at),
+          ipAllow: before.ipAllow ?? undefined,
+        },
+        { at, createdBy: actorOf(acting.principal).id },
+      )
+      checkGrant(giver, row, acting.environment)
+      await insertKey(tx, row)
+      const graceExpiresAt = new Date(at.getTime() + graceSeconds * 1_000)
+      const rotated = await markRotated(tx, id, { successorId: row.id, graceExpiresAt })
+      if (rotated === undefined) throw notFound(id)
+      const key = toKey(await getRow(tx, row.id), at)
+      const predecessor = toKey(rotated, at)
+      await auditRotated(tx, acting, before, predecessor, key)
+      return { key, predecessor, raw }
+    }
+    return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
+  }
+
+  /** A key that a rotation made, with the key that it replaced. @throws {Failure} `not_found` */
+  async function getRotation(acting: Acting, id: string): Promise<{ key: Key; predecessor: Key }> {
+    const at = now()
+    return db.tenant(acting, async (tx) => {
+      const row = await getVisible(tx, acting, id)
+      const predecessor = await findPredecessor(tx, id)
+      if (predecessor === undefined) throw notFound(id)
+      return { key: toKey(row, at), predecessor: toKey(predecessor, at) }
+    })
+  }
+
+  return { create, list, get, revoke, rotate, getRotation }
+}
+
+/**
+ * Where a key is created. A key creates keys of its own environment; a session chooses.
+ * @throws {Failure} `environment_mismatch`
+ */
+export function placeOf(acting: Acting, environment: Environment = acting.environment): Acting {
+  if (environment === acting.environment) return acting
+  const { principal } = acting
+  if (principal.kind === 'key') {
+    throw new Failure(
+      'environment_mismatch',
+      `This is a ${acting.environment} key, and it creates no ${environment} keys.`,
+    )
+  }
+  if (principal.isSandboxOnly) {
+    throw new Failure(
+      'environment_mismatch',
+      'The link of this session was shown and not mailed, so it creates no live keys: sign in with a mailed link.',
+    )
+  }
+  return { ...acting, environment }
+}
+
+/** The creator whose keys a principal may see; undefined: all of the account. */
+function visibleTo(principal: Principal): string | undefined {
+  return principal.kind === 'session' && principal.role === 'developer' ? principal.userId : undefined
+}
+
+async function getVisible(tx: Tx, { principal }: Acting, id: string): Promise<KeyListRow> {
+  const row = await getRow(tx, id)
+  const creator = visibleTo(principal)
+  if (creator !== undefined && row.created_by !== creator) throw notFound(id)
+  return row
+}
+
+async function getRow(tx: Tx, id: string): Promise<KeyListRow> {
+  const row = await findKeyById(tx, id)
+  if (row === undefined) throw notFound(id)
+  return row
+}
+
+// Read again under the lock: the key may have been revoked or rotated since the request was authenticated.
+async function findGiver(tx: Tx, principal: Principal, at: Date): Promise<Giver> {
+  if (principal.kind === 'session') return { kind: 'session', role: principal.role }
+  const row = await findKeyById(tx, principal.keyId)
+  if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known here.')
+  const { revokedAt } = toKey(row, at)
+  if (revokedAt !== null) {
+    throw new Failure('api_key_revoked', `This API key was revoked at ${revokedAt.toISOString()}.`)
+  }
+  return { kind: 'key', scopes: row.scopes, expiresAt: endOf(row), ipAllow: row.ip_allow }
+}
+
+function limitsOf({ expiresAt, ipAllow }: Extract<Giver, { kind: 'key' }>): Pick<NewKey, 'expiresAt' | 'ipAllow'> {
+  return { expiresAt: expiresAt ?? undefined, ipAllow: ipAllow ?? undefined }
+}
+
+function definedOf<Members extends object>(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members
+}
+
+// As long as the old key was made to live: keys of 90 days that are rotated each 60 stay keys of 90 days.
+function endOfSuccessor({ createdAt, expiresAt }: Key, at: Date): Date | undefined {
+  return expiresAt === null ? undefined : new Date(at.getTime() + expiresAt.getTime() - createdAt.getTime())
+}
+
+async function warningsOf(tx: Tx, { scopes }: Key, at: Date): Promise<KeyWarning[]> {
+  const managed = scopes.includes('admin') || scopes.includes('all')
+  if (!managed || (await hasAdminKey(tx, at))) return []
+  const detail =
+    'No active key with the scope admin is left in this environment: from now on a user who signs in, or the operator, ' +
+    'creates keys.'
+  return [{ code: 'last_admin_key', detail }]
+}
+
+function notActive({ status, id }: Key): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `Only an active key can be rotated, and ${id} is ${status}.`,
+    members: { state: status, allowed: ['active'] },
+  })
+}
+
+function notFound(id: string): Failure {
+  return new Failure('not_found', `There is no API key ${id}.`)
+}

@@ -1,0 +1,48 @@
+// What the audit log says of keys. `prefix` and `last4` are what every list shows.
+
+import { recordAudit, type Unattended } from '#src/account/audit/record.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import type { Key } from './key.ts'
+import type { NewKeyRow } from './rows.ts'
+
+type By = Acting | Unattended
+
+export async function auditCreated(tx: Tx, by: By, row: NewKeyRow): Promise<void> {
+  const after = {
+    name: row.name,
+    scopes: [...row.scopes],
+    prefix: row.prefix,
+    last4: row.last4,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    ip_allow: row.ipAllow === null ? null : [...row.ipAllow],
+  }
+  await recordAudit(tx, by, { action: 'key.created', subjectId: row.id, after })
+}
+
+/** Writes nothing when the key was revoked before. */
+export async function auditRevoked(tx: Tx, by: By, before: Key, after: Key): Promise<void> {
+  if (before.status === 'revoked') return
+  await recordAudit(tx, by, {
+    action: 'key.revoked',
+    subjectId: after.id,
+    before: { name: before.name, scopes: [...before.scopes], status: before.status },
+    after: { status: after.status, revoked_at: after.revokedAt?.toISOString() ?? null },
+  })
+}
+
+export async function auditRotated(tx: Tx, by: By, before: Key, after: Key, successor: Key): Promise<void> {
+  await recordAudit(tx, by, {
+    action: 'key.rotated',
+    subjectId: after.id,
+    before: { name: before.name, scopes: [...before.scopes], status: before.status },
+    after: {
+      status: after.status,
+      grace_expires_at: after.graceExpiresAt?.toISOString() ?? null,
+      replaced_by: successor.id,
+      prefix: successor.prefix,
+      last4: successor.last4,
+      expires_at: successor.expiresAt?.toISOString() ?? null,
+    },
+  })
+}

@@ -1,0 +1,73 @@
+// A key as it may be shown at any time, and its state at a moment. The end of the grace period after a rotation counts
+// as the key's revocation, without any process having to act at that time.
+
+import type { GrantableScope } from '#src/catalogue/access.ts'
+import type { Environment } from '#src/platform/ids.ts'
+import type { KeyListRow } from './rows.ts'
+
+export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as const
+export type KeyStatus = (typeof KEY_STATUSES)[number]
+
+export interface Key {
+  id: string
+  environment: Environment
+  name: string
+  prefix: string
+  /** Null for keys from before last-4 display. */
+  last4: string | null
+  scopes: readonly GrantableScope[]
+  isAccountBearing: boolean
+  status: KeyStatus
+  createdAt: Date
+  /** The key or the user; `operator`. Null for keys from before this was recorded. */
+  createdBy: string | null
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+  /** Null: accepted from every address. */
+  ipAllow: readonly string[] | null
+  /** The key that a rotation made. */
+  replacedBy: string | null
+  graceExpiresAt: Date | null
+}
+
+type Times = Pick<KeyListRow, 'expires_at' | 'revoked_at' | 'grace_expires_at'>
+
+/** Since when the key is revoked; null while it is not. */
+export function revokedAtOf({ revoked_at, grace_expires_at }: Omit<Times, 'expires_at'>, at: Date): Date | null {
+  if (revoked_at !== null) return revoked_at
+  return grace_expires_at !== null && grace_expires_at <= at ? grace_expires_at : null
+}
+
+export function statusOf(times: Times, at: Date): KeyStatus {
+  if (revokedAtOf(times, at) !== null) return 'revoked'
+  if (times.expires_at !== null && times.expires_at <= at) return 'expired'
+  return times.grace_expires_at === null ? 'active' : 'rotating'
+}
+
+/** When the key stops working, as far as it is known; null: never by itself. */
+export function endOf({ expires_at, grace_expires_at }: Omit<Times, 'revoked_at'>): Date | null {
+  if (expires_at === null || grace_expires_at === null) return expires_at ?? grace_expires_at
+  return expires_at < grace_expires_at ? expires_at : grace_expires_at
+}
+
+export function toKey(row: KeyListRow, at: Date): Key {
+  return {
+    id: row.id,
+    environment: row.environment,
+    name: row.name,
+    prefix: row.prefix,
+    last4: row.last4,
+    scopes: row.scopes,
+    isAccountBearing: row.is_account_bearing,
+    status: statusOf(row, at),
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    expiresAt: row.expires_at,
+    revokedAt: revokedAtOf(row, at),
+    lastUsedAt: row.last_used_at,
+    ipAllow: row.ip_allow,
+    replacedBy: row.successor_id,
+    graceExpiresAt: row.grace_expires_at,
+  }
+}

@@ -1,0 +1,97 @@
+// What a new key may look like, for users, keys and operators alike, and the row of one. The row has the SHA-256 of the raw key, its prefix
+// and its last four characters: nothing else of it is stored anywhere.
+
+import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
+import type { FieldError } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import { invalidRequest } from '#src/platform/http/validate.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { makeKey, parseKey } from './format.ts'
+import { canonicalRange, MAX_RANGES } from './ranges.ts'
+import type { NewKeyRow } from './rows.ts'
+
+export interface NewKey {
+  name: string
+  scopes: readonly GrantableScope[]
+  /** Never when absent. */
+  expiresAt?: Date | undefined
+  /** Addresses and ranges; every address when absent. */
+  ipAllow?: readonly string[] | undefined
+  /** True when absent. False for the publishable sandbox keys. */
+  isAccountBearing?: boolean
+  /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
+  raw?: string
+}
+
+/**
+ * @param createdBy The key, the user, or `operator`.
+ * @returns the raw key, which can't be shown again, and its row.
+ * @throws {Failure} `invalid_request`
+ */
+export function drawKey(
+  scope: Scope,
+  wanted: NewKey,
+  { at, createdBy }: { at: Date; createdBy: string },
+): { key: string; row: NewKeyRow } {
+  const ipAllow = checkNewKey(scope, wanted, at)
+  const key = wanted.raw ?? makeKey(scope.environment)
+  const row = {
+    accountId: scope.accountId,
+    environment: scope.environment,
+    id: newId('key', scope.environment, at.getTime()),
+    name: wanted.name,
+    hash: sha256(key),
+    prefix: key.slice(0, 8),
+    last4: key.slice(-4),
+    scopes: [...new Set(wanted.scopes)],
+    isAccountBearing: wanted.isAccountBearing ?? true,
+    createdAt: at,
+    createdBy,
+    expiresAt: wanted.expiresAt ?? null,
+    ipAllow,
+  }
+  return { key, row }
+}
+
+function checkNewKey(scope: Scope, wanted: NewKey, at: Date): string[] | null {
+  const errors: FieldError[] = []
+  const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
+  if (wanted.name.trim() === '' || wanted.name.length > 200 || wanted.name.includes('\0')) {
+    refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
+  }
+  if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
+  wanted.scopes.forEach((name, index) => {
+    if (!GRANTABLE_SCOPES.includes(name))
+      refuse(`/scopes/${index}`, 'invalid_value', `must be one of ${GRANTABLE_SCOPES.join(', ')}`)
+    if (name === 'all' && scope.environment !== 'sandbox') {
+      refuse(`/scopes/${index}`, 'invalid_value', 'only a sandbox key may carry "all"')
+    }
+  })
+  if (wanted.expiresAt !== undefined && !(wanted.expiresAt > at))
+    refuse('/expires_at', 'out_of_range', 'must be in the future')
+  if (wanted.raw !== undefined && parseKey(wanted.raw)?.environment !== scope.environment) {
+    const word = scope.environment === 'live' ? 'live' : 'test'
+    refuse('/raw', 'invalid_format', `must be svc_${word}_ and 32 base62 characters`)
+  }
+  const ranges = wanted.ipAllow === undefined ? null : checkRanges(wanted.ipAllow, refuse)
+  if (errors.length > 0) throw invalidRequest(errors)
+  return ranges
+}
+
+function checkRanges(
+  texts: readonly string[],
+  refuse: (pointer: string, code: string, detail: string) => void,
+): string[] {
+  // An empty list could mean every address or none.
+  if (texts.length === 0) refuse('/ip_allow', 'too_few', 'must name at least one address, or be left out for all')
+  if (texts.length > MAX_RANGES) refuse('/ip_allow', 'too_many', `must have at most ${MAX_RANGES} items`)
+  const ranges = texts.slice(0, MAX_RANGES).map((text, index) => {
+    try {
+      return canonicalRange(text)
+    } catch (error) {
+      refuse(`/ip_allow/${index}`, 'invalid_format', error instanceof Error ? error.message : String(error))
+      return ''
+    }
+  })
+  return [...new Set(ranges)]
+}

@@ -1,0 +1,106 @@
+import { IDS, listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const USER = 'usr_01m7x7ennfe7dsmvdzwjp06y9w'
+const SUCCESSOR = 'key_test_01m7xa4e2ffn3r5bd0w8h6c1zk'
+
+const key = {
+  id: IDS.key,
+  name: 'intake',
+  prefix: 'svc_test',
+  last4: 'SKjy',
+  scopes: ['attest', 'verify'],
+  environment: 'sandbox',
+  plan: 'enterprise',
+  status: 'active',
+  created_at: '2026-11-20T15:00:00.000Z',
+  created_by: USER,
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: '2026-11-20T15:11:00.000Z',
+  grace_expires_at: null,
+  ip_allow: ['203.0.113.0/24', '2001:db8::/32'],
+  replaced_by: null,
+}
+const unused = { ...key, last_used_at: null }
+const rotating = {
+  ...key,
+  status: 'rotating',
+  grace_expires_at: '2026-11-21T16:00:00.000Z',
+  replaced_by: SUCCESSOR,
+}
+const successor = { ...unused, id: SUCCESSOR, last4: 'H9Hg', created_at: '2026-11-20T16:00:00.000Z' }
+const revoked = { ...key, status: 'revoked', revoked_at: '2026-11-20T16:00:00.000Z', warnings: [] }
+const last = {
+  ...revoked,
+  name: 'backend',
+  scopes: ['admin'],
+  warnings: [
+    {
+      code: 'last_admin_key',
+      detail:
+        'No active key with the scope admin is left in this environment: from now on a user who signs in, or the operator, creates keys.',
+    },
+  ],
+}
+
+const OWN = 'A user with the role developer sees and changes only keys that they created.'
+const revocation: Note = {
+  description:
+    `The next request with it is \`api_key_revoked\`, in every process. Revoking it again changes nothing. \`warnings\` ` +
+    `says when no key with the scope \`admin\` is left. ${OWN}`,
+  answers: { 200: { examples: { Revoked: revoked, 'The last key with the scope admin': last } } },
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/account/keys': {
+    description:
+      'Keep `key`: it can not be read again. A key gives at most its own scopes, its own end and its own `ip_allow`; where ' +
+      'the body names no `expires_at` or no `ip_allow`, the new key gets those of the calling key. An owner or an admin ' +
+      'gives any scope, a developer any in the sandbox and attest, verify, intent and screen in live. `all` is for the ' +
+      'sandbox only. An environment has at most 200 active keys.',
+    examples: {
+      'For a backend with fixed addresses': {
+        name: key.name,
+        scopes: key.scopes,
+        ip_allow: key.ip_allow,
+        expires_at: '2027-02-18T00:00:00.000Z',
+      },
+      'For everything in the sandbox': { name: 'laptop', scopes: ['all'], environment: 'sandbox' },
+    },
+    answers: {
+      200: {
+        example: {
+          ...unused,
+          expires_at: '2027-02-18T00:00:00.000Z',
+          key: 'svc_test_000000000000000000000000003vSKjy',
+        },
+      },
+    },
+    problems: ['environment_mismatch', 'role_limit', 'conflict'],
+  },
+  'GET /v1/account/keys': {
+    description: `Those of the calling key's environment, or of Service-Environment. ${OWN}`,
+    answers: { 200: { example: listed(key) } },
+  },
+  'GET /v1/account/keys/:id': {
+    description: `Never with the raw key. ${OWN}`,
+    answers: { 200: { examples: { Active: key, 'Rotated, both work': rotating } } },
+  },
+  'DELETE /v1/account/keys/:id': revocation,
+  'POST /v1/account/keys/:id/revoke': revocation,
+  'POST /v1/account/keys/:id/rotate': {
+    description:
+      'The successor has the same name, scopes and `ip_allow`, and lives as long as the old key was made to live, counted ' +
+      'from now; a key that rotates itself keeps its end. The old key works for `grace_period_seconds`, a day when absent, ' +
+      'and counts as revoked after that. Rotating a key needs the same authority as creating one like it. A key that is not ' +
+      'active is `invalid_state_transition`; of two rotations at once one succeeds.',
+    examples: { 'Within an hour': { grace_period_seconds: 3_600 } },
+    answers: {
+      200: {
+        example: { ...successor, key: 'svc_test_000000000000000000000000012xH9Hg', predecessor: rotating },
+      },
+    },
+    problems: ['role_limit', 'invalid_state_transition'],
+  },
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { GRANTABLE_SCOPES, PLANS } from '#src/catalogue/access.ts'
+import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { type KeyAdministration, MAX_GRACE_SECONDS, placeOf } from './administration.ts'
+import { KEY_STATUSES, type Key } from './key.ts'
+import { MAX_RANGES } from './ranges.ts'
+
+const scope = z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' })
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
+const status = z.enum(KEY_STATUSES).meta({
+  id: 'ApiKeyStatus',
+  description: 'rotating: replaced, and still accepted until grace_expires_at.',
+})
+
+const keyShape = {
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string().meta({ description: 'The first 8 characters of the key.' }),
+  last4: z.string().nullable().meta({ description: 'Its last 4; null for keys from before they were kept.' }),
+  scopes: z.array(scope),
+  environment,
+  plan: z.enum(PLANS).meta({ id: 'Plan' }),
+  status,
+  created_at: z.string(),
+  created_by: z
+    .string()
+    .nullable()
+    .meta({ description: 'The user or the key, or `operator`; null for keys from before this was recorded.' }),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable().meta({ description: 'Of a rotated key: when its grace period was over.' }),
+  last_used_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
+  grace_expires_at: z.string().nullable().meta({ description: 'Of a rotated key: until when it is accepted.' }),
+  ip_allow: z.array(z.string()).nullable().meta({ description: 'null: accepted from every address.' }),
+  replaced_by: z.string().nullable().meta({ description: 'The key that a rotation made.' }),
+}
+const keyView = z.object(keyShape).meta({ id: 'ApiKey' })
+const secretShape = {
+  key: z.string().optional().meta({ description: 'The raw key: shown now and never again.' }),
+  secret_shown: z.literal(false).optional().meta({ description: 'A replay of the request, without the raw key.' }),
+}
+const createdView = z.object({ ...keyShape, ...secretShape }).meta({ id: 'CreatedApiKey' })
+const rotatedView = z.object({ ...keyShape, ...secretShape, predecessor: keyView }).meta({ id: 'RotatedApiKey' })
+const revokedView = z
+  .object({
+    ...keyShape,
+    warnings: z.array(z.object({ code: z.enum(['last_admin_key']), detail: z.string() }).meta({ id: 'ApiKeyWarning' })),
+  })
+  .meta({ id: 'RevokedApiKey' })
+
+const createBody = z.strictObject({
+  name: z.string().min(1).max(200),
+  scopes: z.array(scope).min(1).max(GRANTABLE_SCOPES.length),
+  environment: environment.optional().meta({
+    description: 'That of the calling key. A session may choose; without it, that of Service-Environment.',
+  }),
+  expires_at: z.iso.datetime({ offset: true }).optional(),
+  ip_allow: z
+    .array(z.string().max(64))
+    .min(1)
+    .max(MAX_RANGES)
+    .optional()
+    .meta({ description: 'Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`.' }),
+})
+const rotateBody = z
+  .strictObject({ grace_period_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(MAX_GRACE_SECONDS) })
+  .optional()
+
+const common = { tag: 'API keys', scope: 'admin', permission: 'keys.manage', needsAccountKey: true } as const
+
+export function keyRoutes(keys: KeyAdministration): Route[] {
+  const revocation = {
+    ...common,
+    params: idParams('key'),
+    view: revokedView,
+    status: [200],
+  }
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/account/keys',
+        operationId: 'createApiKey',
+        summary: 'Create an API key. The raw key is in this answer only.',
+        body: createBody,
+        view: createdView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const place = placeOf(caller, body.environment)
+        idempotencyKey?.belongsTo(place)
+        const { name, scopes, expires_at: end, ip_allow: ipAllow } = body
+        const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow }
+        const { key, raw } = await keys.create(place, wanted, idempotencyKey)
+        return { ...toView(key, caller), key: raw }
+      },
+      async ({ caller, body }, id) => {
+        const key = await keys.get(placeOf(caller, body.environment), id)
+        return { ...toView(key, caller), secret_shown: false as const }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/keys',
+        operationId: 'listApiKeys',
+        summary: 'List the API keys of an environment, newest first.',
+        query: z.object({ ...listQuery, status: status.optional() }),
+        view: listOf(keyView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { created_gte: from, created_lt: until, ...rest } = query
+        const page = await keys.list(caller, { ...rest, createdGte: timeOf(from), createdLt: timeOf(until) })
+        return { ...page, data: page.data.map((key) => toView(key, caller)) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/keys/:id',
+        operationId: 'getApiKey',
+        params: idParams('key'),
+        summary: 'Read one API key.',
+        view: keyView,
+        status: [200],
+      },
+      async ({ caller, params }) => toView(await keys.get(caller, params.id), caller),
+    ),
+    ...(['DELETE', 'POST'] as const).map((method) =>
+      endpoint(
+        {
+          ...revocation,
+          method,
+          path: method === 'DELETE' ? '/v1/account/keys/:id' : '/v1/account/keys/:id/revoke',
+          operationId: method === 'DELETE' ? 'deleteApiKey' : 'revokeApiKey',
+          summary: 'Revoke an API key permanently, from its next request on.',
+        },
+        async ({ caller, params, idempotencyKey }) => {
+          const { key, warnings } = await keys.revoke(caller, params.id, idempotencyKey)
+          return { ...toView(key, caller), warnings }
+        },
+        // A repeat revokes again, which changes nothing.
+        async ({ caller, params }) => ({ ...toView(await keys.get(caller, params.id), caller), warnings: [] }),
+      ),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/account/keys/:id/rotate',
+        operationId: 'rotateApiKey',
+        params: idParams('key'),
+        summary: 'Replace an API key. Both work until the grace period is over.',
+        body: rotateBody,
+        view: rotatedView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const graceSeconds = body?.grace_period_seconds ?? MAX_GRACE_SECONDS
+        const { key, predecessor, raw } = await keys.rotate(caller, params.id, { graceSeconds }, idempotencyKey)
+        return { ...toView(key, caller), predecessor: toView(predecessor, caller), key: raw }
+      },
+      async ({ caller }, id) => {
+        const { key, predecessor } = await keys.getRotation(caller, id)
+        return { ...toView(key, caller), predecessor: toView(predecessor, caller), secret_shown: false as const }
+      },
+    ),
+  ]
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}
+
+const toView = (key: Key, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyView> => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  last4: key.last4,
+  scopes: [...key.scopes],
+  environment: key.environment,
+  plan,
+  status: key.status,
+  created_at: key.createdAt.toISOString(),
+  created_by: key.createdBy,
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  grace_expires_at: key.graceExpiresAt?.toISOString() ?? null,
+  ip_allow: key.ipAllow === null ? null : [...key.ipAllow],
+  replaced_by: key.replacedBy,
+})
