@@ -41,9 +41,24 @@ export const PLAN_LIMITS = {
   },
 } as const satisfies Record<Plan, PlanRow>
 
+/**
+ * Of each signed-in user, in both environments and on every plan, beside the account's rate: a page of the dashboard
+ * asks for all of its pictures at once, and a browser does not ask again.
+ */
+export const SESSION_RATE = { perSecond: 20, burst: 100 } as const satisfies Rate
+
+/**
+ * Of each key and each user, for the routes that stop something: other requests don't count against it. The burst is
+ * enough to revoke a fleet of phones in minutes.
+ */
+export const EMERGENCY_RATE = { perSecond: 10, burst: 50 } as const satisfies Rate
+
+/** Of each address: unknown keys and sessions. */
+export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
+
 /** The sandbox of an account on any plan. Not metered. */
 export const SANDBOX_LIMITS = {
-  /** Of each key and of each user. */
+  /** Of each key. */
   rate: { perSecond: 10, burst: 20 },
   /** Of each address that calls with a publishable key: many callers share these keys. */
   publishableRate: { perSecond: 5, burst: 20 },

@@ -19,7 +19,7 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...ACCESS)
+  if (route.public === undefined) add(...ACCESS, 'rate_limited')
   if (route.scope !== undefined) add('insufficient_scope')
   else if (route.public === undefined) add('session_required')
   if (route.permission !== undefined) {
@@ -86,6 +86,7 @@ export function problemView(baseUrl: string) {
       request_id: z.string().describe('Tell it when something goes wrong on our side.'),
       required_scope: z.string().optional().describe('With `insufficient_scope`.'),
       required_plan: z.string().optional().describe('With `plan_required`.'),
+      limit: z.string().optional().describe('With `rate_limited`: which limit was reached.'),
       resets_at: z.iso.datetime().optional().describe('With `monthly_cap_exceeded`: when the next month begins.'),
       allowed: z
         .array(z.string())
