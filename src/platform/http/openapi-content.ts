@@ -96,7 +96,10 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: TEXT } }
+  const unchanged = {
+    description: 'The current version has the tag in If-None-Match.',
+    headers: { ETag: TEXT, ...(route.public === undefined && RATE_LIMIT_HEADERS) },
+  }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 

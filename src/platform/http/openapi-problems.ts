@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from './endpoint.ts'
+import { RATE_LIMIT_HEADERS } from './openapi-content.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
 import { fieldErrorView, rejectedLineView } from './rejection.ts'
 import { problemOf, problemType } from './respond.ts'
@@ -12,6 +13,8 @@ import { problemOf, problemType } from './respond.ts'
 const EXAMPLE_REQUEST_ID = 'req_01m7x7k0kweezv2g6agvqmrk2v'
 const ACCESS = ['authentication_required', 'invalid_api_key', 'api_key_revoked', 'api_key_expired'] as const
 const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
+
+const RETRY_AFTER = { description: 'Seconds.', schema: { type: 'integer' } }
 
 /** The codes that a route can answer, in the order of the table. `more`: codes that only its handler knows. */
 export function problemCodes(route: Route, more: readonly FailureCode[] = []): FailureCode[] {
@@ -70,7 +73,10 @@ function problemResponse(codes: readonly FailureCode[], baseUrl: string): Schema
   )
   const description = codes.map((code) => `[\`${code}\`](${problemType(baseUrl, code)})`).join(', ')
   const schema = { $ref: '#/components/schemas/Problem' }
-  return { description, content: { 'application/problem+json': { schema, examples } } }
+  const headers = codes.includes('rate_limited')
+    ? { headers: { 'Retry-After': RETRY_AFTER, ...RATE_LIMIT_HEADERS } }
+    : {}
+  return { description, ...headers, content: { 'application/problem+json': { schema, examples } } }
 }
 
 /** The shape of all problems. */

@@ -3,10 +3,10 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Rate } from '#src/catalogue/plans.ts'
-import { LEASE_MS, type SharedBuckets, type Taken } from './shared-buckets.ts'
+import { LEASE_MS, type SharedBuckets, type TakenTokens } from './shared-buckets.ts'
 import { shareOf, takeToken } from './tokens.ts'
 
-export interface Bucket {
+export interface TokenBucket {
   key: string
   rate: Rate
 }
@@ -21,7 +21,7 @@ export interface Standing {
 
 export interface Limiter {
   /** Takes one token. Not a promise where the answer is known here. Never rejects. */
-  take(bucket: Bucket): Standing | Promise<Standing>
+  take(bucket: TokenBucket): Standing | Promise<Standing>
   /** Of this process's memory. */
   size(): number
 }
@@ -85,7 +85,7 @@ export function createLimiter({
     return standing
   }
 
-  function takeShared(entry: Entry, bucket: Bucket): Standing | Promise<Standing> {
+  function takeShared(entry: Entry, bucket: TokenBucket): Standing | Promise<Standing> {
     const at = now()
     const lease = currentLease(entry, at)
     if (lease !== undefined) {
@@ -103,7 +103,7 @@ export function createLimiter({
   }
 
   // One question at a time for each bucket: requests that come meanwhile are part of the next one.
-  async function ask(entry: Entry, bucket: Bucket): Promise<void> {
+  async function ask(entry: Entry, bucket: TokenBucket): Promise<void> {
     entry.isAsking = true
     // Requests whose keys were found by one statement come here in one turn.
     await Promise.resolve()
@@ -125,7 +125,7 @@ export function createLimiter({
     }
   }
 
-  function settle(entry: Entry, waiting: Entry['waiting'], taken: Taken, askedAt: number): void {
+  function settle(entry: Entry, waiting: Entry['waiting'], taken: TakenTokens, askedAt: number): void {
     const { granted, lent, remaining, refillMs } = taken
     entry.remaining = remaining
     entry.emptyUntilMs = remaining === 0 ? now() + refillMs : 0

@@ -13,7 +13,7 @@ export interface Wanted {
   back: number
 }
 
-export interface Taken {
+export interface TakenTokens {
   /** Of `need`. */
   granted: number
   /** Of `extra`: valid for LEASE_MS from the time of asking. */
@@ -23,7 +23,7 @@ export interface Taken {
 }
 
 export interface SharedBuckets {
-  take(key: string, rate: Rate, wanted: Wanted): Promise<Taken>
+  take(key: string, rate: Rate, wanted: Wanted): Promise<TakenTokens>
   /** False while Redis does not answer. */
   isHere(): boolean
   /** Resolves when Redis answers, or after a while when it does not. */
@@ -130,7 +130,7 @@ export function createSharedBuckets({
     connected()
   }
 
-  async function ask(key: string, { perSecond, burst }: Rate, { need, extra, back }: Wanted): Promise<Taken> {
+  async function ask(key: string, { perSecond, burst }: Rate, { need, extra, back }: Wanted): Promise<TakenTokens> {
     const values = [1e6 / perSecond, burst, need, extra, back, LEASE_MS * 1_000]
     const [granted = 0, lent = 0, remaining = 0, refillUs = 0] = await redis().takeTokens(
       `${prefix}:limits:${key}`,
