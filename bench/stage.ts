@@ -81,6 +81,8 @@ export async function openStage({
       PORT: '0',
       INTERNAL_PORT: '0',
       OUTBOUND_ALLOW: '127.0.0.1',
+      // Counted as in production, and never reached.
+      RATE_LIMIT_FACTOR: '10000',
       LOG_LEVEL: 'info',
     },
     async owner<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) {

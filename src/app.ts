@@ -7,10 +7,11 @@ import { docsRoutes } from '#src/docs/routes.ts'
 import { note } from '#src/platform/context.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
-import { createAuthenticator, type FindKey, type FindSession } from '#src/platform/http/caller.ts'
+import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
 import { createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
+import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import { EXACT, inOrder, isMostExact, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
@@ -28,6 +29,8 @@ export interface AppDeps {
   cookies: SessionCookies
   /** Addresses and ranges of the proxies whose X-Forwarded-For counts. */
   trustedProxies?: readonly string[]
+  /** Without it, requests are not counted. */
+  limits?: RequestLimits | undefined
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -46,7 +49,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findEffect, keepStatus, limits, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const identify = createAuthenticator({
@@ -54,11 +57,16 @@ export function createApp(deps: AppDeps): Koa {
     findSession: deps.findSession,
     cookies: deps.cookies,
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    ...(limits === undefined ? {} : { countGuess: limits.countGuess }),
     ...(deps.now === undefined ? {} : { now: deps.now }),
   })
-  const authenticate: typeof identify = async (visit) => {
+  const authenticate = async (visit: Visit, headers: Record<string, string>) => {
     const caller = await identify(visit)
     note({ account: caller.accountId })
+    if (limits === undefined) return caller
+    const { headers: standing, refusal } = await limits.admit(caller, visit.route)
+    Object.assign(headers, standing)
+    if (refusal !== undefined) throw refusal
     return caller
   }
   const budget = createBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
@@ -70,8 +78,19 @@ export function createApp(deps: AppDeps): Koa {
     router.register(route.path, [route.method], (ctx, next) => {
       if (!isMostExact(ctx, route)) return next()
       const { req, res, params, querystring: search } = ctx
-      return answer(ctx, route.path, (requestId) =>
-        route.handle({ req, res, params, search, requestId, authenticate, findEffect, keepStatus, pace, budget }),
+      return answer(ctx, route.path, (requestId, headers) =>
+        route.handle({
+          req,
+          res,
+          params,
+          search,
+          requestId,
+          authenticate: (visit) => authenticate(visit, headers),
+          findEffect,
+          keepStatus,
+          pace,
+          budget,
+        }),
       )
     })
   }

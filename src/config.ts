@@ -15,6 +15,7 @@ import { masterKeyConfig } from './platform/crypto/config.ts'
 import { databaseConfig } from './platform/db/config.ts'
 import { httpConfig } from './platform/http/config.ts'
 import { concurrencyConfig, concurrencyKey, engineConfig } from './platform/jobs/config.ts'
+import { limitsConfig } from './platform/limits/config.ts'
 import { outboundConfig } from './platform/net/config.ts'
 import { storeConfig } from './platform/store/config.ts'
 
@@ -64,6 +65,7 @@ const PARTS = [
   masterKeyConfig,
   storeConfig,
   httpConfig,
+  limitsConfig,
   outboundConfig,
   hardwareConfig,
   screenConfig,

@@ -170,7 +170,10 @@ export const GUIDANCE = {
     happened: 'Too many requests at once, for this account, this key or this address.',
     remedy: 'Wait as long as Retry-After says. `RateLimit` and `RateLimit-Policy` show the limit on every answer.',
     repeat: AFTER_A_WHILE,
-    example: { detail: 'The plan developer allows 10 requests a second. Try again in 1 s.' },
+    example: {
+      detail: 'On the plan developer an account sends at most 10 requests a second, and 20 at once. Try again in 1 s.',
+      members: { limit: 'account' },
+    },
   },
   insufficient_role: {
     happened: 'The user’s role does not allow this.',

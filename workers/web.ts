@@ -5,6 +5,7 @@ import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
 import { parseStoreAddress } from '#src/platform/store/address.ts'
 import { runProcess } from '#src/process.ts'
+import { startRateLimits } from '#src/rate-limits.ts'
 
 await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
   const { signingKeys, store, db, baseUrl, cookies } = platform
@@ -19,6 +20,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
     findSession: account.sessions.find,
     cookies,
     trustedProxies: config.TRUSTED_PROXIES,
+    limits: await startRateLimits(config, platform),
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

@@ -3,6 +3,7 @@ import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import { createRequestLimits } from '#src/platform/http/limits.ts'
 import type { Engine } from '#src/platform/jobs/bull.ts'
 import { collectEngine, collectPostgres } from '#src/platform/jobs/health-metrics.ts'
 import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/platform/jobs/metrics.ts'
@@ -34,6 +35,12 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   createRetentionMetrics(registry)
   collectList(registry, { db: database, url: 'https://example.com/' })
   createScreeningMetrics(registry)
+  createRequestLimits({
+    registry,
+    limiter: { take: () => ({ isGranted: true, remaining: 0, refillMs: 0 }), size: () => 0 },
+    guesses: { count: async () => 0 },
+    limitOf: () => ({ name: 'account', subject: '', rate: { perSecond: 1, burst: 1 }, detail: '' }),
+  })
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))

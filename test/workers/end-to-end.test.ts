@@ -71,6 +71,15 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
   })
 
+  it('web: counts the requests of each key', async () => {
+    const answer = await fetch(`${system.baseUrl}/v1/claims`, { headers: { authorization: `Bearer ${system.key}` } })
+    expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=100000;w=1')
+    const [{ count } = { count: 0 }] = await system.database.owner<{ count: number }>(
+      `SELECT count(*)::int AS count FROM workers WHERE queue = 'web'`,
+    )
+    expect(count).toBe(1)
+  })
+
   it('compare: reports the photo of that submission as a duplicate of the first claim that showed it', async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
     const codes = async () => {

@@ -158,6 +158,7 @@ function registryRoutes(devices: Devices): Route[] {
         summary: 'Revoke a device permanently',
         scope: 'admin',
         permission: 'devices.write',
+        isEmergency: true,
         body: z.strictObject({
           reason: z.string().min(1).max(500),
           actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),

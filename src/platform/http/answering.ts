@@ -23,8 +23,11 @@ interface AnsweringDeps {
   metrics: Metrics
 }
 
+/** @param headers It adds what its answer must carry whatever comes of it. */
+type Produce = (requestId: string, headers: Record<string, string>) => Promise<Answer>
+
 /** Answers one request with what `produce` returns or throws. `path` is the route's, as declared, or UNMATCHED. */
-export type AnswerWith = (ctx: Context, path: string, produce: (requestId: string) => Promise<Answer>) => Promise<void>
+export type AnswerWith = (ctx: Context, path: string, produce: Produce) => Promise<void>
 
 export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): AnswerWith {
   return (ctx, path, produce) => {
@@ -40,18 +43,13 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     )
   }
 
-  async function answer(
-    ctx: Context,
-    path: string,
-    requestId: string,
-    span: Span,
-    produce: (requestId: string) => Promise<Answer>,
-  ): Promise<void> {
+  async function answer(ctx: Context, path: string, requestId: string, span: Span, produce: Produce): Promise<void> {
     const { req, res } = ctx
     const startedAt = performance.now()
     const traceresponse = traceresponseOf(span)
+    const common = commonHeaders(requestId, ctx.path)
     const finish = async (answer: Answer) => {
-      answer.headers = Object.assign(commonHeaders(requestId, ctx.path), answer.headers)
+      answer.headers = { ...common, ...answer.headers }
       if (traceresponse !== undefined) answer.headers.traceresponse = traceresponse
       return send(req, res, await represent(req, answer))
     }
@@ -70,7 +68,9 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     ctx.respond = false
     try {
       await finish(
-        await produce(requestId).catch((error: unknown) => (req.socket.destroyed ? leave(error) : refuse(error))),
+        await produce(requestId, common).catch((error: unknown) =>
+          req.socket.destroyed ? leave(error) : refuse(error),
+        ),
       )
     } catch (error) {
       const problem = refuse(error)

@@ -65,13 +65,15 @@ interface AuthenticatorDeps {
   findSession?: FindSession | undefined
   cookies: SessionCookies
   clientAddress: (req: IncomingMessage) => string
+  /** Counts an unknown key or session. Throws `rate_limited` when the address has sent too many. */
+  countGuess?: (address: string) => Promise<void>
   now?: () => Date
 }
 
 /** One request to a route, as far as access depends on it. */
 export interface Visit {
   req: IncomingMessage
-  route: Pick<Route, 'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan'>
+  route: Pick<Route, 'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan' | 'isEmergency'>
   /** Of the path. */
   params: Record<string, string>
 }
@@ -86,6 +88,7 @@ export function createAuthenticator({
   findSession = async () => undefined,
   cookies,
   clientAddress,
+  countGuess = async () => {},
   now = () => new Date(),
 }: AuthenticatorDeps) {
   return async (visit: Visit): Promise<Caller> => {
@@ -102,11 +105,14 @@ export function createAuthenticator({
 
   async function byKey(req: IncomingMessage, origin: Origin): Promise<Caller> {
     const row = await findKey(readKey(req), origin.ip)
-    if (row === undefined)
+    if (row === undefined) {
+      // After the look-up: a valid key is answered, whatever else its address sends.
+      await countGuess(origin.ip)
       throw new Failure(
         'invalid_api_key',
         'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
       )
+    }
     if (row.revokedAt !== undefined) {
       throw new Failure('api_key_revoked', `This API key was revoked at ${row.revokedAt.toISOString()}.`)
     }
@@ -131,6 +137,7 @@ export function createAuthenticator({
 
   async function bySession({ req, route, params }: Visit, secret: string, origin: Origin): Promise<Caller> {
     const row = await findSession(secret)
+    if (row === undefined) await countGuess(origin.ip)
     if (row === undefined || row.hasEnded) {
       throw new Failure('session_expired', 'This session has ended: sign in again.')
     }

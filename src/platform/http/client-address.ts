@@ -56,6 +56,16 @@ export function createClientAddress(trusted: readonly string[]) {
   }
 }
 
+/**
+ * Whom to count as one caller: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has to themselves.
+ */
+export function addressBlock(address: string): string {
+  if (isIP(address) !== 6) return address
+  const parsed = plain(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  return `${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`
+}
+
 function plain(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
   return ipaddr.process(address)
 }

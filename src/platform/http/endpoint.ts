@@ -113,6 +113,8 @@ interface Access {
   isAccountLevel?: true
   /** Refuses accounts on other plans with `plan_required`. */
   plan?: Plan
+  /** Stops or revokes something: its rate limit is one of its own, which other requests can't exhaust. */
+  isEmergency?: true
 }
 
 export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V>, Access {}

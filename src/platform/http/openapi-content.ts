@@ -13,6 +13,11 @@ export interface OperationPlace {
 
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
+/** Of every answer to a caller who is known and may make the request. */
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': { description: 'The limit: `q` requests in `w` seconds.', ...TEXT },
+  RateLimit: { description: '`r` requests are left; more are there in `t` seconds.', ...TEXT },
+}
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -84,13 +89,17 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     const headers = {
       'Request-Id': TEXT,
+      ...(route.public === undefined && RATE_LIMIT_HEADERS),
       ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
       ...(route.method === 'GET' && { ETag: TEXT }),
       ...describeHeaders(answer?.headers),
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: TEXT } }
+  const unchanged = {
+    description: 'The current version has the tag in If-None-Match.',
+    headers: { ETag: TEXT, ...(route.public === undefined && RATE_LIMIT_HEADERS) },
+  }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from './endpoint.ts'
+import { RATE_LIMIT_HEADERS } from './openapi-content.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
 import { fieldErrorView, rejectedLineView } from './rejection.ts'
 import { problemOf, problemType } from './respond.ts'
@@ -19,13 +20,15 @@ const ACCESS = [
 ] as const
 const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
 
+const RETRY_AFTER = { description: 'Seconds.', schema: { type: 'integer' } }
+
 /** The codes that a route can answer, in the order of the table. `more`: codes that only its handler knows. */
 export function problemCodes(route: Route, more: readonly FailureCode[] = []): FailureCode[] {
   const codes = new Set<FailureCode>(['internal_error', 'service_unavailable', ...more])
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...ACCESS, 'account_suspended')
+  if (route.public === undefined) add(...ACCESS, 'account_suspended', 'rate_limited')
   if (route.scope !== undefined) add('insufficient_scope')
   else if (route.public === undefined) add('session_required')
   if (route.permission !== undefined) {
@@ -76,7 +79,10 @@ function problemResponse(codes: readonly FailureCode[], baseUrl: string): Schema
   )
   const description = codes.map((code) => `[\`${code}\`](${problemType(baseUrl, code)})`).join(', ')
   const schema = { $ref: '#/components/schemas/Problem' }
-  return { description, content: { 'application/problem+json': { schema, examples } } }
+  const headers = codes.includes('rate_limited')
+    ? { headers: { 'Retry-After': RETRY_AFTER, ...RATE_LIMIT_HEADERS } }
+    : {}
+  return { description, ...headers, content: { 'application/problem+json': { schema, examples } } }
 }
 
 /** The shape of all problems. */
@@ -92,6 +98,7 @@ export function problemView(baseUrl: string) {
       request_id: z.string().describe('Tell it when something goes wrong on our side.'),
       required_scope: z.string().optional().describe('With `insufficient_scope`.'),
       required_plan: z.string().optional().describe('With `plan_required`.'),
+      limit: z.string().optional().describe('With `rate_limited`: which limit was reached.'),
       resets_at: z.iso.datetime().optional().describe('With `monthly_cap_exceeded`: when the next month begins.'),
       allowed: z
         .array(z.string())

@@ -159,13 +159,14 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
 }
 
 function describeAccess(route: Route, description: string | undefined): string {
-  const { scope, permission, needsAccountKey, public: reason } = route
+  const { scope, permission, needsAccountKey, isEmergency, public: reason } = route
   const ofKey = scope && `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
   const ofSession = permission && `Sessions: ${rolesWith(permission, 'live').join(', ')}.`
   const ofPlan = route.plan && `Plan ${route.plan}.`
+  const ofLimit = isEmergency && 'A rate limit of its own, for emergencies.'
   const access =
     reason === undefined
-      ? [ofKey ?? 'No API key: a session only.', ofSession, ofPlan].filter(Boolean).join(' ')
+      ? [ofKey ?? 'No API key: a session only.', ofSession, ofPlan, ofLimit].filter(Boolean).join(' ')
       : `No key is needed. ${reason}.`
   return description === undefined ? access : `${description}\n\n${access}`
 }
