@@ -9,7 +9,7 @@ import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey, type FindSession } from '#src/platform/http/caller.ts'
 import { createClientAddress } from '#src/platform/http/client-address.ts'
-import type { Route } from '#src/platform/http/endpoint.ts'
+import type { FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import { EXACT, inOrder, isMostExact, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
@@ -28,6 +28,8 @@ export interface AppDeps {
   cookies: SessionCookies
   /** Addresses and ranges of the proxies whose X-Forwarded-For counts. */
   trustedProxies?: readonly string[]
+  /** Without it no month is used up. */
+  findOverCap?: FindOverCap
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -46,7 +48,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findOverCap, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const identify = createAuthenticator({
@@ -71,7 +73,19 @@ export function createApp(deps: AppDeps): Koa {
       if (!isMostExact(ctx, route)) return next()
       const { req, res, params, querystring: search } = ctx
       return answer(ctx, route.path, (requestId) =>
-        route.handle({ req, res, params, search, requestId, authenticate, findEffect, keepStatus, pace, budget }),
+        route.handle({
+          req,
+          res,
+          params,
+          search,
+          requestId,
+          authenticate,
+          findOverCap,
+          findEffect,
+          keepStatus,
+          pace,
+          budget,
+        }),
       )
     })
   }

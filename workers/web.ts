@@ -19,6 +19,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
     findSession: account.sessions.find,
     cookies,
     trustedProxies: config.TRUSTED_PROXIES,
+    findOverCap: account.usage.caps.check,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,
