@@ -9,7 +9,7 @@ import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
 import { createClientAddress } from '#src/platform/http/client-address.ts'
-import type { Route } from '#src/platform/http/endpoint.ts'
+import type { FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
@@ -31,6 +31,8 @@ export interface AppDeps {
   trustedProxies?: readonly string[]
   /** Without it, requests are not counted. */
   limits?: RequestLimits | undefined
+  /** Without it no month is used up. */
+  findOverCap?: FindOverCap
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -49,7 +51,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findEffect, keepStatus, limits, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const identify = createAuthenticator({
@@ -86,6 +88,7 @@ export function createApp(deps: AppDeps): Koa {
           search,
           requestId,
           authenticate: (visit) => authenticate(visit, headers),
+          findOverCap,
           findEffect,
           keepStatus,
           pace,

@@ -21,6 +21,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
     cookies,
     trustedProxies: config.TRUSTED_PROXIES,
     limits: await startRateLimits(config, platform),
+    findOverCap: account.usage.caps.check,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

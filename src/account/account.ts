@@ -4,6 +4,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { keysFeature } from './keys/feature.ts'
 import { createSessions } from './sessions/sessions.ts'
+import { usageFeature } from './usage/feature.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
@@ -16,11 +17,7 @@ export function createAccount(p: Platform, settings: WebhookSettings) {
   })
   p.onClose(() => sessions.settle())
   const webhooks = webhooksFeature(p, settings)
-  return {
-    features: [keys.feature, webhooks.feature],
-    accounts,
-    keys: keys.keys,
-    sessions,
-    webhooks: webhooks.webhooks,
-  }
+  const usage = usageFeature(p)
+  const features = [keys, webhooks, usage].map(({ feature }) => feature)
+  return { features, accounts, keys: keys.keys, sessions, webhooks: webhooks.webhooks, usage }
 }

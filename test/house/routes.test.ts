@@ -53,6 +53,10 @@ const SCOPES: Record<string, string> = {
   'GET /v1/media/screenings/:id': 'screen',
   'POST /v1/media/screenings/batches': 'screen',
   'GET /v1/media/screenings/batches/:id': 'screen',
+  'GET /v1/account': 'admin',
+  'GET /v1/account/invoices': 'admin',
+  'GET /v1/account/plan': 'admin',
+  'GET /v1/account/usage': 'admin',
   'GET /v1/account/screening': 'admin',
   'PUT /v1/account/screening': 'admin',
   'GET /v1/account/risk-policy': 'admin',
@@ -76,7 +80,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
 // No key may do this, whatever its scopes.
-const SESSIONS_ONLY: string[] = []
+const SESSIONS_ONLY: string[] = ['PUT /v1/account/plan']
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',

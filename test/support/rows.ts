@@ -175,6 +175,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       job_id: randomUUID(),
     })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+    await insert('usage_entries', { operation: 'attest', subject_id: attestation, units: 1 })
     await insert('idempotency_keys', {
       key_digest: bytes(),
       route: 'POST /v1/media',
@@ -182,5 +183,16 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       status: 200,
       subject: media,
     })
+  })
+  // The clock writes these.
+  await db.system('fill', async (tx) => {
+    await tx.adhoc(
+      `INSERT INTO usage_days (account_id, environment, day, operation, units) VALUES ($1, $2, '2026-11-01', 'attest', 1)`,
+      [accountId, environment],
+    )
+    await tx.adhoc(
+      `INSERT INTO account_notices (account_id, kind, month, plan, cap, used) VALUES ($1, 'usage_80', '2026-11-01', 'growth', 2, 1)`,
+      [accountId],
+    )
   })
 }

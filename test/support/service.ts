@@ -91,6 +91,7 @@ export async function startTestService({
     findKey,
     findSession: services.account.sessions.find,
     cookies: services.platform.cookies,
+    findOverCap: services.account.usage.caps.check,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

@@ -184,6 +184,16 @@ export async function findScopeOfKey(
 
 // Tenant role from here on.
 
+/** The plan of the transaction's account. Nothing else changes it until the transaction ends. */
+export async function lockPlan(tx: Tx, accountId: string): Promise<Plan | undefined> {
+  const [row] = await tx.query<{ plan: Plan }>('SELECT plan FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
+  return row?.plan
+}
+
+export async function updatePlan(tx: Tx, accountId: string, plan: Plan): Promise<void> {
+  await tx.query('UPDATE accounts SET plan = $2 WHERE id = $1', [accountId, plan])
+}
+
 /** @returns whether it was inserted: a key with this hash may exist, in this account or another. */
 export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
   const inserted = await tx.query(

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
+import { countBatch } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
@@ -97,7 +99,7 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
   }
 
   async function acceptInTurn(
-    scope: Scope,
+    scope: Caller,
     spool: Spool,
     intake: RejectionReport,
     { signal, idempotencyKey }: BatchUpload,
@@ -107,7 +109,7 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
     const tryAccept = async (tx: Tx) =>
       (await tryLockBatches(tx, scope)) ? once(tx, idempotencyKey, accept, ({ row }) => row.id) : undefined
     const startOver = (error: unknown) => {
-      if (error !== CLAIM_CLOSED && !isLockTimeout(error)) throw error
+      if (error !== CLAIM_CLOSED && error !== ROOM_TAKEN && !isLockTimeout(error)) throw error
       return undefined
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
@@ -126,27 +128,37 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
     }
   }
 
-  async function acceptAll(tx: Tx, scope: Scope, spool: Spool, intake: RejectionReport): Promise<BatchState> {
+  async function acceptAll(tx: Tx, scope: Caller, spool: Spool, intake: RejectionReport): Promise<BatchState> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
     let accepted = 0
     const repeated: [line: number, attestationId: string][] = []
-    const [claims] = await Promise.all([deferClaims(tx, scope, id), insertBatch(tx, scope, { id, createdAt: at })])
+    const [claims, room] = await Promise.all([
+      deferClaims(tx, scope, id),
+      takeRoom(tx, scope, at),
+      insertBatch(tx, scope, { id, createdAt: at }),
+    ])
+    let isBeyondCap = false
     const pace = createBulkPace(scope.accountId)
     for await (const chunk of spool.chunks()) {
-      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims })
+      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims, room })
       for (const [line, verdict] of verdicts) {
-        if ('errors' in verdict) report.add(line, verdict.errors)
-        else {
+        if ('errors' in verdict) {
+          report.add(line, verdict.errors)
+          isBeyondCap ||= verdict.errors.includes(BEYOND_CAP)
+        } else {
           accepted += 1
           if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
         }
       }
       await pace.pause()
     }
-    if (accepted === 0) throw nothingAccepted(report)
-    await completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated })
+    if (accepted === 0) throw nothingAccepted(report, isBeyondCap ? room : undefined)
+    await Promise.all([
+      completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated }),
+      countBatch(tx, scope, 'attest', { batchId: id, lines: accepted - repeated.length }),
+    ])
     const state = await stateOf(tx, scope, id)
     await claims.write()
     return state
@@ -226,7 +238,7 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
         const open = await findOpenJobs(tx, id)
         const cancelled = await cancelJobs(tx, open)
         if (open.length > 0) await markCancelled(tx, id, now())
-        const claimIds = await cancelCaptures(tx, id, cancelled)
+        const claimIds = await cancelCaptures(tx, scope, { batchId: id, jobIds: cancelled })
         const state = await stateOf(tx, scope, id)
         await resetClaims(tx, claimIds)
         return { ...state, cancelled: cancelled.length }
@@ -247,7 +259,7 @@ async function acceptChunk(
   tx: Tx,
   scope: Scope,
   chunk: readonly SpooledLine[],
-  { id, now, claims }: { id: string; now: Date; claims: DeferredClaims },
+  { id, now, claims, room }: { id: string; now: Date; claims: DeferredClaims; room: Room },
 ): Promise<Map<number, Acceptance>> {
   const verdicts = await accept(chunk)
   // An external id that occurs twice in one call is refused there. On a second call the later line gets the attestation
@@ -257,7 +269,7 @@ async function acceptChunk(
   return verdicts
 
   async function accept(lines: readonly SpooledLine[]): Promise<Map<number, Acceptance>> {
-    const answers = await acceptBulk(tx, scope, lines, { batchId: id, claims, now })
+    const answers = await acceptBulk(tx, scope, lines, { batchId: id, claims, room, now })
     return new Map(answers.map((answer, index) => [lines[index]?.line ?? 0, answer]))
   }
 }
@@ -267,8 +279,9 @@ function isDuplicate(verdict: Acceptance | undefined): boolean {
 }
 
 // A batch without a line would have no results, and a 202 would promise nothing.
-function nothingAccepted(report: RejectionReport): Failure {
+function nothingAccepted(report: RejectionReport, spent?: Room): Failure {
   const rejected = report.rejections()
+  if (spent !== undefined) return spent.refusal({ accepted: 0, rejected })
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
 }

@@ -19,6 +19,9 @@ export function batchRoutes(batches: Batches): Route[] {
         summary: 'Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before',
         scope: 'attest',
         permission: 'claims.submit',
+        meters: 'attest',
+        // Line by line: a line may repeat an earlier one.
+        knowsRepeats: true,
         rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: batchView,

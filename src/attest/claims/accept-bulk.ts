@@ -1,6 +1,7 @@
 // Accepts lines of a batch. Repeated and refused lines are usual in a batch, so all are checked before a row is written.
 // Their claims are written after the last line.
 
+import { type Room, UNLIMITED } from '#src/account/usage/caps.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { holdMedia } from '../media/rows.ts'
@@ -12,6 +13,7 @@ import {
   knownSubmissions,
   makeCandidate,
   mediaIdsOf,
+  refuseBeyond,
   refuseWrongMedia,
   undecided,
 } from './accept.ts'
@@ -22,6 +24,8 @@ interface BulkSource {
   batchId: string
   /** Writes the claims of the whole batch later. */
   claims: DeferredClaims
+  /** What is accepted takes from it. Without it there is no cap. */
+  room?: Room
   now: Date
 }
 
@@ -30,7 +34,7 @@ export async function acceptBulk(
   tx: Tx,
   scope: Scope,
   lines: readonly { line: number; body: BatchLine }[],
-  { batchId, claims, now }: BulkSource,
+  { batchId, claims, room = UNLIMITED, now }: BulkSource,
 ): Promise<Acceptance[]> {
   const candidates = lines.map(({ line, body }) => makeCandidate(body, scope, { now, batchId, batchLine: line }))
   // Sent together: the connection pipelines the queries.
@@ -43,8 +47,10 @@ export async function acceptBulk(
   for (let fresh = undecided(candidates); fresh.length > 0; fresh = undecided(candidates)) {
     const canConflict = fresh.some(({ body }) => body.external_id !== undefined)
     await Promise.all([canConflict && tx.adhoc('SAVEPOINT unplaced'), claims.place(fresh)])
-    const placed = await insertPlaced(tx, scope, fresh, { priority: 'bulk', now })
+    refuseBeyond(fresh, room.left)
+    const placed = await insertPlaced(tx, scope, undecided(fresh), { priority: 'bulk', now })
     if (placed !== undefined) {
+      room.left -= placed.length
       claims.keep(placed)
       break
     }

@@ -3,6 +3,7 @@
 // accept-bulk.ts checks first.
 
 import { randomUUID } from 'node:crypto'
+import { BEYOND_CAP } from '#src/account/usage/caps.ts'
 import type { FieldError } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -79,6 +80,13 @@ export function mediaIdsOf(bodies: readonly BatchLine[]): string[] {
 export function refuseWrongMedia(candidates: readonly Candidate[], media: readonly Media[]): void {
   const found = new Map(media.map((row) => [row.id, row]))
   for (const one of candidates) one.verdict ??= refusalOfMedia(one.body, found.get(one.body.media.media_id))
+}
+
+/** Refuses what is beyond the room, the last lines first. Those whose claim is closed take up none. */
+export function refuseBeyond(candidates: readonly Candidate[], left: number): void {
+  const placeable = undecided(candidates).filter(({ attestation }) => attestation.claimId !== '')
+  if (placeable.length <= left) return
+  for (const one of placeable.slice(left)) one.verdict = { errors: [BEYOND_CAP] }
 }
 
 export async function knownSubmissions(

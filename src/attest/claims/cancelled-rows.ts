@@ -1,7 +1,9 @@
 // A capture that was cancelled before its evaluation counts as never submitted: its external id, nonce and counter are
 // free again, and its claim loses what only this capture stated. It may be submitted again, or retried.
 
+import { giveBackLines } from '#src/account/usage/meter.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { freeNonces } from '../captures/rows.ts'
 import type { NewClaim } from './claim-rows.ts'
 
@@ -12,7 +14,11 @@ interface Cancelled {
 }
 
 /** Cancels the captures of a batch whose jobs will not run. Returns the ids of their claims. */
-export async function cancelCaptures(tx: Tx, batchId: string, jobIds: readonly string[]): Promise<string[]> {
+export async function cancelCaptures(
+  tx: Tx,
+  scope: Scope,
+  { batchId, jobIds }: { batchId: string; jobIds: readonly string[] },
+): Promise<string[]> {
   const cancelled = await tx.query<Cancelled>(
     `UPDATE attestations SET status = 'cancelled', cancelled_external_id = external_id, external_id = NULL
      WHERE batch_id = $1 AND job_id = ANY($2::uuid[]) AND status = 'queued'
@@ -24,6 +30,12 @@ export async function cancelCaptures(tx: Tx, batchId: string, jobIds: readonly s
     freeNonces(
       tx,
       cancelled.flatMap(({ id, nonce }) => (nonce === null ? [] : [{ nonce, attestationId: id }])),
+    ),
+    giveBackLines(
+      tx,
+      scope,
+      'attest',
+      cancelled.map(({ id }) => ({ id, batchId })),
     ),
     // Captures whose evaluation a worker had begun hold counters.
     tx.query('DELETE FROM assertion_counters WHERE attestation_id = ANY($1::text[])', [cancelled.map(({ id }) => id)]),

@@ -1,5 +1,6 @@
 // Claims as the API sees them: submit, find, list. The evaluation is in verify.ts and in the factors.
 
+import { recountLines } from '#src/account/usage/meter.ts'
 import { Failure, refusalOf } from '#src/failure.ts'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
@@ -22,6 +23,7 @@ import { resubmit } from './resubmit.ts'
 import {
   type AttestationRow,
   findAttestation,
+  findByExternalIds,
   markQueued,
   selectAttestation,
   selectAttestationsOfClaim,
@@ -49,6 +51,8 @@ export interface Submitting {
   bytesOf: BytesOf
   waitSeconds: number
   signal: AbortSignal
+  /** Why nothing new is accepted now. */
+  overCap?: Failure | undefined
   key?: IdempotencyKey | undefined
 }
 
@@ -109,6 +113,12 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
   }
 
+  // A repeat of what was accepted before is answered, and not counted.
+  async function isKnown(scope: Scope, { external_id: name }: AttestRequest): Promise<boolean> {
+    if (name === undefined) return false
+    return (await db.tenant(scope, (tx) => findByExternalIds(tx, [name]))).length > 0
+  }
+
   async function withStoredMedia(scope: Scope, request: AttestRequest, bytesOf: BytesOf): Promise<BatchLine> {
     const { media, ...rest } = request
     if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media, bytesOf) }
@@ -120,15 +130,16 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     /**
      * Accepts one submission and waits up to `waitSeconds` for its evaluation.
      * @throws {Failure} `invalid_request` with every finding, `environment_mismatch` and `not_found` for foreign media,
-     * `conflict` when the external id names something else.
+     * `conflict` when the external id names something else, and `overCap` unless it names an attestation.
      */
     async attest(
       caller: Caller,
       request: AttestRequest,
-      { bytesOf, waitSeconds, signal, key }: Submitting,
+      { bytesOf, waitSeconds, signal, overCap, key }: Submitting,
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
+      if (overCap !== undefined && !(await isKnown(caller, request))) throw overCap
       const body = await withStoredMedia(caller, request, bytesOf)
       await prepareSubmission(body)
       const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
@@ -155,6 +166,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         const isCancelled = found.status === 'cancelled'
         const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
         if (isQueued && !isCancelled) await markQueued(tx, id)
+        if (isQueued) await recountLines(tx, scope, 'attest', [found])
         // Read again: of two concurrent retries the second sees the effect of the first.
         const current = await getAttestation(tx, id)
         if (!isQueued) throw notRetryable(current)

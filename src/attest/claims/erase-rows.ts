@@ -67,13 +67,13 @@ export async function lockErasable(tx: Tx, ids: readonly string[]): Promise<Eras
   )
 }
 
-/** Writes what remains of an attestation. One without a result never gets one. */
-export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
-  await tx.query(
+/** Writes what remains of an attestation. One without a result never gets one: those are returned. */
+export async function updateErased(tx: Tx, row: Erasable): Promise<{ id: string; batchId: string | null }[]> {
+  const rows = await tx.query<{ id: string; batchId: string | null; status: AttestationStatus }>(
     `UPDATE attestations SET submission = $2, factors = $3, advisory_factors = $4, observations = $5, media_id = $6,
        facts = NULL, erased_at = now(), failure = NULL,
        status = CASE WHEN status = 'evaluated' THEN status ELSE 'cancelled' END
-     WHERE id = $1`,
+     WHERE id = $1 RETURNING id, batch_id AS "batchId", status`,
     [
       row.id,
       JSON.stringify(row.submission),
@@ -83,6 +83,7 @@ export async function updateErased(tx: Tx, row: Erasable): Promise<void> {
       row.mediaId,
     ],
   )
+  return rows.filter(({ status }) => status === 'cancelled')
 }
 
 /**

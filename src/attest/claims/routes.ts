@@ -33,6 +33,8 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         summary: 'Submit one signed capture and wait for its evaluation',
         scope: 'attest',
         permission: 'claims.submit',
+        meters: 'attest',
+        knowsRepeats: true,
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         maxBodyValues: MAX_BODY_VALUES,
@@ -40,9 +42,9 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         view: attestationView,
         status: [202, 200],
       },
-      async ({ caller, body, bytesOf, header, signal, idempotencyKey: key }) => {
+      async ({ caller, body, bytesOf, header, signal, overCap, idempotencyKey: key }) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await claims.attest(caller, body, { bytesOf, waitSeconds, signal, key }), applied)
+        return answer(await claims.attest(caller, body, { bytesOf, waitSeconds, signal, overCap, key }), applied)
       },
       async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
@@ -76,6 +78,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         summary: 'Start a failed evaluation over, or submit a cancelled capture again',
         scope: 'attest',
         permission: 'claims.submit',
+        meters: 'attest',
         view: attestationView,
         status: [202],
       },

@@ -201,24 +201,30 @@ export interface NewResult {
   policyVersion: number
 }
 
+interface WrittenResult {
+  id: string
+  /** It was counted with its batch. */
+  isInBatch: boolean
+}
+
 /**
- * Writes the results of attestations that have none and returns their ids. The others were evaluated before, or
- * cancelled.
+ * Writes the results of attestations that have none and returns those, by their ids. The others were evaluated before,
+ * or cancelled.
  */
-export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Set<string>> {
+export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Map<string, WrittenResult>> {
   // One primary key lookup each, pipelined. A join with an array scans all attestations of the account once there are
   // many.
   const written = await Promise.all(results.map((result) => insertResult(tx, result)))
-  return new Set(written.flat().map(({ id }) => id))
+  return new Map(written.flat().map((one) => [one.id, one]))
 }
 
-function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<{ id: string }[]> {
+function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<WrittenResult[]> {
   return tx.query(
     `UPDATE attestations SET status = 'evaluated', evaluated_at = $2, risk_status = $3, risk_score = $4,
        provenance_status = $5, hardware_tier = $6, rules_version = $7, factors = $8, advisory_factors = $9,
        observations = $10, result_jws = $11, device_id = coalesce(device_id, $12),
        signer_id = nullif($13, coalesce(device_id, $12)), facts = $14, policy_version = $15, failure = NULL
-     WHERE id = $1 AND status IN ('queued', 'failed') RETURNING id`,
+     WHERE id = $1 AND status IN ('queued', 'failed') RETURNING id, batch_id IS NOT NULL AS "isInBatch"`,
     [
       id,
       result.evaluatedAt,
@@ -241,17 +247,28 @@ function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<
 
 /**
  * `failure` is for the caller. No index serves the job id: that path is for a payload without an attestation, a defect.
+ * Returns what changed.
  */
-export async function markFailed(tx: Tx, one: { id: string } | { jobId: string }, failure: string): Promise<void> {
+export async function markFailed(
+  tx: Tx,
+  one: { id: string } | { jobId: string },
+  failure: string,
+): Promise<{ id: string; batchId: string | null }[]> {
   const [column, value] = 'id' in one ? ['id', one.id] : ['job_id', one.jobId]
-  await tx.query(`UPDATE attestations SET status = 'failed', failure = $2 WHERE ${column} = $1 AND status = 'queued'`, [
-    value,
-    failure,
-  ])
+  return tx.query(
+    `UPDATE attestations SET status = 'failed', failure = $2 WHERE ${column} = $1 AND status = 'queued'
+     RETURNING id, batch_id AS "batchId"`,
+    [value, failure],
+  )
 }
 
-export async function markQueued(tx: Tx, id: string): Promise<void> {
-  await tx.query(`UPDATE attestations SET status = 'queued', failure = NULL WHERE id = $1 AND status = 'failed'`, [id])
+/** Returns what changed. */
+export async function markQueued(tx: Tx, id: string): Promise<{ id: string; batchId: string | null }[]> {
+  return tx.query(
+    `UPDATE attestations SET status = 'queued', failure = NULL WHERE id = $1 AND status = 'failed'
+     RETURNING id, batch_id AS "batchId"`,
+    [id],
+  )
 }
 
 // A page has a hundred submissions, and a long video lists 2.5 MB of chunks. The evidence packet has them all.

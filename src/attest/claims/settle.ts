@@ -1,6 +1,7 @@
 // Results of one account that are ready at the same time are written together: results, standings, events and the ends
 // of the jobs in one transaction, with one disk flush.
 
+import { countOperations } from '#src/account/usage/meter.ts'
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { createBatcher } from '#src/platform/batching.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -91,8 +92,15 @@ async function settleBatch(
     if (differs(before, after) || !sameCodes(before, after)) standings.set(claimId, after)
     claims.set(claimId, { ...before, ...after })
   }
+  const alone = [...written.values()].filter(({ isInBatch }) => !isInBatch)
   await Promise.all([
     updateStandings(tx, standings),
+    countOperations(
+      tx,
+      scope,
+      'attest',
+      alone.map(({ id }) => id),
+    ),
     emitMany(tx, scope, events),
     insertFingerprints(
       tx,

@@ -1,13 +1,14 @@
 // The handler of the attest queue: loads the facts of one submission, evaluates them (pure), and settles result, claim,
 // events and job in one transaction. A second run does nothing.
 
+import { giveBackLines, recountLines } from '#src/account/usage/meter.ts'
 import { failMarks, findPending, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { deferWhileBusy } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { Database } from '#src/platform/db/database.ts'
-import type { Environment } from '#src/platform/ids.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
@@ -87,10 +88,16 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
 
   return {
     run,
-    onDead: async (tx, _scope, { attestationId }) =>
-      void (await Promise.all([markFailed(tx, { id: attestationId }, FAILURE), failMarks(tx, attestationId)])),
-    onUnreadableDead: (tx, _scope, jobId) => markFailed(tx, { jobId }, FAILURE),
-    onRedrive: async (tx, scope, { attestationId }) =>
-      void (await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, scope, attestationId)])),
+    onDead: async (tx, scope, { attestationId }) =>
+      void (await Promise.all([fail(tx, scope, { id: attestationId }), failMarks(tx, attestationId)])),
+    onUnreadableDead: (tx, scope, jobId) => fail(tx, scope, { jobId }),
+    onRedrive: async (tx, scope, { attestationId }) => {
+      const [queued] = await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, scope, attestationId)])
+      await recountLines(tx, scope, 'attest', queued)
+    },
   }
+}
+
+async function fail(tx: Tx, scope: Scope, one: { id: string } | { jobId: string }): Promise<void> {
+  await giveBackLines(tx, scope, 'attest', await markFailed(tx, one, FAILURE))
 }

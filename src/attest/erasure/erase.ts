@@ -1,6 +1,7 @@
 // Erases a claim: photos and positions are deleted, hashes, results and their signatures stay. The first step closes
 // the claim. All later steps are safe to repeat, by the same request sent again or by the clock process.
 
+import { giveBackLines, type MeteredLine } from '#src/account/usage/meter.ts'
 import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
 import { eraseNotes } from '#src/attest/cases/rows.ts'
 import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
@@ -151,7 +152,9 @@ async function eraseSome(tx: Tx, scope: Scope, claimId: string): Promise<{ count
   const mediaIds = [...new Set(rows.map(({ mediaId }) => mediaId))]
   const { taken, copies } = await takeMediaOfClaim(tx, scope, { claimId, mediaIds })
   taken.push(...(await takeChunksOf(tx, rows)))
-  for (const row of rows) await updateErased(tx, leftOf(row, copies))
+  const ended: MeteredLine[] = []
+  for (const row of rows) ended.push(...(await updateErased(tx, leftOf(row, copies))))
+  await giveBackLines(tx, scope, 'attest', ended)
   return { count: found.length, taken }
 }
 

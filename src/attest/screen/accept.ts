@@ -1,6 +1,7 @@
 // Turns requests into rows: screenings and their jobs in one transaction. One screening and a batch take the same path.
 
 import { randomUUID } from 'node:crypto'
+import { BEYOND_CAP, type Room, UNLIMITED } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -12,6 +13,8 @@ import { insertScreenings, type NewScreening } from './rows.ts'
 export interface Source {
   batch?: { id: string; lines: readonly number[] }
   priority: 'interactive' | 'bulk'
+  /** What is accepted takes from it. Without it there is no cap. */
+  room?: Room
   now: Date
 }
 
@@ -44,7 +47,7 @@ export async function acceptScreenings(
   tx: Tx,
   scope: Scope,
   lines: readonly ScreenLine[],
-  { batch, priority, now }: Source,
+  { batch, priority, room = UNLIMITED, now }: Source,
   pointers = POINTERS,
 ): Promise<ScreeningAcceptance[]> {
   const claims = await holdClaims(tx, [...new Set(lines.flatMap((line) => line.claim_id ?? []))])
@@ -67,6 +70,8 @@ export async function acceptScreenings(
       errors.push({ pointer: pointers.claim, code: 'claim_erased', detail: 'was erased: it takes no more screenings' })
     }
     if (found === undefined || errors.length > 0) return { errors }
+    if (room.left === 0) return { errors: [BEYOND_CAP] }
+    room.left -= 1
     return {
       screening: {
         id: newId('scr', scope.environment, now.getTime()),

@@ -2,7 +2,9 @@
 // transaction.
 
 import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -28,6 +30,9 @@ const MAX_PUBLIC_LINES = 1_000
 const CHUNK_LINES = 250
 // A transaction takes a second and one of the process's few connections, which single calls need too.
 const ACCEPTING_AT_ONCE = 1
+// Below a cap, one batch of an account at a time.
+const MAX_WAIT_MS = 60_000
+const TRY_EVERY_MS = 100
 
 interface Line {
   line: number
@@ -46,7 +51,7 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 
   async function accept(
     tx: Tx,
-    scope: Scope,
+    scope: Caller,
     lines: readonly Line[],
     intake: RejectionReport,
   ): Promise<ScreeningBatchRow> {
@@ -54,20 +59,24 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
     let accepted = 0
-    await insertBatch(tx, scope, { id, createdAt: at })
+    const [room] = await Promise.all([takeRoom(tx, scope, at), insertBatch(tx, scope, { id, createdAt: at })])
+    let isBeyondCap = false
     const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
       const chunk = lines.slice(start, start + CHUNK_LINES)
       const batch = { id, lines: chunk.map(({ line }) => line) }
       const bodies = chunk.map(({ body }) => body)
-      const verdicts = await acceptScreenings(tx, scope, bodies, { batch, priority: 'bulk', now: at })
+      const verdicts = await acceptScreenings(tx, scope, bodies, { batch, priority: 'bulk', room, now: at })
       verdicts.forEach((verdict, index) => {
-        if ('errors' in verdict) report.add(chunk[index]?.line ?? 0, verdict.errors)
-        else accepted += 1
+        if ('screening' in verdict) accepted += 1
+        else {
+          report.add(chunk[index]?.line ?? 0, verdict.errors)
+          isBeyondCap ||= verdict.errors.includes(BEYOND_CAP)
+        }
       })
       await pace.pause()
     }
-    if (accepted === 0) throw nothingAccepted(report)
+    if (accepted === 0) throw nothingAccepted(report, isBeyondCap ? room : undefined)
     await setRejected(tx, id, { accepted, rejected: report.rejections() })
     return getBatch(tx, id)
   }
@@ -91,18 +100,20 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
         if (slice.isOver()) await slice.next()
       }
       if (lines.length === 0) throw nothingAccepted(intake)
-      return takeTurn(() =>
-        retryDeadlocks(() =>
-          db.tenant(caller, (tx) =>
-            once(
-              tx,
-              idempotencyKey,
-              () => accept(tx, caller, lines, intake),
-              ({ id }) => id,
-            ),
-          ),
-        ),
-      )
+      const acceptOnce = (tx: Tx) =>
+        once(
+          tx,
+          idempotencyKey,
+          () => accept(tx, caller, lines, intake),
+          ({ id }) => id,
+        )
+      for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
+        const row = await takeTurn(() => retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken))
+        if (row !== undefined) return row
+        if (performance.now() > deadline) {
+          throw new Failure('service_unavailable', 'Other batches of this account are being accepted. Retry.')
+        }
+      }
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
@@ -114,6 +125,10 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 }
 
 export type ScreeningBatches = ReturnType<typeof createScreeningBatches>
+
+function undefinedIfTaken(error: unknown): undefined {
+  if (error !== ROOM_TAKEN) throw error
+}
 
 async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
   const row = await findBatch(tx, id)
@@ -129,8 +144,9 @@ function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine 
 }
 
 // A batch without a line would have no results, and a 202 would promise nothing.
-function nothingAccepted(report: RejectionReport): Failure {
+function nothingAccepted(report: RejectionReport, spent?: Room): Failure {
   const rejected = report.rejections()
+  if (spent !== undefined) return spent.refusal({ accepted: 0, rejected })
   const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
   return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
 }

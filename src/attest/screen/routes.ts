@@ -54,6 +54,7 @@ export function screenRoutes(
         path: '/v1/media/screen',
         operationId: 'screenMedia',
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
+        meters: 'screen',
         body: screenRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         inlineBytes: '/media/data',
@@ -130,6 +131,9 @@ export function screenRoutes(
         path: '/v1/media/screenings/batches',
         operationId: 'submitScreeningBatch',
         summary: 'Screen up to 10,000 uploaded images, one JSON value per line or one array',
+        meters: 'screen',
+        // The body is read, so that a repeat is found by its Idempotency-Key.
+        knowsRepeats: true,
         rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: screeningBatchView,

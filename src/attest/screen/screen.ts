@@ -1,6 +1,7 @@
 // The handler of the screen queue: asks the detector about the bytes of one screening and stores the answer. A call
 // costs money, so it is recorded before it is made, and bytes that this account has a score for are not sent again.
 
+import { countOperations } from '#src/account/usage/meter.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -244,18 +245,21 @@ export function createScreen({
       })
       if (!isOurs || !isScored) return
       const codes = factors.map(({ code }) => code)
-      await emit(tx, job.scope, {
-        type: 'screening.completed',
-        dedupKey: `screening.completed:${row.id}`,
-        data: {
-          screening_id: row.id,
-          claim_id: row.claimId,
-          genai_score: scores.genai,
-          deepfake_score: scores.deepfake,
-          factors: codes,
-          detector: { name: by.detector, version: by.version },
-        },
-      })
+      await Promise.all([
+        countOperations(tx, job.scope, 'screen', [row.id]),
+        emit(tx, job.scope, {
+          type: 'screening.completed',
+          dedupKey: `screening.completed:${row.id}`,
+          data: {
+            screening_id: row.id,
+            claim_id: row.claimId,
+            genai_score: scores.genai,
+            deepfake_score: scores.deepfake,
+            factors: codes,
+            detector: { name: by.detector, version: by.version },
+          },
+        }),
+      ])
       if (row.claimId !== null) await addAdvisoryCodes(tx, row.claimId, codes)
       await onScored?.(tx, job.scope, row)
     }

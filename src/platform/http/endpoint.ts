@@ -5,7 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
+import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
+import type { Failure } from '#src/failure.ts'
 import type { Budget, Pace } from './body.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
@@ -45,6 +47,8 @@ export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
   caller: Caller
   /** For `once`; only where the route has a replay and the request has an Idempotency-Key. */
   idempotencyKey: IdempotencyKey | undefined
+  /** Set when the month's operations are used up, where `knowsRepeats` is declared: throw it unless this is a repeat. */
+  overCap: Failure | undefined
 }
 
 declare const REPLY: unique symbol
@@ -115,6 +119,10 @@ interface Access {
   plan?: Plan
   /** Stops or revokes something: its rate limit is one of its own, which other requests can't exhaust. */
   isEmergency?: true
+  /** Its success is counted: beyond the plan's cap it is refused with `monthly_cap_exceeded`, before its body is judged. */
+  meters?: MeteredOperation
+  /** The handler refuses by itself beyond the cap: some requests repeat what was counted before. */
+  knowsRepeats?: true
 }
 
 export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V>, Access {}
@@ -132,6 +140,9 @@ export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.Zod
   handle(exchange: Exchange): Promise<Answer>
 }
 
+/** `monthly_cap_exceeded`, or undefined while there is room. */
+export type FindOverCap = (caller: Caller) => Promise<Failure | undefined>
+
 /** One request to a route, as the app passes it. */
 export interface Exchange {
   req: IncomingMessage
@@ -143,6 +154,8 @@ export interface Exchange {
   requestId: string
   /** Who calls, once it is known that they may. */
   authenticate(visit: Visit): Promise<Caller>
+  /** Why an account whose month is used up is refused. */
+  findOverCap: FindOverCap | undefined
   findEffect: FindEffect
   keepStatus: KeepStatus | undefined
   pace: Pace

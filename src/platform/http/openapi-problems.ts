@@ -36,6 +36,7 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
     if (route.method !== 'GET') add('csrf_token_invalid')
   }
   if (route.plan !== undefined) add('plan_required')
+  if (route.meters !== undefined) add('monthly_cap_exceeded')
   if (route.needsAccountKey) add('account_key_required')
   // An undeclared parameter is refused, except by public pages and files.
   if (route.public === undefined || route.streams === undefined) add('invalid_request')

@@ -28,6 +28,34 @@ const JSON_TYPES = ['application/json']
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
   const { req, params: named } = exchange
   const caller = route.public === undefined ? await exchange.authenticate({ req, route, params: named }) : undefined
+  const isMetered = caller !== undefined && route.meters !== undefined
+  const overCap = isMetered ? await exchange.findOverCap?.(caller) : undefined
+  try {
+    return await runAdmitted(route, handlers, exchange, { caller, overCap })
+  } catch (error) {
+    throw overCap !== undefined && comesAfterCap(error) ? overCap : error
+  }
+}
+
+// What is wrong with the request itself is no longer of interest when it is refused anyway. What is wrong with its
+// Idempotency-Key is: a repeat of what was counted before may still be answered.
+function comesAfterCap(error: unknown): boolean {
+  return (
+    error instanceof Failure && error.status < 500 && error.status !== 402 && !error.code.startsWith('idempotency_')
+  )
+}
+
+interface Admitted {
+  caller: Caller | undefined
+  overCap: Failure | undefined
+}
+
+async function runAdmitted(
+  route: Route,
+  handlers: Handlers,
+  exchange: Exchange,
+  { caller, overCap }: Admitted,
+): Promise<Answer> {
   const params = parseParams(route, exchange.params)
   const query = parseQuery(route.query, exchange.search)
   const key = readIdempotencyKey(route, exchange, caller)
@@ -46,6 +74,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
         body: undefined,
         key: key.value,
         stream,
+        overCap,
       })
       return await answerOnce(route, handlers, request, exchange)
     } finally {
@@ -57,7 +86,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
   try {
     if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
     key.value?.bodyIs(isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken))
-    const said = { params, query: query.value, body: body.value, key: key.value, taken }
+    const said = { params, query: query.value, body: body.value, key: key.value, taken, overCap }
     return await answerOnce(route, handlers, requestOf(exchange, caller, said), exchange)
   } finally {
     exchange.budget.give(heldBytes)
@@ -71,8 +100,9 @@ async function answerOnce(
   request: Request<unknown, unknown, unknown>,
   { findEffect, keepStatus }: Exchange,
 ): Promise<Answer> {
-  const { idempotencyKey: key } = request
+  const { idempotencyKey: key, overCap } = request
   try {
+    if (overCap !== undefined && route.knowsRepeats !== true) throw overCap
     const answer = answerOf(route, await handler(request))
     if (key !== undefined && replay !== undefined && answer.status !== key.status) {
       // If this fails, the request has still succeeded: a replay then only has the older status.
@@ -126,6 +156,7 @@ interface Said {
   body: unknown
   key: IdempotencyKey | undefined
   stream?: Readable
+  overCap: Failure | undefined
   taken?: LongStrings['taken'] | undefined
 }
 
@@ -133,7 +164,7 @@ interface Said {
 function requestOf(
   { req, res, requestId }: Exchange,
   caller: Caller | undefined,
-  { params, query, body, key, stream, taken }: Said,
+  { params, query, body, key, stream, taken, overCap }: Said,
 ): Request<unknown, unknown, unknown> {
   let signal: AbortSignal | undefined
   return {
@@ -142,6 +173,7 @@ function requestOf(
     query,
     body,
     idempotencyKey: key,
+    overCap,
     requestId,
     header: (name) => headerOf(req, name.toLowerCase()),
     bytesOf: (base64) => taken?.get(base64) ?? decodeBase64(base64),

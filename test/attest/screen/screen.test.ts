@@ -33,6 +33,26 @@ async function submit(who: Caller = caller, more: Record<string, unknown> = {}, 
 }
 
 describe('the screen queue', () => {
+  it('counts screenings of the live environment that got a score, each once', async () => {
+    const who = await service.makeCaller({ environment: 'live' })
+    const { id: mediaId } = await service.makeImage(who)
+    const scored = await submit(who, {}, mediaId)
+    expect(await service.run(scored)).toEqual({ kind: 'settled' })
+    await service.test.owner(`UPDATE jobs SET state = 'queued' WHERE account_id = $1`, [who.accountId])
+    expect(await service.run(scored)).toEqual({ kind: 'done' })
+    const cached = await submit(who, {}, mediaId)
+    await service.run(cached)
+    service.server.answer = { status: 422, json: {} }
+    for (const work of [service.makeWork(), service.makeWork({ detector: undefined })])
+      await service.run(await submit(who), work)
+    const counted = await service.test.owner(
+      'SELECT operation, subject_id, units FROM usage_entries WHERE account_id = $1 ORDER BY subject_id',
+      [who.accountId],
+    )
+    const one = (subject: string) => ({ operation: 'screen', subject_id: subject, units: 1 })
+    expect(counted).toEqual([one(scored), one(cached)])
+  })
+
   it('writes the score, the factors and the event, once', async () => {
     const who = await service.makeCaller()
     const claimId = await service.makeClaim(who, { advisory_codes: ['exif_missing', 'deepfake_likely'] })

@@ -7,7 +7,8 @@ import { fillEveryTable } from '../../support/rows.ts'
 
 // The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
-  accounts: 'SELECT',
+  account_notices: 'DELETE SELECT UPDATE(notified_at)',
+  accounts: 'SELECT UPDATE(plan)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
@@ -39,11 +40,14 @@ const TENANT_GRANTS: Record<string, string> = {
   screening_calls: 'INSERT SELECT UPDATE',
   screening_settings: 'DELETE INSERT SELECT UPDATE',
   screenings: 'DELETE INSERT SELECT UPDATE',
+  usage_days: 'DELETE SELECT',
+  usage_entries: 'DELETE INSERT SELECT',
   user_sessions: 'INSERT SELECT UPDATE',
   users: 'INSERT SELECT UPDATE',
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
+  account_notices: 'INSERT SELECT',
   accounts:
     'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products,suspended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_reason)',
   api_keys:
@@ -57,12 +61,14 @@ const SYSTEM_GRANTS: Record<string, string> = {
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(active_from,doubted_since,retired_at,revoked_at,sealed_private_key)',
+  usage_days: 'INSERT SELECT UPDATE(units)',
+  usage_entries: 'DELETE SELECT UPDATE(folded_at)',
   user_sessions: 'INSERT SELECT UPDATE(ended_at,last_seen_at)',
   users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.
-const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'user_sessions', 'users']
+const WITHOUT_ENVIRONMENT = ['account_notices', 'accounts', 'audit_entries', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'knex_migrations_lock',

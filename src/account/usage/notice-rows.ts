@@ -1,0 +1,32 @@
+import type { Plan } from '#src/catalogue/access.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { NoticeKind } from './fold-rows.ts'
+
+export interface NoticeRow {
+  kind: NoticeKind
+  /** 2026-11 */
+  month: string
+  /** When the notice was written. */
+  plan: Plan
+  cap: number
+  used: number
+  createdAt: Date
+}
+
+const NOTICE = `kind, to_char(month, 'YYYY-MM') AS month, plan, cap, used, created_at AS "createdAt"`
+
+/** Selects the `NoticeRow`s of the current month. */
+export function selectNotices(accountId: string): Statement {
+  return {
+    text: `SELECT ${NOTICE} FROM account_notices
+     WHERE account_id = $1 AND month = date_trunc('month', now() AT TIME ZONE 'UTC')::date ORDER BY created_at, cap, kind DESC`,
+    values: [accountId],
+  }
+}
+
+/** Marks the notices of the account that nobody was told of. Returns them. */
+export async function markTold(tx: Tx): Promise<NoticeRow[]> {
+  return tx.query<NoticeRow>(
+    `UPDATE account_notices SET notified_at = now() WHERE notified_at IS NULL RETURNING ${NOTICE}`,
+  )
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { PlanChanges } from './plan.ts'
+import type { Usage } from './usage.ts'
+import {
+  accountView,
+  planName,
+  planView,
+  statementView,
+  toAccountView,
+  toPlanView,
+  toStatementView,
+  toUsageView,
+  usageView,
+} from './views.ts'
+
+const common = { tag: 'Account', scope: 'admin', needsAccountKey: true, isAccountLevel: true } as const
+
+export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
+  async function currentPlan(accountId: string) {
+    const use = await usage.month(accountId)
+    if (use.allowance === undefined) throw new Error('the current month has no allowance')
+    return toPlanView(use.allowance.plan, use)
+  }
+
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account',
+        operationId: 'getAccount',
+        permission: 'account.read',
+        summary: 'The account, its limits and its notices',
+        view: accountView,
+        status: [200],
+      },
+      async ({ caller }) => toAccountView(await usage.account(caller.accountId)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/usage',
+        operationId: 'getUsage',
+        permission: 'usage.read',
+        summary: 'What the account has used in a month, per operation and day',
+        query: z.object({
+          month: z
+            .string()
+            .regex(/^20[0-9]{2}-(?:0[1-9]|1[0-2])$/, 'must be a month, such as 2026-11')
+            .optional()
+            .meta({ description: 'In UTC; the current one when absent.' }),
+        }),
+        view: usageView,
+        status: [200],
+      },
+      async ({ caller, query }) => toUsageView(await usage.month(caller.accountId, query.month)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/plan',
+        operationId: 'getPlan',
+        permission: 'account.read',
+        summary: 'The plan, what is used of it this month, and the other plans',
+        view: planView,
+        status: [200],
+      },
+      async ({ caller }) => currentPlan(caller.accountId),
+    ),
+    endpoint(
+      {
+        tag: 'Account',
+        isAccountLevel: true,
+        method: 'PUT',
+        path: '/v1/account/plan',
+        operationId: 'lowerPlan',
+        permission: 'plan.write',
+        summary: 'Change to a smaller plan',
+        body: z.strictObject({
+          plan: planName,
+          confirm: z.boolean().optional().describe('Without it the answer says what the change brings.'),
+        }),
+        view: planView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        await changes.change(caller, { plan: body.plan, isConfirmed: body.confirm === true }, idempotencyKey)
+        return currentPlan(caller.accountId)
+      },
+      async ({ caller }) => currentPlan(caller.accountId),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/invoices',
+        operationId: 'listStatements',
+        permission: 'usage.read',
+        summary: 'Monthly statements, newest first, from the first month of the account on',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(statementView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await usage.statements(caller.accountId, query)
+        return { ...page, data: data.map(toStatementView) }
+      },
+    ),
+  ]
+}
