@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newAccountId } from '#src/platform/ids.ts'
 import { makeAccount } from '../../support/database.ts'
 import { browserOf, type LoginService, startLoginService } from './service.ts'
 
@@ -220,11 +219,7 @@ describe('the limits', () => {
 it('a user of an account signs in with the role of the account', async () => {
   const { accountId } = await makeAccount(service.test)
   const email = newPerson()
-  await service.test.owner(`INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'analyst')`, [
-    accountId,
-    newAccountId('usr'),
-    email,
-  ])
+  await service.addUser(accountId, { email, role: 'analyst' })
   const { answer, headers } = await service.enter(email)
   expect(answer.json).toMatchObject({ account: { account_id: accountId }, role: 'analyst' })
   expect((await service.call({}, '/v1/claims', { headers })).status).toBe(200)
