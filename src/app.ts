@@ -54,11 +54,12 @@ export function createApp(deps: AppDeps): Koa {
   const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
+  const clientAddress = createClientAddress(deps.trustedProxies ?? [])
   const identify = createAuthenticator({
     findKey: deps.findKey,
     findSession: deps.findSession,
     cookies: deps.cookies,
-    clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    clientAddress,
     ...(limits === undefined ? {} : { countGuess: limits.countGuess }),
     ...(deps.now === undefined ? {} : { now: deps.now }),
   })
@@ -87,6 +88,7 @@ export function createApp(deps: AppDeps): Koa {
           params,
           search,
           requestId,
+          clientAddress,
           authenticate: (visit) => authenticate(visit, headers),
           findOverCap,
           findEffect,

@@ -4,6 +4,8 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { keysConfig } from './account/keys/config.ts'
+import { loginConfig } from './account/login/config.ts'
+import { mailConfig } from './account/mail/config.ts'
 import { webhooksConfig } from './account/webhooks/config.ts'
 import { casesConfig } from './attest/cases/config.ts'
 import { hardwareConfig } from './attest/hardware/config.ts'
@@ -71,6 +73,8 @@ const PARTS = [
   screenConfig,
   mediaConfig,
   keysConfig,
+  loginConfig,
+  mailConfig,
   webhooksConfig,
   casesConfig,
   processConfig,
@@ -119,6 +123,8 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     host: env.HOST || '127.0.0.1',
     port: env.PORT ? wanted : undefined,
     internalPort: env.INTERNAL_PORT ? Number(env.INTERNAL_PORT) : undefined,
+    mailDirectory: env.MAIL_DIR || undefined,
+    loginEcho: env.LOGIN_ECHO || undefined,
     outboundAllow: env.OUTBOUND_ALLOW,
     logLevel: env.LOG_LEVEL,
     dataDirectory: env.DATA_DIR || fileURLToPath(new URL('../.data', import.meta.url)),

@@ -4,6 +4,7 @@
 import { Registry } from 'prom-client'
 import type { Config } from './config.ts'
 import { detached } from './platform/context.ts'
+import { createLinkTokens } from './platform/crypto/link-token.ts'
 import { createSealer } from './platform/crypto/seal.ts'
 import { createSigningKeys } from './platform/crypto/signing-keys.ts'
 import { createClock } from './platform/db/clock.ts'
@@ -99,6 +100,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     ),
     pager: createPager({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key) }),
     cookies: createSessionCookies({ key: config.MASTER_KEY, baseUrl }),
+    linkTokens: createLinkTokens([config.MASTER_KEY, ...previous.map(({ key }) => key)]),
     baseUrl,
     log,
     registry,

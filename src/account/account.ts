@@ -3,21 +3,34 @@
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { keysFeature } from './keys/feature.ts'
-import { createSessions } from './sessions/sessions.ts'
+import type { LoginSettings } from './login/config.ts'
+import { loginFeature } from './login/feature.ts'
+import type { MailSettings } from './mail/config.ts'
+import { mailFeature } from './mail/feature.ts'
+import { sessionsFeature } from './sessions/feature.ts'
 import { usageFeature } from './usage/feature.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
-export function createAccount(p: Platform, settings: WebhookSettings) {
+export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
+
+export function createAccount(p: Platform, settings: AccountSettings) {
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
-  const sessions = createSessions({
-    ...p,
-    onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
-  })
-  p.onClose(() => sessions.settle())
+  const sessions = sessionsFeature(p)
+  const login = loginFeature(p, settings, sessions)
+  const mail = mailFeature(p, settings, { login_link: login.login.writeLetter })
   const webhooks = webhooksFeature(p, settings)
   const usage = usageFeature(p)
-  const features = [keys, webhooks, usage].map(({ feature }) => feature)
-  return { features, accounts, keys: keys.keys, sessions, webhooks: webhooks.webhooks, usage }
+  return {
+    features: [mail, keys, sessions, login, webhooks, usage].map(({ feature }) => feature),
+    accounts,
+    keys: keys.keys,
+    sessions: sessions.sessions,
+    ownSessions: sessions.own,
+    allowlist: login.allowlist,
+    printLink: login.printLink,
+    webhooks: webhooks.webhooks,
+    usage,
+  }
 }

@@ -80,7 +80,14 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
 // No key may do this, whatever its scopes.
-const SESSIONS_ONLY: string[] = ['PUT /v1/account/plan']
+const SESSIONS_ONLY: string[] = [
+  'DELETE /v1/auth/session',
+  'DELETE /v1/auth/sessions',
+  'DELETE /v1/auth/sessions/:id',
+  'GET /v1/auth/session',
+  'GET /v1/auth/sessions',
+  'PUT /v1/account/plan',
+]
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',
@@ -94,8 +101,11 @@ const PUBLIC = [
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
+  'GET /login/link',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
+  'POST /v1/auth/magic-link',
+  'POST /v1/auth/magic-link/verify',
 ]
 
 describe('the routes', () => {

@@ -129,9 +129,7 @@ export const BEYOND_CAP: FieldError = {
 }
 
 // Of what waits no more has to be counted than any cap holds.
-const MOST = Math.max(
-  ...Object.values(PLAN_LIMITS).map(({ monthly }) => (monthly.isHard ? monthly.operations : 0)),
-)
+const MOST = Math.max(...Object.values(PLAN_LIMITS).map(({ monthly }) => (monthly.isHard ? monthly.operations : 0)))
 
 /** Undefined where nothing is refused. */
 function capOf({ environment, plan }: { environment: Scope['environment']; plan: Plan }): number | undefined {

@@ -30,6 +30,7 @@ const TENANT_GRANTS: Record<string, string> = {
   fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
   jobs: 'INSERT SELECT UPDATE',
+  mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
@@ -52,10 +53,13 @@ const SYSTEM_GRANTS: Record<string, string> = {
     'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products,suspended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_reason)',
   api_keys:
     'SELECT(account_id,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'INSERT',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
-  jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  login_links: 'DELETE INSERT SELECT UPDATE(used_at,voided_at)',
+  mails: 'DELETE INSERT SELECT',
   migrations: 'SELECT',
   queues: 'INSERT SELECT UPDATE',
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
@@ -63,7 +67,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   signing_keys: 'INSERT SELECT UPDATE(active_from,doubted_since,retired_at,revoked_at,sealed_private_key)',
   usage_days: 'INSERT SELECT UPDATE(units)',
   usage_entries: 'DELETE SELECT UPDATE(folded_at)',
-  user_sessions: 'INSERT SELECT UPDATE(ended_at,last_seen_at)',
+  user_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,last_seen_at)',
   users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
@@ -71,7 +75,9 @@ const SYSTEM_GRANTS: Record<string, string> = {
 const WITHOUT_ENVIRONMENT = ['account_notices', 'accounts', 'audit_entries', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
+  'attempts',
   'knex_migrations_lock',
+  'login_links',
   'migrations',
   'migrations_lock',
   'queues',
