@@ -187,7 +187,7 @@ async function createOwner(tx: Tx, email: string): Promise<Member> {
   return insertOwner(tx, email, account)
 }
 
-function newAccount(email: string): Omit<AccountRow, 'created_at'> {
+function newAccount(email: string): Pick<AccountRow, 'id' | 'name' | 'plan' | 'products' | 'is_public'> {
   const id = newAccountId('acc')
   return { id, name: email.slice(0, MAX_NAME), plan: 'developer', products: [...PRODUCTS], is_public: false }
 }
