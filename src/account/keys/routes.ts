@@ -72,6 +72,7 @@ const common = { tag: 'API keys', scope: 'admin', permission: 'keys.manage', nee
 export function keyRoutes(keys: KeyAdministration): Route[] {
   const revocation = {
     ...common,
+    isEmergency: true as const,
     params: idParams('key'),
     view: revokedView,
     status: [200],

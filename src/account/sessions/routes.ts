@@ -71,6 +71,7 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         method: 'DELETE',
         path: '/v1/auth/sessions',
         operationId: 'endAllSessions',
+        isEmergency: true,
         summary: 'Sign out everywhere: end all of your sessions, this one too.',
         view: allEndedView,
         status: [200],

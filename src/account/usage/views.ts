@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { PLANS, type Plan, PRODUCTS } from '#src/catalogue/access.ts'
+import { product } from '#src/account/sessions/views.ts'
+import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { NOTICE_KINDS } from './fold-rows.ts'
@@ -41,7 +42,7 @@ export const accountView = z
     account_id: z.string(),
     name: z.string(),
     plan: planName,
-    products: z.array(z.enum(PRODUCTS)),
+    products: z.array(product),
     created_at: z.iso.datetime(),
     environments: z.array(z.object({ environment, is_metered: z.boolean() })),
     limits,
