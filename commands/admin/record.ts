@@ -13,7 +13,8 @@ export interface OperatorAct {
 }
 
 /**
- * Every act on an account passes here, in the transaction that performs it. An audit entry of the account is written with `tx`.
+ * Every act on an account passes here, in the transaction that performs it: that of the account and environment for keys, in the
+ * system role for the rest. An audit entry of the account is written with `tx`.
  * The line of the admin log comes before the commit, so that no act takes effect without one; an act that fails after it
  * gets a second line that says so.
  */
