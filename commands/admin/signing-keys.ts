@@ -6,7 +6,6 @@ import type { Act, Context } from './commands.ts'
 
 export const FAMILIES = ['tokens', 'records'] as const
 
-const FAMILY: Record<string, KeyFamily> = { tokens: 'token', token: 'token', records: 'record', record: 'record' }
 const SIGNS = { record: 'results', token: 'tokens' }
 
 export async function listSigningKeys({ services }: Context): Promise<object[]> {
@@ -15,8 +14,7 @@ export async function listSigningKeys({ services }: Context): Promise<object[]> 
 
 export function readSigningKeyRotate(values: Values): Act {
   const environment = readEnvironment(values)
-  const given = required('--family', values.family)
-  const family = FAMILY[given] ?? FAMILY[oneOf('--family', given, FAMILIES)] ?? 'record'
+  const family = readFamily(required('--family', values.family))
   const { now: isImmediate } = values
   return async ({ services, confirm, log }) => {
     const { signingKeys } = services.platform
@@ -58,4 +56,10 @@ export function readSigningKeyRevoke(values: Values, word: string | undefined): 
     const keys = await signingKeys.list()
     return keys.filter((one) => one.kid === kid || one.kid === signing)
   }
+}
+
+/** Lists show a key's family in the singular. */
+function readFamily(given: string): KeyFamily {
+  const family = oneOf('--family', /^(?:token|record)$/.test(given) ? `${given}s` : given, FAMILIES)
+  return family === 'tokens' ? 'token' : 'record'
 }

@@ -110,6 +110,11 @@ const emit = (scope: Scope) =>
       },
     ]),
   )
+const logLines = () =>
+  readFileSync(join(directory, 'logs/admin.log'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 const count = (path: string) => received.filter((one) => one.path === path).length
 
 it('account suspend stops requests and deliveries of running processes, and unsuspend loses none of them', async () => {
@@ -142,8 +147,7 @@ it('account suspend stops requests and deliveries of running processes, and unsu
   expect((await api('GET', '/v1/webhook-endpoints')).status).toBe(200)
   await until(() => count('/suspended') === 1, { what: 'the delivery that waited' })
 
-  const lines = readFileSync(join(directory, 'logs/admin.log'), 'utf8').trimEnd().split('\n')
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+  expect(logLines()).toMatchObject([
     { act: 'account suspend', account: accountId, reason: 'unpaid', user: expect.any(String) },
     { act: 'account unsuspend', account: accountId },
   ])
@@ -180,6 +184,10 @@ it('master-key reseal moves what running processes seal under the old key, while
   expect(without).toMatchObject({ status: 1, stdout: '' })
   expect(without.stderr).toMatch(/30 values could not be opened/)
   expect(without.stderr).toMatch(/webhook_endpoints\.sealed_secret whe_test_\w+ of acc_\w+ \(sandbox\): .*k2/)
+  expect(logLines().slice(-2)).toMatchObject([
+    { act: 'master-key reseal', resealed: 0, unopened: 30 },
+    { act: 'master-key reseal', failed: expect.any(String) },
+  ])
 }, 120_000)
 
 it('signing-key revoke takes a token key out of the key set of a running web, and marks a record key in it', async () => {

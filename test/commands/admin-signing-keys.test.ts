@@ -128,6 +128,7 @@ describe('admin -- signing-key', () => {
     'signing-key rotate --environment live',
     'signing-key rotate --environment moon --family records',
     'signing-key rotate --environment live --family passport',
+    'signing-key rotate --environment live --family constructor',
     'signing-key rotate now --environment live --family records',
     'signing-key list --family records',
     'signing-key revoke',

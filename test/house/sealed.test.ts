@@ -54,6 +54,13 @@ describe('sealed values', () => {
     expect(silent).toEqual([])
   })
 
+  it('and what is derived from the master key are made in one file, which knows the previous keys', () => {
+    const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts') && /\bconfig\.MASTER_KEY\b/.test(readFileSync(join(SRC, file), 'utf8')),
+    )
+    expect(readers).toEqual(['services.ts'])
+  })
+
   it('can be read and replaced by the role that a rotation uses', async () => {
     for (const { table, column, of, id, reads = [] } of declared) {
       const role = of === 'deployment' ? SYSTEM_ROLE : APP_ROLE

@@ -103,7 +103,8 @@ export async function changeAccount(
 ): Promise<AccountRow | undefined> {
   const [changed] = await tx.query<AccountRow>(
     `UPDATE accounts SET plan = $2, products = $3, suspension_reason = $4::text,
-       suspended_at = CASE WHEN $4::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END
+       suspended_at = CASE WHEN $4::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END,
+       suspension_ended_at = CASE WHEN $4::text IS NULL AND suspended_at IS NOT NULL THEN now() ELSE suspension_ended_at END
      WHERE id = $1 RETURNING ${ACCOUNT}`,
     [row.id, row.plan, row.products, row.suspension_reason],
   )

@@ -214,10 +214,12 @@ export interface FailureRun {
   now: Date
 }
 
+/** A run of failures begins again with the end of a suspension, during which the endpoint could not succeed. */
 export async function recordFailure(tx: Tx, endpointId: string): Promise<FailureRun> {
   const [run] = await tx.query<FailureRun>(
     `UPDATE webhook_endpoints SET consecutive_failures = consecutive_failures + 1,
-       first_failure_at = coalesce(first_failure_at, now())
+       first_failure_at = CASE WHEN first_failure_at IS NULL THEN now()
+         ELSE greatest(first_failure_at, (SELECT suspension_ended_at FROM accounts)) END
      WHERE id = $1
      RETURNING consecutive_failures AS "consecutiveFailures", first_failure_at AS "firstFailureAt", now() AS now`,
     [endpointId],

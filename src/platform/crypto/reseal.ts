@@ -36,6 +36,8 @@ export interface UnopenedValue {
 }
 
 export interface ResealPass {
+  /** Environments of accounts that were searched, and the deployment. */
+  places: number
   /** Values that stood under another key. */
   found: number
   /** The others were locked or changed meanwhile, or can't be opened. */
@@ -73,14 +75,16 @@ export async function countSealed(deps: ResealDeps): Promise<SealedCount[]> {
  * Passes over everything until one finds no value left to seal: also values that a process with the old key wrote meanwhile.
  * Returns how many were sealed, and those that can't be opened, which stay as they are.
  * @param onPass Called after each pass.
+ * @param onPlace Called during a pass, after each environment of an account.
  */
 export async function resealAll(
   deps: ResealDeps,
   onPass: (pass: ResealPass) => void = () => {},
+  onPlace: (pass: ResealPass) => void = () => {},
 ): Promise<{ resealed: number; unopened: UnopenedValue[] }> {
   let resealed = 0
   for (;;) {
-    const pass = await resealOnce(deps)
+    const pass = await resealOnce(deps, onPlace)
     resealed += pass.resealed
     onPass(pass)
     if (pass.found === pass.unopened.length) return { resealed, unopened: pass.unopened }
@@ -88,8 +92,8 @@ export async function resealAll(
   }
 }
 
-async function resealOnce(deps: ResealDeps): Promise<ResealPass> {
-  const pass: ResealPass = { found: 0, resealed: 0, unopened: [] }
+async function resealOnce(deps: ResealDeps, onPlace: (pass: ResealPass) => void): Promise<ResealPass> {
+  const pass: ResealPass = { places: 0, found: 0, resealed: 0, unopened: [] }
   for await (const place of placesOf(deps)) {
     // One round trip for all columns of a place: most accounts have nothing left.
     const first = await place.read<Found>(place.columns.map((column) => findStatement(column, deps.sealer, '')))
@@ -102,6 +106,8 @@ async function resealOnce(deps: ResealDeps): Promise<ResealPass> {
         rows = (await place.read<Found>([findStatement(column, deps.sealer, last.id)]))[0] ?? []
       }
     }
+    pass.places += 1
+    onPlace(pass)
   }
   return pass
 }

@@ -2,28 +2,25 @@
 // after their last token has. `record` keys sign results that must verify years later, so they stay in the key set
 // permanently. A private key is stored in Postgres only sealed, and no function of this file returns one.
 
-import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose'
 import { Failure, invalidField } from '#src/failure.ts'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
-import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { signEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { makeKey } from './signing-key-pair.ts'
 import {
   activateSigningKey,
   insertSigningKey,
   type KeyPlace,
   keepSigning,
   lockSigningKeys,
-  type NewSigningKey,
   openPrivateKey,
   retireSigningKeys,
   revokeSigningKey,
   type StoredSigningKey,
-  sealPrivateKey,
   selectKeys,
 } from './signing-key-rows.ts'
 import {
@@ -304,18 +301,4 @@ function readHeader(jws: string): { kid: string; typ: string } | undefined {
 
 function isPlace(key: KeyPlace, { environment, family }: KeyPlace): boolean {
   return key.environment === environment && key.family === family
-}
-
-const generateEcKey = promisify(generateKeyPair)
-
-async function makeKey({ environment, family }: KeyPlace, sealer: Sealer): Promise<NewSigningKey> {
-  const { publicKey, privateKey } = await generateEcKey('ec', { namedCurve: 'P-256' })
-  const { x, y } = publicKey.export({ format: 'jwk' })
-  if (x === undefined || y === undefined) throw new Error('node:crypto exported a P-256 key without coordinates')
-  const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-  // RFC 7638 3.2: the required members in lexicographic order without spaces, which is their canonical JSON.
-  const kid = sha256Base64url(canonicalize(jwk))
-  const der = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const sealed = sealPrivateKey(sealer, { environment, family, kid }, der)
-  return { environment, family, kid, public_jwk: jwk, sealed_private_key: sealed }
 }

@@ -25,3 +25,27 @@ it('a delivery that a worker has already waits for the end of the suspension, at
   expect(received).toHaveLength(1)
   expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 })
 })
+
+it('an endpoint that failed before a long suspension is not disabled by its first failure after it', async () => {
+  const scope = await fixture.makeAccount()
+  const { url } = await fixture.receiver((response) => response.writeHead(500).end())
+  const { id } = await fixture.makeEndpoint(url, ['*'], scope)
+  const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
+  await fixture.owner(
+    `UPDATE webhook_endpoints SET consecutive_failures = 30, first_failure_at = now() - interval '6 days' WHERE id = $1`,
+    [id],
+  )
+  await fixture.db.system('test', (tx) => suspendAccount(tx, scope.accountId, 'unpaid'))
+  await fixture.db.system('test', (tx) => unsuspendAccount(tx, scope.accountId))
+  expect(await fixture.runOnce(emitted?.deliveryIds[0] ?? '')).toMatchObject({ kind: 'retry' })
+  const state = () => fixture.owner('SELECT status FROM webhook_endpoints WHERE id = $1', [id])
+  expect(await state()).toEqual([{ status: 'enabled' }])
+
+  // It has its five days again.
+  await fixture.owner(`UPDATE webhook_endpoints SET first_failure_at = now() - interval '6 days' WHERE id = $1`, [id])
+  await fixture.owner(`UPDATE accounts SET suspension_ended_at = now() - interval '6 days' WHERE id = $1`, [
+    scope.accountId,
+  ])
+  await fixture.runOnce(emitted?.deliveryIds[0] ?? '')
+  expect(await state()).toEqual([{ status: 'disabled' }])
+})

@@ -182,6 +182,17 @@ describe('a revocation', () => {
     expect(await there.findKey(RECORD, kidOf(jws))).toMatchObject({ revoked })
   })
 
+  it('holds for a process whose clock lags behind', async () => {
+    const keys = await ensured()
+    time += 2 * HOUR_MS
+    const successor = await keys.revoke(await signingKid(keys, 'record'), now())
+    const token = await signingKid(keys, 'token')
+    await keys.revoke(token, now())
+    time -= HOUR_MS
+    expect(kidOf(await open().signRecord('live', 'x', payload))).toBe(successor)
+    expect(await open().findKey(TOKEN, token)).toBeUndefined()
+  })
+
   it('lets the announced key take over, and keeps the old one when the announced one is revoked', async () => {
     const keys = await ensured()
     const first = await signingKid(keys, 'record')
