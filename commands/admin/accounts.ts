@@ -17,7 +17,13 @@ export function readAccountCreate({ name: given, plan: wanted }: Values): Act {
     services.account.accounts.create({ name, plan }, (tx, account) =>
       recordOperatorAct(
         tx,
-        { act: 'account create', account: account.id, action: 'account.created', after: { name, plan } },
+        {
+          act: 'account create',
+          account: account.id,
+          action: 'account.created',
+          after: { name, plan },
+          details: { plan },
+        },
         log,
       ),
     )
@@ -58,7 +64,7 @@ export function readAccountSuspend({ reason: given }: Values, word: string | und
     )
     return change(
       context,
-      { account: id, act: 'account suspend', action: 'account.suspended', after: { reason } },
+      { account: id, act: 'account suspend', action: 'account.suspended', after: { reason }, details: { reason } },
       (tx) => suspendAccount(tx, id, reason),
     )
   }
@@ -67,8 +73,10 @@ export function readAccountSuspend({ reason: given }: Values, word: string | und
 export function readAccountUnsuspend(_: Values, word: string | undefined): Act {
   const id = required('ACCOUNT_ID', word)
   return (context) =>
-    change(context, { account: id, act: 'account unsuspend', action: 'account.unsuspended', after: {} }, (tx) =>
-      unsuspendAccount(tx, id),
+    change(
+      context,
+      { account: id, act: 'account unsuspend', action: 'account.unsuspended', after: {}, details: {} },
+      (tx) => unsuspendAccount(tx, id),
     )
 }
 
@@ -82,7 +90,14 @@ export function readPlanSet({ account }: Values, word: string | undefined): Act 
     }
     return change(
       context,
-      { account: id, act: 'plan set', action: 'plan.changed', before: { plan: old }, after: { plan } },
+      {
+        account: id,
+        act: 'plan set',
+        action: 'plan.changed',
+        before: { plan: old },
+        after: { plan },
+        details: { from: old, to: plan },
+      },
       (tx) => setPlan(tx, id, plan),
     )
   }
@@ -97,7 +112,14 @@ export function readProductsSet({ account }: Values, word: string | undefined): 
     if (lost.length > 0) await context.confirm(`Take ${lost.join(' and ')} away from ${id} ("${name}")?`)
     return change(
       context,
-      { account: id, act: 'products set', action: 'products.changed', before: { products: old }, after: { products } },
+      {
+        account: id,
+        act: 'products set',
+        action: 'products.changed',
+        before: { products: old },
+        after: { products },
+        details: { from: old, to: products },
+      },
       (tx) => setProducts(tx, id, products),
     )
   }

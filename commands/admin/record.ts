@@ -15,6 +15,8 @@ export interface OperatorAct {
   /** What changed, never a secret. */
   before?: Json
   after: Json
+  /** The change, as the line of the log has it; `after` when absent. */
+  details?: Record<string, unknown>
 }
 
 /**
@@ -24,12 +26,12 @@ export interface OperatorAct {
  */
 export async function recordOperatorAct(
   tx: Tx,
-  { act, account, action, before, after }: OperatorAct,
+  { act, account, action, before, after, details = { after } }: OperatorAct,
   log: Context['log'],
 ): Promise<void> {
   const entry = { action, subjectId: account, before, after, isScoped: false }
   await recordAudit(tx, { kind: 'operator', accountId: account }, entry)
-  log(act, { account, ...(before !== undefined && { before }), after })
+  log(act, { account, ...details })
 }
 
 /** In a container the uid may have no name. */

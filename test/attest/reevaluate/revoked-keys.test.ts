@@ -28,7 +28,7 @@ it('replaced results and lines of batches say that their signing key was revoked
   const [row] = await test.owner<{ id: string }>('SELECT id FROM attestations WHERE account_id = $1', [
     caller.accountId,
   ])
-  await on.service.run(row?.id ?? '', on.work)
+  await on.service.run(row?.id ?? '')
   const line = async () => {
     const answer = await fetch(`${app.url}${batch}`, { headers: { Authorization: `Bearer ${caller.key}` } })
     return JSON.parse((await answer.text()).split('\n')[0] ?? '')
