@@ -73,6 +73,12 @@ export const BENCHES = {
     bar: '≥ 0.75',
     run: async (options) => (await import('./keys.ts')).runKeys(options),
   },
+  timing: {
+    measures: 'the time of a 401 with keys that the service knows (they are revoked)',
+    floor: 'the same with unknown keys that differ from them in one character, in turns',
+    bar: 'medians of 2 x 10,000 answers within 5 %',
+    run: async (options) => (await import('./timing.ts')).runTiming(options),
+  },
   duplicates: {
     measures: 'the search for pictures that look alike among 1 M hashes of one account; hashes of photos of 12 MP',
     floor: 'one prepared read by primary key; decoding the photo whole',

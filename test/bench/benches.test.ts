@@ -16,12 +16,21 @@ const NAMES = [
   'latency',
   'deliver',
   'keys',
+  'timing',
   'duplicates',
   'neighbours',
   'idle',
 ] as const
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
-const FLOOR_WITHIN: readonly string[] = ['backlog', 'backlog-depth', 'fairness', 'duplicates', 'neighbours', 'idle']
+const FLOOR_WITHIN: readonly string[] = [
+  'backlog',
+  'backlog-depth',
+  'fairness',
+  'timing',
+  'duplicates',
+  'neighbours',
+  'idle',
+]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
 

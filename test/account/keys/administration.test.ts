@@ -95,7 +95,7 @@ describe('creating a key', () => {
     expect(first.json.id).toMatch(/^key_live_/)
   })
 
-  it.each<[unknown, string]>([
+  it.each<[Record<string, unknown>, string]>([
     [{ name: '' }, '/name too_short'],
     [{ name: ' ' }, '/name out_of_range'],
     [{ name: 'x'.repeat(201) }, '/name too_long'],
@@ -116,7 +116,7 @@ describe('creating a key', () => {
     [{ plan: 'enterprise' }, '/plan unknown_field'],
   ])('refuses %j', async (json, finding) => {
     const holder = await keys.makeHolder()
-    expect(findings(await holder.create(json as Record<string, unknown>))).toEqual([400, 'invalid_request', finding])
+    expect(findings(await holder.create(json))).toEqual([400, 'invalid_request', finding])
     expect(
       await keys.service.test.owner('SELECT 1 FROM api_keys WHERE account_id = $1', [holder.accountId]),
     ).toHaveLength(1)

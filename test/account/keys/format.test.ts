@@ -37,6 +37,17 @@ describe('the format of a key', () => {
     expect(made.size).toBe(500)
   })
 
+  it('is recognized by the pattern and the code that the guide gives to secret scanners', async () => {
+    const guide = readFileSync(new URL('../../../docs/keys.md', import.meta.url), 'utf8')
+    const code = /```js\n(.*?)```/s.exec(guide)?.[1] ?? ''
+    const { isRealKey } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+    const pattern = new RegExp(/```\n(\\bsvc_.*?)\n```/.exec(guide)?.[1] ?? 'none')
+    for (const { raw, has_checksum } of vectors.keys) {
+      expect([raw, isRealKey(raw), pattern.test(`KEY=${raw};`)]).toEqual([raw, has_checksum, true])
+    }
+    for (const raw of vectors.not_keys) expect([raw, isRealKey(raw)]).toEqual([raw, false])
+  })
+
   it('detects every changed character', () => {
     fc.assert(
       fc.property(fc.nat(31), fc.nat(60), (at, shift) => {
