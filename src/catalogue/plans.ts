@@ -1,25 +1,68 @@
-// What each plan includes. The numbers stand here and nowhere else.
+// What each plan allows: the one place of these numbers. `PLANS` in access.ts has the names.
 
 import type { Plan } from './access.ts'
 
-interface PlanRow {
-  ratePerSecond: number
+/** A token bucket: `burst` requests at once, refilled by `perSecond`. */
+export interface Rate {
+  perSecond: number
   burst: number
-  /** Metered operations of the live environment in a month (UTC). */
-  monthlyOperations: number
-  /** Beyond the monthly operations requests are refused; otherwise the account is only told. */
-  isHardCap: boolean
+}
+
+interface PlanRow {
+  /** Of all requests to the live environment together. */
+  rate: Rate
+  /** Successful metered operations in the live environment, in a month (UTC). The sandbox is not metered. */
+  monthly: {
+    operations: number
+    /** Beyond them: `monthly_cap_exceeded`. Otherwise a notice only. */
+    isHard: boolean
+  }
+  /** Of live deliveries, audit entries and the ledger. */
   retentionDays: number
 }
 
-export const PLAN_TABLE = {
-  developer: { ratePerSecond: 10, burst: 20, monthlyOperations: 1_000, isHardCap: true, retentionDays: 30 },
-  growth: { ratePerSecond: 100, burst: 200, monthlyOperations: 100_000, isHardCap: true, retentionDays: 365 },
+export const PLAN_LIMITS = {
+  developer: {
+    rate: { perSecond: 10, burst: 20 },
+    monthly: { operations: 1_000, isHard: true },
+    retentionDays: 30,
+  },
+  growth: {
+    rate: { perSecond: 100, burst: 200 },
+    monthly: { operations: 100_000, isHard: true },
+    retentionDays: 365,
+  },
   enterprise: {
-    ratePerSecond: 500,
-    burst: 1_000,
-    monthlyOperations: 5_000_000,
-    isHardCap: false,
-    retentionDays: 7 * 365,
+    rate: { perSecond: 500, burst: 1_000 },
+    // The contract names the number; without one, this.
+    monthly: { operations: 5_000_000, isHard: false },
+    // Seven years with their leap days.
+    retentionDays: 2_557,
   },
 } as const satisfies Record<Plan, PlanRow>
+
+/**
+ * Of each signed-in user, in both environments and on every plan, beside the account's rate: a page of the dashboard
+ * asks for all of its pictures at once, and a browser does not ask again.
+ */
+export const SESSION_RATE = { perSecond: 20, burst: 100 } as const satisfies Rate
+
+/**
+ * Of each key and each user, for the routes that stop something: other requests don't count against it. The burst is
+ * enough to revoke a fleet of phones in minutes.
+ */
+export const EMERGENCY_RATE = { perSecond: 10, burst: 50 } as const satisfies Rate
+
+/** Of each address: unknown keys and sessions. */
+export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
+
+/** The sandbox of an account on any plan. Not metered. */
+export const SANDBOX_LIMITS = {
+  /** Of each key. */
+  rate: { perSecond: 10, burst: 20 },
+  /** Of each address that calls with a publishable key: many callers share these keys. */
+  publishableRate: { perSecond: 5, burst: 20 },
+  /** The same in development mode, where one developer runs the service for themselves. */
+  developmentPublishableRate: { perSecond: 100, burst: 200 },
+  retentionDays: 7,
+} as const satisfies { retentionDays: number } & Record<string, Rate | number>

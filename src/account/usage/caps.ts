@@ -3,7 +3,7 @@
 // is added. In exchange an account may go over its cap by what it sends within a second.
 
 import type { Plan } from '#src/catalogue/access.ts'
-import { PLAN_TABLE } from '#src/catalogue/plans.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
@@ -130,13 +130,13 @@ export const BEYOND_CAP: FieldError = {
 
 // Of what waits no more has to be counted than any cap holds.
 const MOST = Math.max(
-  ...Object.values(PLAN_TABLE).map(({ isHardCap, monthlyOperations }) => (isHardCap ? monthlyOperations : 0)),
+  ...Object.values(PLAN_LIMITS).map(({ monthly: { isHard, operations } }) => (isHard ? operations : 0)),
 )
 
 /** Undefined where nothing is refused. */
 function capOf({ environment, plan }: { environment: Scope['environment']; plan: Plan }): number | undefined {
-  const { isHardCap, monthlyOperations } = PLAN_TABLE[plan]
-  return isHardCap && isMetered({ environment }) ? monthlyOperations : undefined
+  const { isHard, operations } = PLAN_LIMITS[plan].monthly
+  return isHard && isMetered({ environment }) ? operations : undefined
 }
 
 function isSpent({ used, waiting }: UseRow, cap: number): boolean {
@@ -144,7 +144,7 @@ function isSpent({ used, waiting }: UseRow, cap: number): boolean {
 }
 
 function capExceeded(plan: Plan, resetsAt: Date, now: Date, members: Record<string, unknown> = {}): Failure {
-  const included = PLAN_TABLE[plan].monthlyOperations.toLocaleString('en')
+  const included = PLAN_LIMITS[plan].monthly.operations.toLocaleString('en')
   const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1_000))
   return new Failure('monthly_cap_exceeded', {
     detail: `The plan ${plan} includes ${included} metered operations a month, and they are used up.`,

@@ -1,7 +1,7 @@
 // System role: the clock works for all accounts at once.
 
 import { PLANS } from '#src/catalogue/access.ts'
-import { PLAN_TABLE } from '#src/catalogue/plans.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 
 /** false while another process folds. */
@@ -70,7 +70,7 @@ export async function insertDueNotices(tx: Tx, touched: readonly TouchedMonth[])
       touched.map(({ accountId }) => accountId),
       touched.map(({ month }) => month),
       PLANS,
-      PLANS.map((plan) => PLAN_TABLE[plan].monthlyOperations),
+      PLANS.map((plan) => PLAN_LIMITS[plan].monthly.operations),
       NOTICE_KINDS,
       NOTICE_KINDS.map((kind) => NOTICE_SHARES[kind]),
     ],

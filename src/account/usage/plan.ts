@@ -2,7 +2,7 @@
 
 import { lockPlan, updatePlan } from '#src/account/keys/rows.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
-import { PLAN_TABLE } from '#src/catalogue/plans.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -61,18 +61,18 @@ export type PlanChanges = ReturnType<typeof createPlanChanges>
 
 /** What a smaller plan takes away, in the form of findings. */
 export function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
-  const [old, next] = [PLAN_TABLE[before], PLAN_TABLE[after]]
+  const [old, next] = [PLAN_LIMITS[before], PLAN_LIMITS[after]]
   const pointer = '/plan'
   const effects: FieldError[] = []
   const tell = (code: string, detail: string) => void effects.push({ pointer, code, detail })
   tell(
     'fewer_operations',
-    `includes ${numberOf(next.monthlyOperations)} metered operations a month, not ${numberOf(old.monthlyOperations)}`,
+    `includes ${numberOf(next.monthly.operations)} metered operations a month, not ${numberOf(old.monthly.operations)}`,
   )
-  if (next.isHardCap && used >= next.monthlyOperations) {
+  if (next.monthly.isHard && used >= next.monthly.operations) {
     tell('cap_reached', `${numberOf(used)} are used this month: until it ends, metered operations are refused`)
   }
-  tell('lower_rate', `allows ${next.ratePerSecond} requests a second, not ${old.ratePerSecond}`)
+  tell('lower_rate', `allows ${next.rate.perSecond} requests a second, not ${old.rate.perSecond}`)
   tell(
     'shorter_retention',
     `keeps histories for ${next.retentionDays} days, not ${old.retentionDays}: older ones are deleted`,

@@ -3,7 +3,7 @@
 
 import type { Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES, type MeteredOperation } from '#src/catalogue/metered.ts'
-import { PLAN_TABLE } from '#src/catalogue/plans.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
@@ -99,7 +99,7 @@ export function createUsage({ db, pager, processor }: UsageDeps) {
 export type Usage = ReturnType<typeof createUsage>
 
 function allowanceOf(plan: Plan, used: number) {
-  const { monthlyOperations: cap, isHardCap } = PLAN_TABLE[plan]
+  const { operations: cap, isHard: isHardCap } = PLAN_LIMITS[plan].monthly
   const percent = Math.max(0, Math.round((used / cap) * 1_000) / 10)
   return { plan, cap, isHardCap, remaining: Math.max(0, cap - used), percent }
 }

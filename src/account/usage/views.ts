@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PLANS, type Plan, PRODUCTS } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
-import { PLAN_TABLE } from '#src/catalogue/plans.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { NOTICE_KINDS } from './fold-rows.ts'
 import type { NoticeRow } from './notice-rows.ts'
 import type { OwnAccountRow } from './rows.ts'
@@ -160,12 +160,12 @@ function toMonthUse({ month: name, resetsAt, used, allowance }: MonthUse) {
 }
 
 function limitsOf(name: Plan) {
-  const { ratePerSecond, burst, monthlyOperations, isHardCap, retentionDays } = PLAN_TABLE[name]
+  const { rate, monthly, retentionDays } = PLAN_LIMITS[name]
   return {
-    rate_per_second: ratePerSecond,
-    burst,
-    monthly_operations: monthlyOperations,
-    is_hard_cap: isHardCap,
+    rate_per_second: rate.perSecond,
+    burst: rate.burst,
+    monthly_operations: monthly.operations,
+    is_hard_cap: monthly.isHard,
     retention_days: retentionDays,
   }
 }
