@@ -125,10 +125,18 @@ describe('retention', () => {
     await roundAt(7 * DAY + MINUTE)
     // Waiting jobs find their subjects deleted; a public key can't create endpoints; idempotency keys last a day.
     const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
+    // Of accounts with users, and of the live environment: a public account has neither.
+    const { users, user_sessions, audit_entries, usage_entries, usage_days, account_notices } = whole
     expect(await countOf(scope)).toEqual({
       api_keys,
       jobs,
       webhook_endpoints,
+      users,
+      user_sessions,
+      audit_entries,
+      usage_entries,
+      usage_days,
+      account_notices,
       ...(idempotency_keys && { idempotency_keys }),
     })
     const { capture_chunks: _, ...others } = whole

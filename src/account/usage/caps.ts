@@ -129,11 +129,13 @@ export const BEYOND_CAP: FieldError = {
 }
 
 // Of what waits no more has to be counted than any cap holds.
-const MOST = Math.max(...Object.values(PLAN_LIMITS).map(({ monthly }) => (monthly.isHard ? monthly.operations : 0)))
+const MOST = Math.max(
+  ...Object.values(PLAN_LIMITS).map(({ monthly: { isHard, operations } }) => (isHard ? operations : 0)),
+)
 
 /** Undefined where nothing is refused. */
 function capOf({ environment, plan }: { environment: Scope['environment']; plan: Plan }): number | undefined {
-  const { operations, isHard } = PLAN_LIMITS[plan].monthly
+  const { isHard, operations } = PLAN_LIMITS[plan].monthly
   return isHard && isMetered({ environment }) ? operations : undefined
 }
 
