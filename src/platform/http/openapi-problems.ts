@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Route } from './endpoint.ts'
 import { RATE_LIMIT_HEADERS } from './openapi-content.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
@@ -20,6 +21,8 @@ const ACCESS = [
 ] as const
 const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
 
+// In the name of a component.
+const MAX_NAMED_CODES = 3
 const RETRY_AFTER = { description: 'Seconds.', schema: { type: 'integer' } }
 
 /** The codes that a route can answer, in the order of the table. `more`: codes that only its handler knows. */
@@ -127,7 +130,10 @@ function takesJson({ body, rawBody }: Route): boolean {
 // `Problem401` has every code of its status; a response with fewer codes has them in its name.
 function responseName(status: number, codes: readonly FailureCode[]): string {
   const all = (Object.keys(FAILURES) as FailureCode[]).filter((code) => FAILURES[code].status === status)
-  return all.length === codes.length ? `Problem${status}` : `Problem${status}${codes.map(pascalOf).join('')}`
+  if (all.length === codes.length) return `Problem${status}`
+  if (codes.length <= MAX_NAMED_CODES) return `Problem${status}${codes.map(pascalOf).join('')}`
+  // A name of ten codes can't be read. The digest changes only when the codes do.
+  return `Problem${status}Of${codes.length}x${sha256(codes.join(' ')).toString('hex').slice(0, 8)}`
 }
 
 function pascalOf(code: string): string {
