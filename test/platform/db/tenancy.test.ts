@@ -29,6 +29,7 @@ const TENANT_GRANTS: Record<string, string> = {
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
   jobs: 'INSERT SELECT UPDATE',
   media: 'DELETE INSERT SELECT UPDATE',
+  pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
   risk_policies: 'DELETE INSERT SELECT',
