@@ -1,13 +1,16 @@
-// What a search for similar pictures among a million costs, and what it costs to compute their hashes.
+// What a search for similar pictures among a million costs, how many comparisons of one photo a process makes, and what
+// it costs to compute hashes.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
+import { createCompare } from '#src/attest/duplicates/compare.ts'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
-import { findSimilar } from '#src/attest/duplicates/search.ts'
+import { createSearch } from '#src/attest/duplicates/search.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
+import { claimAll, enqueue, settle } from '#src/platform/jobs/backlog.ts'
 import { renderPhoto } from '../capture-kit/photo.ts'
 import { CAMERAS } from '../capture-kit/stock.ts'
 import { judgeLimit, judgeRatio, note, type Options, percentile, print, type Verdict } from './harness.ts'
@@ -16,12 +19,17 @@ import { openStage, type Stage } from './stage.ts'
 const SEARCHES = 500
 const PHOTOS = 20
 const MAX_MS = 10
+// Attestations that show one photo, and how many of them are compared.
+const SHARED = 20_000
+const COMPARISONS = 2_000
+// Later than every id.
+const LAST = 'att_z'
 
 export async function runDuplicates({ isQuick, rounds, part }: Options): Promise<Verdict[]> {
   const stage = await openStage()
   try {
     return [
-      ...(part === 'hashing' ? [] : await searching(stage, isQuick, rounds)),
+      ...(part === 'hashing' ? [] : [await comparing(stage, isQuick), ...(await searching(stage, isQuick, rounds))]),
       ...(part === 'search' ? [] : [await hashing(stage, isQuick ? 4 : PHOTOS, rounds)]),
     ]
   } finally {
@@ -32,6 +40,7 @@ export async function runDuplicates({ isQuick, rounds, part }: Options): Promise
 async function searching(stage: Stage, isQuick: boolean, rounds: number): Promise<Verdict[]> {
   const count = isQuick ? 20_000 : 1_000_000
   const ids = await fill(stage, count)
+  const search = createSearch()
   const hashes = await sampleHashes(stage, isQuick ? 50 : SEARCHES)
   const floors: number[][] = []
   const own: number[][] = []
@@ -40,10 +49,10 @@ async function searching(stage: Stage, isQuick: boolean, rounds: number): Promis
     floors.push(await timesOf(hashes, (_, index) => readOne(stage, ids(index))))
     own.push(
       await timesOf(hashes, async (hash) => {
-        const rows = await stage.db.tenant(stage.scope, (tx) =>
-          findSimilar(tx, { claimId: 'none', mediaId: 'none', hash }),
+        const { similarCount } = await stage.db.tenant(stage.scope, (tx) =>
+          search(tx, { attestationId: LAST, claimId: 'none', mediaId: 'none', hash }),
         )
-        found.push(rows.length)
+        found.push(similarCount)
       }),
     )
   }
@@ -65,6 +74,59 @@ async function searching(stage: Stage, isQuick: boolean, rounds: number): Promis
   ]
 }
 
+/** Comparisons per second of one process, with the real handler and all attestations in one account. */
+async function comparing(stage: Stage, isQuick: boolean): Promise<Verdict> {
+  const [shared, compared] = isQuick ? [3_000, 200] : [SHARED, COMPARISONS]
+  const { db } = stage
+  const { key: _key, ...scope } = await stage.addAccount()
+  const media = newId('med', scope.environment)
+  const row = `'${scope.accountId}', '${scope.environment}'`
+  await stage.owner(
+    `SET session_replication_role = replica;
+     INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, leased_until, state)
+     SELECT ${row}, 'att_test_' || lpad(i::text, 26, '0'), 'clm_test_' || lpad(i::text, 26, '0'), '${media}', 'infinity',
+       CASE WHEN i < ${shared - compared} THEN 'compared' ELSE 'due' END FROM generate_series(0, ${shared - 1}) AS i;
+     INSERT INTO pictures (account_id, environment, media_id, hash) VALUES (${row}, '${media}', 7);
+     RESET session_replication_role`,
+  )
+  const payloads = Array.from({ length: compared }, (_, index) => ({
+    payload: { attestationId: `att_test_${String(shared - compared + index).padStart(26, '0')}` },
+  }))
+  const ids = await db.tenant(scope, (tx) => enqueue(tx, 'compare', scope, payloads))
+  await stage.owner(`UPDATE jobs SET state = 'dispatched', dispatches = 1 WHERE id = ANY($1::uuid[])`, [ids])
+  const work = createCompare({
+    db,
+    store: { withLocalFile: () => Promise.reject(new Error('the photo is hashed')), exists: async () => true },
+    hasher: { hash: () => Promise.reject(new Error('the photo is hashed')) },
+  })
+  const { signal } = new AbortController()
+  const startedAt = performance.now()
+  const runBatches = async () => {
+    for (let batch = ids.splice(0, 8); batch.length > 0; batch = ids.splice(0, 8)) {
+      const leases = await claimAll(
+        db,
+        'compare',
+        batch.map((id) => ({ id, dispatches: 1 })),
+      )
+      await Promise.all(
+        leases.map(async (lease) => {
+          if (lease === undefined) throw new Error('a job was not claimed')
+          const { attestationId } = lease.payload as { attestationId: string }
+          const job = { ...lease, isLastAttempt: false, signal, settle: (tx: Tx) => settle(tx, lease) }
+          const { kind } = await work.run({ attestationId }, job)
+          if (kind !== 'settled') throw new Error(`a comparison ended as ${kind}`)
+        }),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, runBatches))
+  const perSecond = Math.round((compared * 1_000) / (performance.now() - startedAt))
+  return note(
+    'duplicates',
+    `${perSecond} comparisons/s of one process, ${shared.toLocaleString('en')} attestations with one photo`,
+  )
+}
+
 /**
  * Rows as an insurer has them after years: one picture each, a tenth of them similar to another. Their claims don't
  * matter here.
@@ -78,9 +140,12 @@ async function fill(stage: Stage, count: number): Promise<(index: number) => str
     // The rows that they refer to are left out: foreign keys are not checked with the replica role.
     await stage.owner(
       `SET session_replication_role = replica;
-       INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state, hash)
+       INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state)
        SELECT '${accountId}', '${environment}', '${word}' || lpad(i::text, 26, '0'),
-         'clm_test_' || lpad(i::text, 26, '0'), 'med_test_' || lpad(i::text, 26, '0'), 'compared',
+         'clm_test_' || lpad(i::text, 26, '0'), 'med_test_' || lpad(i::text, 26, '0'), 'compared'
+       FROM generate_series(${from}, ${Math.min(count, from + step) - 1}) AS i;
+       INSERT INTO pictures (account_id, environment, media_id, hash)
+       SELECT '${accountId}', '${environment}', 'med_test_' || lpad(i::text, 26, '0'),
          CASE WHEN i % 10 = 0
            THEN hashtextextended((i / 100)::text, 1) # (1::bigint << (i % 63)) # (1::bigint << (i / 10 % 63))
            ELSE hashtextextended(i::text, 2) END
@@ -88,7 +153,7 @@ async function fill(stage: Stage, count: number): Promise<(index: number) => str
        RESET session_replication_role`,
     )
   }
-  await stage.owner('VACUUM ANALYZE fingerprints')
+  await stage.owner('VACUUM ANALYZE fingerprints, pictures')
   print(`duplicates: ${count} rows in ${Math.round((performance.now() - startedAt) / 1_000)} s`)
   return (index) => `${word}${String((index * 7_919) % count).padStart(26, '0')}`
 }
@@ -97,14 +162,14 @@ async function fill(stage: Stage, count: number): Promise<(index: number) => str
 async function sampleHashes(stage: Stage, count: number): Promise<string[]> {
   const rows = await stage.owner<{ hash: string }>(
     `SELECT lpad(to_hex(hash # CASE WHEN random() < 0.5 THEN 0 ELSE 4398046511137 END), 16, '0') AS hash
-     FROM fingerprints TABLESAMPLE BERNOULLI (100) REPEATABLE (1) ORDER BY md5(attestation_id) LIMIT $1`,
-    [count],
+     FROM pictures WHERE account_id = $2 ORDER BY md5(media_id) LIMIT $1`,
+    [count, stage.scope.accountId],
   )
   return rows.map(({ hash }) => hash)
 }
 
 async function readOne({ db, scope }: Stage, id: string): Promise<void> {
-  await db.tenant(scope, (tx: Tx) => tx.query('SELECT hash FROM fingerprints WHERE attestation_id = $1', [id]))
+  await db.tenant(scope, (tx: Tx) => tx.query('SELECT state FROM fingerprints WHERE attestation_id = $1', [id]))
 }
 
 async function timesOf(hashes: readonly string[], run: (hash: string, index: number) => Promise<void>) {
@@ -120,7 +185,7 @@ async function timesOf(hashes: readonly string[], run: (hash: string, index: num
 async function sizes(stage: Stage): Promise<string> {
   const rows = await stage.owner<{ name: string; mb: number }>(
     `SELECT relname AS name, round(pg_relation_size(oid) / 1e6)::int AS mb FROM pg_class
-     WHERE relname LIKE 'fingerprints%' AND pg_relation_size(oid) > 0 ORDER BY 1`,
+     WHERE relname ~ '^(fingerprints|pictures)' AND pg_relation_size(oid) > 0 ORDER BY 1`,
   )
   return rows.map(({ name, mb }) => `${name} ${mb} MB`).join(', ')
 }

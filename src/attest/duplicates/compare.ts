@@ -1,7 +1,8 @@
 // The handler of the compare queue: compares the media of an evaluated attestation with those of other claims of the
-// same account and environment. Two steps, each committed before the next: the hash, then the comparison. Of two
-// attestations, the one that starts its comparison last sees the other's hash, so a pair is found once both are done. It
-// is stored with the later attestation (by id), in whatever order they were hashed. Both steps are safe to repeat.
+// same account and environment. Steps, each committed before the next, and each safe to repeat: the hash, unless the
+// media have one; later attestations (by id) whose comparison may not have seen this one are queued again; the comparison.
+// A pair is stored with the later of the two. A comparison holds its fingerprint from before its search until its end, so
+// of two attestations either the later one sees the earlier, or the earlier one finds the later compared.
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairTurns } from '#src/platform/fair-turns.ts'
@@ -10,20 +11,10 @@ import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Hasher } from './hasher.ts'
-import { toFindings } from './nearest.ts'
-import {
-  copyHash,
-  findWaiting,
-  lockWaiting,
-  type NotComparable,
-  recheck,
-  reopen,
-  storeExactFindings,
-  storeFindings,
-  storeHash,
-  type WaitingRow,
-} from './rows.ts'
-import { findSameMedia, findSimilar, type Other } from './search.ts'
+import { findLater, type Later } from './later-rows.ts'
+import { findWaitingMedia, type Hashed, insertPicture, keepPicture, type WaitingMedia } from './picture-rows.ts'
+import { lockHashed, lockWaiting, recheck, reopen, storeExactFindings, storeFindings } from './rows.ts'
+import { createSearch, MAX_MATCHES } from './search.ts'
 
 // Standard deviation of the greys, of 255. Below it the picture has no content to recognize: only noise differs, and
 // every photo of the dark would match every other.
@@ -34,20 +25,33 @@ const PICTURES = 16
 // While the store is unreachable every waiting photo comes back after this time.
 const STORE_AWAY_MS = 30_000
 const DECODER_BUSY_MS = 5_000
-// A hash must be visible to others before the comparison starts. The commit of the comparison waits for the disk, and so
-// for the hash too.
+// The steps before the comparison must be visible to others before it starts. Its commit waits for the disk, and so for
+// theirs too.
 const VISIBLE = { isDurable: false }
+// Attestations that one transaction queues again.
+const LATER_STEP = 1_000
+
+// Thrown to roll back a comparison: the picture was erased since it was read; later attestations come first.
+const GONE = Symbol('the picture is gone')
+const LATER_FIRST = Symbol('later attestations are to be queued first')
 
 export interface CompareDeps {
   db: Database
   store: Pick<BlobStore, 'withLocalFile' | 'exists'>
   hasher: Pick<Hasher, 'hash'>
   random?: () => number
+  /** See `createSearch`. */
+  maxMatches?: number
 }
 
-type Hash = { hash: string } | { notComparable: NotComparable }
-
-export function createCompare({ db, store, hasher, random = Math.random }: CompareDeps): Work<'compare'> {
+export function createCompare({
+  db,
+  store,
+  hasher,
+  random = Math.random,
+  maxMatches = MAX_MATCHES,
+}: CompareDeps): Work<'compare'> {
+  const search = createSearch(maxMatches)
   const inTurn = createFairTurns({
     slots: PICTURES,
     slotsEach: 1,
@@ -63,31 +67,27 @@ export function createCompare({ db, store, hasher, random = Math.random }: Compa
     delayMs: Math.round(delayMs * (0.5 + random())),
   })
 
-  /** Hashes the media unless that is done. Returns whether a comparison is due, or why it can't be hashed now. */
+  /** Hashes the media unless that is done. Returns whether a comparison is due, or why they can't be hashed now. */
   async function hash(job: RunningJob, attestationId: string): Promise<boolean | JobOutcome> {
     const { scope, signal } = job
     // The job has moved on, or the worker is stopping.
     if (signal.aborted) return defer('the worker stopped waiting', 0)
-    const [, row] = await db.tenant(
-      scope,
-      (tx) => Promise.all([copyHash(tx, attestationId), findWaiting(tx, attestationId)]),
-      VISIBLE,
-    )
-    if (row === undefined) return false
-    if (row.state !== 'due') return true
-    const result = await hashOf(scope, row, job)
+    const media = await db.tenant(scope, (tx) => findWaitingMedia(tx, attestationId))
+    if (media === undefined) return false
+    if (media.isHashed) return true
+    const result = await hashOf(scope, media, job)
     if ('kind' in result) return result
     failpoint('compare:hashed')
-    await db.tenant(scope, (tx) => storeHash(tx, attestationId, result), VISIBLE)
+    await db.tenant(scope, (tx) => insertPicture(tx, attestationId, result), VISIBLE)
     failpoint('compare:stored')
     return true
   }
 
   async function hashOf(
     scope: Scope,
-    { sha256, contentType }: WaitingRow,
+    { sha256, contentType }: WaitingMedia,
     job: RunningJob,
-  ): Promise<Hash | JobOutcome> {
+  ): Promise<Hashed | JobOutcome> {
     if (contentType.startsWith('video/')) return { notComparable: 'video' }
     const inspection = await store.withLocalFile(scope, sha256, hasher.hash).catch((error: unknown) => ({ error }))
     if ('error' in inspection) return unread(scope, sha256, inspection.error)
@@ -114,50 +114,81 @@ export function createCompare({ db, store, hasher, random = Math.random }: Compa
     return isThere === false ? { kind: 'retry', error: reason } : defer(`the store: ${reason}`, STORE_AWAY_MS)
   }
 
+  /** Compares and settles. false when its media are not hashed, or it is compared already, or gone: nothing is written. */
+  async function compare(job: RunningJob, attestationId: string): Promise<boolean> {
+    let later: Later | undefined
+    const attempt = () =>
+      db.tenant(job.scope, async (tx) => {
+        const locked = await lockHashed(tx, attestationId)
+        if (locked === undefined) return false
+        const found = await search(tx, locked)
+        // A recheck has nothing to queue: its first comparison has.
+        if (later === undefined && locked.state === 'due' && found.laterMedia.length > 0) {
+          later = { ...locked, media: found.laterMedia }
+          throw LATER_FIRST
+        }
+        // The picture is locked last: an erasure locks fingerprints before it.
+        const [, , isKept] = await Promise.all([
+          job.settle(tx),
+          storeFindings(tx, job.scope, locked, found),
+          keepPicture(tx, locked.mediaId),
+        ])
+        if (!isKept) throw GONE
+        return true
+      })
+    try {
+      return await attempt()
+    } catch (error) {
+      if (error === GONE) return false
+      if (error !== LATER_FIRST || later === undefined) throw error
+    }
+    await queueLater(job.scope, later)
+    return attempt().catch((error: unknown) => {
+      if (error === GONE) return false
+      throw error
+    })
+  }
+
+  // It holds no lock of its own meanwhile: comparisons would wait for each other in a row.
+  async function queueLater(scope: Scope, own: Later): Promise<void> {
+    for (let after: string | undefined = own.attestationId; after !== undefined; ) {
+      const from: string = after
+      after = await db.tenant(scope, (tx) => recheckLater(tx, scope, own, from), VISIBLE)
+    }
+  }
+
   return {
     async run({ attestationId }, job) {
+      if (await compare(job, attestationId)) return { kind: 'settled' }
       const isDue = await inTurn(job.scope.accountId, () => hash(job, attestationId))
       if (typeof isDue === 'object') return isDue
       if (!isDue) return { kind: 'done' }
-      await db.tenant(job.scope, async (tx) => {
-        await job.settle(tx)
-        await compare(tx, job.scope, attestationId)
-      })
-      return { kind: 'settled' }
+      return (await compare(job, attestationId)) ? { kind: 'settled' } : defer('its picture is gone', 0)
     },
 
     // The same bytes are found without a hash, so that no photo leaves the comparison silently.
     async onDead(tx, scope, { attestationId }) {
       const own = await lockWaiting(tx, attestationId)
       if (own === undefined) return
-      const same = await findSameMedia(tx, own)
-      if (own.state !== 'recheck') await recheckLater(tx, scope, attestationId, same)
-      await storeExactFindings(tx, scope, attestationId, toFindings(attestationId, same))
+      const found = await search(tx, own)
+      const later = { ...own, media: own.state === 'due' ? found.laterMedia : [] }
+      for (let after: string | undefined = attestationId; later.media.length > 0 && after !== undefined; ) {
+        after = await recheckLater(tx, scope, later, after)
+      }
+      await storeExactFindings(tx, scope, attestationId, found)
     },
 
     onRedrive: (tx, _scope, { attestationId }) => reopen(tx, attestationId),
   }
 }
 
-async function compare(tx: Tx, scope: Scope, attestationId: string): Promise<void> {
-  const own = await lockWaiting(tx, attestationId)
-  if (own === undefined) return
-  const { hash } = own
-  const [same, similar] = await Promise.all([
-    findSameMedia(tx, own),
-    hash === null ? [] : findSimilar(tx, { ...own, hash }),
-  ])
-  const others = [...same, ...similar]
-  // A recheck triggers no further rechecks: the attestation that caused it is earlier, and has triggered all of them.
-  if (own.state !== 'recheck') await recheckLater(tx, scope, attestationId, others)
-  await storeFindings(tx, scope, attestationId, toFindings(attestationId, others))
-}
-
-// The comparisons of later attestations may not have seen this one.
-function recheckLater(tx: Tx, scope: Scope, attestationId: string, others: readonly Other[]): Promise<void> {
-  return recheck(
-    tx,
-    scope,
-    others.map((other) => other.attestationId).filter((id) => id > attestationId),
-  )
+/**
+ * Queues a step of the later attestations that show one of the media. Returns the last of them, or undefined when there are
+ * no more.
+ */
+async function recheckLater(tx: Tx, scope: Scope, own: Later, after: string): Promise<string | undefined> {
+  const { compared, running } = await findLater(tx, scope, own, { after, limit: LATER_STEP })
+  // What runs is of interest in the first step: a comparison that began later has seen this attestation.
+  await recheck(tx, scope, after === own.attestationId ? [...compared, ...running] : compared)
+  return compared.length < LATER_STEP ? undefined : compared.at(-1)
 }

@@ -4,8 +4,8 @@ import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { MAX_NAMED } from './nearest.ts'
 import { type ComparedRow, findCompared, isClaim } from './rows.ts'
+import { MAX_NAMED } from './search.ts'
 
 export type DuplicateFindings = ReturnType<typeof createDuplicateFindings>
 

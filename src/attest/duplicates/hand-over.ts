@@ -1,6 +1,6 @@
-// Gives jobs to fingerprints that wait without one. Only processes of the version before leave such rows, during an
-// upgrade: they compared in a loop of the process clock. To be removed, with the columns leased_until, attempts and
-// starts, in the version that no longer upgrades from that one.
+// Gives jobs to fingerprints that wait without one. Only processes of the version that compared in a loop of the process
+// clock leave such rows, during an upgrade. To be removed, with the column leased_until, in the version that no longer
+// upgrades from that one. The version before this one writes leased_until with each fingerprint.
 
 import type { Database } from '#src/platform/db/database.ts'
 import { findUnqueued, queueUnqueued } from './rows.ts'

@@ -69,7 +69,7 @@ function toView(row: ComparedRow): z.infer<typeof findingsView> {
 }
 
 function stateOf({ state, notComparable }: ComparedRow) {
-  if (state === 'due' || state === 'hashed') return 'pending'
+  if (state === 'due') return 'pending'
   return notComparable === null ? 'compared' : 'not_comparable'
 }
 

@@ -1,11 +1,11 @@
-// A row that is not compared has a job of the queue compare. `leased_until` says so by 'infinity': processes of the
-// version before write other values during an upgrade, and see hand-over.ts for the rows that they leave.
+// A row that is not compared has a job of the queue compare. `leased_until` says so by 'infinity'. See hand-over.ts for
+// rows without a job, which earlier versions leave during an upgrade.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import type { NearestFindings } from './nearest.ts'
-import type { Other } from './search.ts'
+import { deleteLoosePictures } from './picture-rows.ts'
+import type { Found, Other, Searched } from './search.ts'
 
 export type NotComparable =
   | 'video'
@@ -17,7 +17,7 @@ export type NotComparable =
   | 'flat'
   /** Its job is dead: an operator can redrive it. */
   | 'failed'
-export type FingerprintState = 'due' | 'hashed' | 'compared' | 'recheck'
+export type FingerprintState = 'due' | 'compared' | 'recheck'
 
 export interface Evaluated {
   attestationId: string
@@ -58,15 +58,26 @@ async function enqueueBulk(tx: Tx, scope: Scope, attestationIds: readonly string
   )
 }
 
-/** Deletes the hashes of the attestations, and every finding that names one of them. */
+/**
+ * Deletes the fingerprints of the attestations, the hashes that only they need, and every finding that names one of
+ * them.
+ */
 export async function eraseFingerprints(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
-  const touched = await tx.query<{ id: string; exactCount: number; similarCount: number }>(
-    `SELECT attestation_id AS id, count(*) FILTER (WHERE distance_bits IS NULL) AS "exactCount",
-       count(*) FILTER (WHERE distance_bits IS NOT NULL) AS "similarCount"
-     FROM duplicate_findings WHERE other_attestation_id = ANY($1) GROUP BY 1 ORDER BY 1`,
+  const findNaming = () =>
+    tx.query<{ id: string; exactCount: number; similarCount: number }>(
+      `SELECT attestation_id AS id, count(*) FILTER (WHERE distance_bits IS NULL) AS "exactCount",
+         count(*) FILTER (WHERE distance_bits IS NOT NULL) AS "similarCount"
+       FROM duplicate_findings WHERE other_attestation_id = ANY($1) GROUP BY 1 ORDER BY 1`,
+      [attestationIds],
+    )
+  const naming = await findNaming()
+  await lockFingerprints(tx, [...attestationIds, ...naming.map(({ id }) => id)])
+  // Once more: a comparison that held a lock has stored its findings.
+  const touched = await findNaming()
+  const erased = await tx.query<{ mediaId: string }>(
+    'DELETE FROM fingerprints WHERE attestation_id = ANY($1) RETURNING media_id AS "mediaId"',
     [attestationIds],
   )
-  await tx.query('DELETE FROM fingerprints WHERE attestation_id = ANY($1)', [attestationIds])
   // Count one less now and recheck: another finding may take the place of the deleted one.
   for (const { id, exactCount, similarCount } of touched) {
     await tx.query(
@@ -80,6 +91,7 @@ export async function eraseFingerprints(tx: Tx, scope: Scope, attestationIds: re
     scope,
     touched.map(({ id }) => id),
   )
+  await deleteLoosePictures(tx, [...new Set(erased.map(({ mediaId }) => mediaId))])
 }
 
 export interface Unqueued extends Scope {
@@ -114,78 +126,63 @@ export async function queueUnqueued(tx: Tx, scope: Scope, attestationIds: readon
   return rows.length
 }
 
-export interface WaitingRow {
+export interface Comparing extends Searched {
+  /** Why there is no hash; null when there is one. */
+  notComparable: NotComparable | null
   state: Exclude<FingerprintState, 'compared'>
-  /** 64 lower-case hexadecimal digits. */
-  sha256: string
-  contentType: string
 }
 
-/** Undefined when it is compared already, or gone. */
-export async function findWaiting(tx: Tx, attestationId: string): Promise<WaitingRow | undefined> {
-  const [row] = await tx.query<WaitingRow>(
-    `SELECT f.state, encode(m.sha256, 'hex') AS sha256, m.content_type AS "contentType" FROM fingerprints f
-     CROSS JOIN LATERAL (SELECT * FROM media WHERE id = f.media_id LIMIT 1) m
-     WHERE f.attestation_id = $1 AND f.state <> 'compared'`,
+/**
+ * Locks a fingerprint whose media are hashed until the transaction ends; undefined when they are not, or it is compared
+ * already, or gone.
+ */
+export async function lockHashed(tx: Tx, attestationId: string): Promise<Comparing | undefined> {
+  const [row] = await tx.query<Comparing>(
+    `SELECT f.attestation_id AS "attestationId", f.claim_id AS "claimId", f.media_id AS "mediaId", f.state,
+       lpad(to_hex(p.hash), 16, '0') AS hash, p.not_comparable AS "notComparable"
+     FROM fingerprints f
+     CROSS JOIN LATERAL (SELECT hash, not_comparable FROM pictures WHERE media_id = f.media_id LIMIT 1) p
+     WHERE f.attestation_id = $1 AND f.state <> 'compared' FOR NO KEY UPDATE OF f`,
     [attestationId],
   )
   return row
 }
 
-/** Copies the hash of the same bytes, or why there is none, from another attestation that has it. */
-export async function copyHash(tx: Tx, attestationId: string): Promise<void> {
-  await tx.query(
-    `UPDATE fingerprints own SET hash = known.hash, not_comparable = known.not_comparable, state = 'hashed'
-     FROM (SELECT hash, not_comparable FROM fingerprints
-       WHERE media_id = (SELECT media_id FROM fingerprints WHERE attestation_id = $1) AND state <> 'due' AND not_comparable IS DISTINCT FROM 'failed' LIMIT 1) known
-     WHERE own.attestation_id = $1 AND own.state = 'due'`,
-    [attestationId],
-  )
-}
-
-/** @param result a hash of 16 hexadecimal digits, or why there is none. */
-export async function storeHash(
+/** Locks a fingerprint that is not compared yet, for a search of the same bytes alone; undefined as above. */
+export async function lockWaiting(
   tx: Tx,
   attestationId: string,
-  result: { hash: string } | { notComparable: NotComparable },
-): Promise<void> {
-  await tx.query(
-    `UPDATE fingerprints SET hash = ('x' || $2::text)::bit(64)::bigint, not_comparable = $3, state = 'hashed'
-     WHERE attestation_id = $1 AND state = 'due'`,
-    [attestationId, 'hash' in result ? result.hash : null, 'hash' in result ? null : result.notComparable],
-  )
-}
-
-export interface Comparing {
-  attestationId: string
-  claimId: string
-  mediaId: string
-  /** 16 hexadecimal digits; null when there is none. */
-  hash: string | null
-  state: WaitingRow['state']
-}
-
-/** Locks a fingerprint that is not compared yet until the transaction ends; undefined when it is compared, or gone. */
-export async function lockWaiting(tx: Tx, attestationId: string): Promise<Comparing | undefined> {
-  const [row] = await tx.query<Comparing>(
-    `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state,
-       lpad(to_hex(hash), 16, '0') AS hash
+): Promise<Omit<Comparing, 'notComparable'> | undefined> {
+  const [row] = await tx.query<Omit<Comparing, 'notComparable'>>(
+    `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state, NULL AS hash
      FROM fingerprints WHERE attestation_id = $1 AND state <> 'compared' FOR NO KEY UPDATE`,
     [attestationId],
   )
   return row
 }
 
-/** Queues attestations for a new comparison. Those that wait already have a job that has not compared yet. */
+// Every transaction locks fingerprints from the latest to the earliest: the foreign keys of a comparison's findings lock
+// earlier ones than its own.
+async function lockFingerprints(tx: Tx, attestationIds: readonly string[]): Promise<void> {
+  await tx.query('SELECT FROM fingerprints WHERE attestation_id = ANY($1) ORDER BY attestation_id DESC FOR UPDATE', [
+    attestationIds,
+  ])
+}
+
+/**
+ * Queues attestations for a new comparison. Those that wait already have a job that has not compared yet. One whose
+ * comparison failed starts anew: it may have no hash.
+ */
 export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return
   // Waits for a comparison that is under way; the next statement sees its result.
   await tx.query(
-    'SELECT 1 FROM fingerprints WHERE attestation_id = ANY($1) ORDER BY attestation_id FOR NO KEY UPDATE',
+    'SELECT FROM fingerprints WHERE attestation_id = ANY($1) ORDER BY attestation_id DESC FOR NO KEY UPDATE',
     [attestationIds],
   )
   const rows = await tx.query<{ id: string }>(
-    `UPDATE fingerprints SET state = 'recheck', leased_until = 'infinity'
+    `UPDATE fingerprints SET state = CASE WHEN not_comparable = 'failed' THEN 'due' ELSE 'recheck' END,
+       not_comparable = nullif(not_comparable, 'failed'), leased_until = 'infinity'
      WHERE attestation_id = ANY($1) AND state = 'compared' RETURNING attestation_id AS id`,
     [attestationIds],
   )
@@ -200,18 +197,16 @@ export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly str
 export async function storeFindings(
   tx: Tx,
   scope: Scope,
-  attestationId: string,
-  { findings, exactCount, similarCount }: NearestFindings,
+  { attestationId, notComparable }: Pick<Comparing, 'attestationId' | 'notComparable'>,
+  { findings, exactCount, similarCount }: Found,
 ): Promise<void> {
   await Promise.all([
     tx.query('DELETE FROM duplicate_findings WHERE attestation_id = $1', [attestationId]),
     insertFindings(tx, scope, attestationId, findings),
     tx.query(
-      // A comparison that failed before has succeeded now.
-      `UPDATE fingerprints SET state = 'compared', exact_count = $2, similar_count = $3,
-         not_comparable = CASE WHEN hash IS NULL THEN not_comparable END
+      `UPDATE fingerprints SET state = 'compared', exact_count = $2, similar_count = $3, not_comparable = $4
        WHERE attestation_id = $1`,
-      [attestationId, exactCount, similarCount],
+      [attestationId, exactCount, similarCount, notComparable],
     ),
   ])
 }
@@ -221,7 +216,7 @@ export async function storeExactFindings(
   tx: Tx,
   scope: Scope,
   attestationId: string,
-  { findings, exactCount }: NearestFindings,
+  { findings, exactCount }: Found,
 ): Promise<void> {
   await Promise.all([
     tx.query(
@@ -230,7 +225,8 @@ export async function storeExactFindings(
     ),
     insertFindings(tx, scope, attestationId, findings),
     tx.query(
-      `UPDATE fingerprints SET state = 'compared', exact_count = $2, not_comparable = coalesce(not_comparable, 'failed')
+      `UPDATE fingerprints SET state = 'compared', exact_count = $2, not_comparable = coalesce(not_comparable,
+         (SELECT not_comparable FROM pictures WHERE media_id = fingerprints.media_id), 'failed')
        WHERE attestation_id = $1`,
       [attestationId, exactCount],
     ),
@@ -254,11 +250,10 @@ async function insertFindings(tx: Tx, scope: Scope, attestationId: string, findi
   )
 }
 
-/** Undoes what a dead job wrote: the attestation waits again, for the hash or for the comparison. */
+/** Undoes what a dead job wrote: the attestation waits again. */
 export async function reopen(tx: Tx, attestationId: string): Promise<void> {
   await tx.query(
-    `UPDATE fingerprints SET state = CASE WHEN hash IS NULL THEN 'due' ELSE 'hashed' END, not_comparable = NULL,
-       leased_until = 'infinity'
+    `UPDATE fingerprints SET state = 'due', not_comparable = NULL, leased_until = 'infinity'
      WHERE attestation_id = $1 AND not_comparable = 'failed'`,
     [attestationId],
   )

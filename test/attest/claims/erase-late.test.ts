@@ -62,7 +62,7 @@ describe('an erasure that is interrupted', () => {
     const waitingSince = async () => {
       const [row] = await on.service.test.owner<{ since: string }>(
         `SELECT xact_start::text AS since FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM fingerprints%'`,
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT FROM fingerprints%'`,
       )
       return row?.since
     }

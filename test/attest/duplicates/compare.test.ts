@@ -67,7 +67,8 @@ async function takeOf({ attestation_id: id }: Submitted) {
 
 async function rowOf({ attestation_id: id }: Submitted): Promise<Fingerprint | undefined> {
   const [row] = await service.test.owner<Fingerprint & Record<string, unknown>>(
-    'SELECT state, hash::text, not_comparable, exact_count, similar_count FROM fingerprints WHERE attestation_id = $1',
+    `SELECT state, hash::text, f.not_comparable, exact_count, similar_count FROM fingerprints f
+     LEFT JOIN pictures USING (media_id) WHERE attestation_id = $1`,
     [id],
   )
   return row
@@ -111,7 +112,7 @@ describe('a comparison', () => {
     const stale = await takeOf(later)
     await jobs.take(stale.job.id)
     expect(await jobs.run(stale, makeCompare())).toBe('stale')
-    expect(await rowOf(later)).toMatchObject({ state: 'hashed' })
+    expect(await rowOf(later)).toMatchObject({ state: 'due' })
     expect(await othersOf(later)).toEqual([])
   })
 
@@ -126,12 +127,12 @@ describe('a comparison', () => {
       ...db,
       tenant(...args) {
         transactions += 1
-        return transactions < 3 ? db.tenant(...args) : Promise.reject(new Error('killed'))
+        return transactions < 4 ? db.tenant(...args) : Promise.reject(new Error('killed'))
       },
     }
     const dead = await takeOf(later)
     expect(await jobs.run(dead, makeCompare({ db: dying }))).toBe('retry')
-    expect(await rowOf(later)).toMatchObject({ state: 'hashed', hash: expect.any(String) })
+    expect(await rowOf(later)).toMatchObject({ state: 'due', hash: expect.any(String) })
     await jobs.hurry()
     await jobs.drain(makeCompare({ hasher: refusing }), caller)
     expect(await othersOf(later)).toEqual([first.attestation_id])
@@ -188,7 +189,7 @@ describe('a comparison', () => {
         ...db,
         async tenant(...args) {
           transactions += 1
-          if (transactions === 3) {
+          if (transactions === 4) {
             hashed += 1
             if (hashed === sent.length) barrier.resolve()
             await barrier.promise

@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findLater } from '#src/attest/duplicates/later-rows.ts'
 import { distanceOf } from '#src/attest/duplicates/phash.ts'
-import { findSameMedia, findSimilar, MAX_MATCHES, RADIUS_BITS } from '#src/attest/duplicates/search.ts'
+import { lockHashed } from '#src/attest/duplicates/rows.ts'
+import { createSearch, MAX_MATCHES, MAX_NAMED, RADIUS_BITS, type Searched } from '#src/attest/duplicates/search.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
-const ROWS = 4_000
 const OWN = '5a3c96e10f7782d4'
 
 let test: TestDatabase
 let scope: Scope
-let stranger: Scope
 beforeAll(async () => {
   test = await createTestDatabase()
   scope = await makeAccount(test)
-  stranger = await makeAccount(test)
 })
 afterAll(() => test?.close())
 
@@ -33,79 +32,174 @@ function flipped(hash: string, count: number): string {
 }
 
 const idOf = (type: string, number: number) => `${type}_test_${String(number).padStart(26, '0')}`
+const LAST = idOf('att', 10 ** 9)
 
-async function fill({ accountId, environment }: Scope, hashes: readonly string[], media = (index: number) => index) {
-  // Referenced rows are left out: Postgres does not check foreign keys in session_replication_role = replica.
+// Referenced rows are left out: Postgres does not check foreign keys in session_replication_role = replica.
+async function asReplica(statement: string): Promise<void> {
+  await test.owner(`SET session_replication_role = replica; ${statement}; RESET session_replication_role`)
+}
+
+async function fillPictures({ accountId, environment }: Scope, hashes: readonly string[]): Promise<void> {
   const values = hashes.map(
-    (hash, index) =>
-      `('${accountId}', '${environment}', '${idOf('att', index)}', '${idOf('clm', index)}', '${idOf('med', media(index))}',
-        'hashed', ('x' || '${hash}')::bit(64)::bigint)`,
+    (hash, index) => `('${accountId}', '${environment}', '${idOf('med', index)}', ('x' || '${hash}')::bit(64)::bigint)`,
   )
-  await test.owner(
-    `SET session_replication_role = replica;
-     INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state, hash)
-     VALUES ${values.join(', ')};
-     RESET session_replication_role`,
+  await asReplica(`INSERT INTO pictures (account_id, environment, media_id, hash) VALUES ${values.join(', ')}`)
+}
+
+/** `count` attestations; the claim and the media of each from its number. */
+async function fillFingerprints(
+  { accountId, environment }: Scope,
+  count: number,
+  { claim = 'i', media = 'i' }: { claim?: string; media?: string } = {},
+): Promise<void> {
+  const id = (type: string, number: string) => `'${type}_test_' || lpad((${number})::text, 26, '0')`
+  await asReplica(
+    `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
+     SELECT '${accountId}', '${environment}', ${id('att', 'i')}, ${id('clm', claim)}, ${id('med', media)}
+     FROM generate_series(0, ${count - 1}) AS i`,
   )
 }
 
-it('the search finds all hashes within six bits in its own account, with one index probe each', async () => {
-  const hashes = Array.from({ length: ROWS }, (_, index) =>
-    // A third is near: up to nine bits away, with the differing bits anywhere.
-    flipped(OWN, index % 3 === 0 ? roll(10) : 20 + roll(24)),
-  )
-  await fill(scope, hashes)
-  await fill(stranger, hashes.slice(0, 300))
-  const own = { claimId: idOf('clm', 0), mediaId: idOf('med', 3), hash: OWN }
-  const expected = hashes.flatMap((hash, index) => {
-    const distanceBits = distanceOf(hash, OWN)
-    if (distanceBits > RADIUS_BITS || index === 0 || index === 3) return []
-    return [{ attestationId: idOf('att', index), claimId: idOf('clm', index), distanceBits }]
-  })
-  expect(expected.length).toBeGreaterThan(500)
-  const found = await test.db.tenant(scope, (tx) => findSimilar(tx, own))
-  expect(found.toSorted((a, b) => (a.attestationId < b.attestationId ? -1 : 1))).toEqual(expected)
+const search = createSearch()
 
-  // A scan of the table for each probe would touch forty thousand pages.
-  const far = { ...own, hash: flipped(OWN, 32) }
-  expect(await pagesOf((tx) => findSimilar(tx, far))).toBeLessThan(2_000)
+it('finds all hashes within six bits in its own account, the nearest and oldest of other claims first', async () => {
+  const hashes = Array.from({ length: 4_000 }, (_, index) =>
+    // A fifth is near: up to nine bits away, with the differing bits anywhere.
+    flipped(OWN, index % 5 === 0 ? roll(10) : 20 + roll(24)),
+  )
+  const stranger = await makeAccount(test)
+  for (const account of [scope, stranger]) {
+    await fillPictures(account, hashes.slice(0, account === scope ? undefined : 300))
+    await fillFingerprints(account, account === scope ? hashes.length : 300)
+  }
+  // Its own claim and its own media do not count as similar; claim 3 has shown the same bytes.
+  const own: Searched = { attestationId: LAST, claimId: idOf('clm', 0), mediaId: idOf('med', 3), hash: OWN }
+  const expected = hashes
+    .map((hash, index) => ({
+      claimId: idOf('clm', index),
+      attestationId: idOf('att', index),
+      distanceBits: distanceOf(hash, OWN),
+    }))
+    .filter(({ distanceBits }, index) => distanceBits <= RADIUS_BITS && index !== 0 && index !== 3)
+    .toSorted((a, b) => a.distanceBits - b.distanceBits || (a.attestationId < b.attestationId ? -1 : 1))
+  expect(expected.length).toBeGreaterThan(300)
+  const found = await test.db.tenant(scope, (tx) => search(tx, own))
+  expect(found).toEqual({
+    exactCount: 1,
+    similarCount: expected.length,
+    findings: [
+      { claimId: idOf('clm', 3), attestationId: idOf('att', 3), distanceBits: null },
+      ...expected.slice(0, MAX_NAMED),
+    ],
+    laterMedia: [],
+  })
+  const sameOnly = await test.db.tenant(scope, (tx) => search(tx, { ...own, hash: null }))
+  expect(sameOnly).toMatchObject({ exactCount: 1, similarCount: 0 })
+  expect(await test.db.tenant(await makeAccount(test), (tx) => search(tx, own))).toMatchObject({ findings: [] })
 })
 
-it('the search finds the same bytes before and after, up to a bound on each side', async () => {
+it('counts up to a bound, and says where later attestations are only before it is reached', async () => {
   const account = await makeAccount(test)
-  const count = 2 * MAX_MATCHES + 500
-  await fill(account, new Array(count).fill(OWN), () => 7)
-  const at = MAX_MATCHES + 200
-  const own = { attestationId: idOf('att', at), claimId: idOf('clm', at), mediaId: idOf('med', 7) }
-  const found = await test.db.tenant(account, (tx) => findSameMedia(tx, own))
-  const ids = found.map(({ attestationId }) => attestationId)
-  expect(ids.filter((id) => id < own.attestationId)).toEqual(
-    Array.from({ length: MAX_MATCHES }, (_, index) => idOf('att', index)),
+  await fillPictures(account, [OWN, flipped(OWN, 2)])
+  // Two captures in each claim, and some in the own one.
+  const own = idOf('clm', 0)
+  await fillFingerprints(account, 4 * MAX_MATCHES, {
+    claim: 'CASE WHEN i % 10 = 0 THEN 0 ELSE i / 2 + 1 END',
+    media: '0',
+  })
+  const at = (index: number, hash: string | null = OWN) =>
+    test.db.tenant(account, (tx) =>
+      search(tx, { attestationId: idOf('att', index), claimId: own, mediaId: idOf('med', 0), hash }),
+    )
+  const early = await at(21)
+  expect(early).toMatchObject({ exactCount: 10, similarCount: 0, laterMedia: [idOf('med', 0)] })
+  // The own claim's are passed over: 18 of 20 captures count.
+  const last = await at(4 * MAX_MATCHES - 1)
+  expect(last.findings.map(({ attestationId }) => attestationId)).toEqual(
+    [1, 2, 4, 6, 8, 11, 12, 14, 16, 18].map((index) => idOf('att', index)),
   )
-  expect(ids.filter((id) => id > own.attestationId)).toEqual(
-    Array.from({ length: MAX_MATCHES }, (_, index) => idOf('att', at + 1 + index)),
-  )
-  expect(await test.db.tenant(await makeAccount(test), (tx) => findSameMedia(tx, own))).toEqual([])
-  // More than a thousand equal pictures cost no more than the bound.
-  const similar = await test.db.tenant(account, (tx) =>
-    findSimilar(tx, { claimId: 'none', mediaId: 'none', hash: OWN }),
-  )
-  expect(similar.length).toBeLessThanOrEqual(3 * MAX_MATCHES)
-  expect(similar.length).toBeGreaterThanOrEqual(MAX_MATCHES)
+  expect(last.exactCount).toBeGreaterThan(MAX_MATCHES / 2)
+  expect(last.exactCount).toBeLessThanOrEqual(MAX_MATCHES)
+  expect(last.laterMedia).toEqual([])
+  expect((await at(Math.ceil(MAX_MATCHES * 0.9))).laterMedia).toEqual([idOf('med', 0)])
+  // The same attestations count as similar for other media, and as one kind only.
+  const other = { attestationId: LAST, claimId: 'none', mediaId: idOf('med', 1), hash: flipped(OWN, 0) }
+  const similar = await test.db.tenant(account, (tx) => search(tx, other))
+  expect(similar).toMatchObject({ exactCount: 0, findings: { length: MAX_NAMED } })
+  expect(similar.similarCount).toBeGreaterThan(MAX_MATCHES / 2)
 })
 
-async function pagesOf(search: (tx: Tx) => Promise<unknown>): Promise<number> {
-  let pages = 0
-  await test.db.tenant(scope, async (tx) => {
-    const explain: Tx['query'] = async (text, values) => {
-      const [row] = await tx.adhoc<{
-        'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
-      }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values)
-      const plan = row?.['QUERY PLAN'][0]?.Plan
-      pages += (plan?.['Shared Hit Blocks'] ?? Number.NaN) + (plan?.['Shared Read Blocks'] ?? 0)
-      return []
-    }
-    await search({ query: explain, adhoc: explain })
+it('one claim with most captures of a photo does not hide from its others that it is shown elsewhere', async () => {
+  const account = await makeAccount(test)
+  const count = MAX_MATCHES + MAX_MATCHES / 2
+  await fillFingerprints(account, count, { claim: `CASE WHEN i < ${count - 2} THEN 1 ELSE i END`, media: '0' })
+  const own = { attestationId: idOf('att', count - 2), claimId: idOf('clm', count - 2), mediaId: idOf('med', 0) }
+  // A later capture of claim 1 has no other claim to name but this one.
+  expect(await test.db.tenant(account, (tx) => search(tx, { ...own, hash: null }))).toMatchObject({
+    exactCount: 1,
+    laterMedia: [idOf('med', 0)],
   })
-  return pages
+})
+
+it.each([0, 1_000, 20_000])('no statement of a comparison reads a whole table of %i rows', async (count) => {
+  const account = await makeAccount(test)
+  await test.owner('TRUNCATE fingerprints, pictures, duplicate_findings')
+  if (count > 0) {
+    await fillPictures(
+      account,
+      Array.from({ length: count / 10 }, () => flipped(OWN, roll(32))),
+    )
+    await fillFingerprints(account, count, { media: `i % ${count / 10}` })
+  }
+  const own = { attestationId: idOf('att', 500), claimId: idOf('clm', 500), mediaId: idOf('med', 0), hash: OWN }
+  const statements = {
+    search: (tx: Tx) => search(tx, own),
+    'search of the same bytes': (tx: Tx) => search(tx, { ...own, hash: null }),
+    later: (tx: Tx) =>
+      findLater(tx, account, { ...own, media: [own.mediaId] }, { after: own.attestationId, limit: 1_000 }),
+    lock: (tx: Tx) => lockHashed(tx, own.attestationId),
+  }
+  // As the first executions of a prepared statement are planned, and as the later ones are.
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    for (const [name, run] of Object.entries(statements)) {
+      const nodes = await test.db.tenant(account, async (tx) => {
+        await tx.adhoc(`SET LOCAL plan_cache_mode = ${mode}`)
+        return planOf(tx, run)
+      })
+      expect([mode, name, nodes.filter((node) => node.includes('Seq Scan'))]).toEqual([mode, name, []])
+      expect(nodes.join()).toContain('fingerprints')
+    }
+  }
+})
+
+/** Each node of the plan of the statement that `run` sends, with its table. */
+async function planOf(tx: Tx, run: (tx: Tx) => Promise<unknown>): Promise<string[]> {
+  interface Node {
+    'Node Type': string
+    'Relation Name'?: string
+    Plans?: Node[]
+  }
+  const nodes: string[] = []
+  const walk = (node: Node) => {
+    nodes.push(`${node['Node Type']} ${node['Relation Name'] ?? ''}`)
+    for (const child of node.Plans ?? []) walk(child)
+  }
+  let prepared = 0
+  const explain: Tx['query'] = async (text, values = []) => {
+    prepared += 1
+    const name = `explained_${prepared}`
+    await tx.adhoc(`PREPARE ${name} AS ${text}`)
+    const given = values.map((value) => literal(value)).join(', ')
+    const [row] = await tx.adhoc<{ 'QUERY PLAN': { Plan: Node }[] }>(`EXPLAIN (FORMAT JSON) EXECUTE ${name} (${given})`)
+    await tx.adhoc(`DEALLOCATE ${name}`)
+    walk(row?.['QUERY PLAN'][0]?.Plan ?? expect.fail('no plan'))
+    return []
+  }
+  await run({ query: explain, adhoc: explain }).catch(() => {})
+  return nodes
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`
+  return typeof value === 'number' ? String(value) : `'${value}'`
 }

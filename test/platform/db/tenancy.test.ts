@@ -32,6 +32,7 @@ const TENANT_GRANTS: Record<string, string> = {
   jobs: 'INSERT SELECT UPDATE',
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
+  pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
   risk_policies: 'DELETE INSERT SELECT',

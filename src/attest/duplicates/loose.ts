@@ -1,0 +1,25 @@
+// Deletes pictures that no fingerprint shows. An erasure deletes those of its claim at once. What remains are pictures
+// whose attestations retention has deleted, and what a process of the version before erased during an upgrade.
+
+import type { Database } from '#src/platform/db/database.ts'
+import { DAY_MS, finishRule, type RetentionRule } from '#src/platform/retention.ts'
+import { deleteLoosePictures, findLoosePictures } from './picture-rows.ts'
+
+const STEP = 2_000
+
+export function loosePictures({ db }: { db: Pick<Database, 'tenant'> }): RetentionRule {
+  const rule = finishRule('pictures', async (scope, signal) => {
+    let deleted = 0
+    for (let after: string | null = ''; after !== null && !signal.aborted; ) {
+      const from: string = after
+      after = await db.tenant(scope, async (tx) => {
+        const { last, loose } = await findLoosePictures(tx, { after: from, limit: STEP })
+        deleted += await deleteLoosePictures(tx, loose)
+        return last
+      })
+    }
+    return deleted
+  })
+  // Each run reads all pictures of the account.
+  return { ...rule, everyMs: DAY_MS }
+}
