@@ -94,8 +94,8 @@ const ALIKE = BANDS.map(probe).join(' UNION ')
 const nearest = (claims: string) =>
   `(SELECT claim_id, attestation_id, distance FROM ${claims} ORDER BY distance, attestation_id LIMIT ${MAX_NAMED})`
 
-// $1: the attestation, $2: its claim, $3: its media. Whoever comes after `limit` attestations whichever claim is left
-// out of them is among nobody's findings, so `same` reads a few more than count.
+// $1: the attestation, $2: its claim, $3: its media. An attestation that comes after `limit` others, whichever single
+// claim is left out of them, is in no finding of a later one. So `same` reads a few more than count.
 const textOf = (limit: number, alike: string) => `
   WITH same AS MATERIALIZED (
     SELECT claim_id, min(attestation_id) AS attestation_id, min(place) <= ${limit} AS is_counted, count(*) AS captures

@@ -212,19 +212,20 @@ describe('comparisons in any order, and at the same time', () => {
     // What is evaluated late was accepted early, or anywhere.
     const takeOne = () => waiting.splice(roll(3) === 0 ? 0 : roll(waiting.length), 1)[0]
     const work = [makeCompare(), makeCompare()]
+    // Each job is run once: a job taken from another loop would end that loop's run as stale.
+    const running = new Set<string>()
     const runOne = async () => {
       const due = await test.owner<{ id: string }>(
         `SELECT id FROM jobs WHERE queue = 'compare' AND state = 'queued' AND run_at <= now() AND account_id = $1`,
         [scope.accountId],
       )
-      const { id } = due[roll(due.length)] ?? {}
-      // Another loop may have taken it.
-      if (id !== undefined)
-        await jobs.take(id).then(
-          (taken) => jobs.run(taken, work[roll(2)] ?? makeCompare()),
-          () => {},
-        )
-      return due.length > 0
+      const free = due.filter((job) => !running.has(job.id))
+      const { id } = free[roll(free.length)] ?? {}
+      if (id === undefined) return due.length > 0
+      running.add(id)
+      await jobs.run(await jobs.take(id), work[roll(2)] ?? makeCompare())
+      running.delete(id)
+      return true
     }
     const loop = async () => {
       for (;;) {
