@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createFold } from '#src/account/usage/fold.ts'
 import { purgeEntries } from '#src/account/usage/fold-rows.ts'
-import { countBatch, countOperations } from '#src/account/usage/meter.ts'
+import { countBatch, countOperations, giveBackLines, recountLines } from '#src/account/usage/meter.ts'
 import type { NoticeRow } from '#src/account/usage/notice-rows.ts'
 import { eraseUsage } from '#src/account/usage/rows.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -166,4 +166,32 @@ test('retention deletes old entries that are in the sums, and no others; an eras
   expect(await test_.db.tenant(live, (tx) => eraseUsage(tx, 100))).toBe(0)
   await makeFold().fold()
   expect(await days(other)).toHaveLength(1)
+})
+
+test('a line is given back once and counted again once, and only where its batch was counted', async () => {
+  const [batchId = '', uncounted = '', id = '', other = ''] = subjects(4)
+  const turn = (move: typeof giveBackLines, batch: string) =>
+    test_.db.tenant(live, (tx) => move(tx, live, 'attest', [{ id, batchId: batch }]))
+  const units = async () => {
+    const rows = await test_.owner<{ units: number }>(
+      'SELECT units FROM usage_entries WHERE account_id = $1 AND subject_id = $2 ORDER BY turn',
+      [live.accountId, id],
+    )
+    return rows.map((row) => row.units)
+  }
+  await test_.db.tenant(live, (tx) => countBatch(tx, live, 'attest', { batchId, lines: 2 }))
+  await test_.db.tenant(live, (tx) => countBatch(tx, live, 'attest', { batchId, lines: 2 }))
+  await turn(giveBackLines, uncounted)
+  await turn(recountLines, batchId)
+  expect(await units()).toEqual([])
+  await Promise.all([1, 2, 3].map(() => turn(giveBackLines, batchId)))
+  await turn(giveBackLines, batchId)
+  expect(await units()).toEqual([-1])
+  await Promise.all([1, 2, 3].map(() => turn(recountLines, batchId)))
+  await turn(recountLines, batchId)
+  await turn(giveBackLines, batchId)
+  expect(await units()).toEqual([-1, 1, -1])
+  await test_.db.tenant(live, (tx) => giveBackLines(tx, live, 'attest', [{ id: other, batchId: null }]))
+  await makeFold().fold()
+  expect((await days()).map((day) => day.units)).toEqual([1])
 })
