@@ -9,6 +9,7 @@ import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
 import { usageFeature } from './usage/feature.ts'
+import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
@@ -19,9 +20,12 @@ export function createAccount(p: Platform, settings: AccountSettings) {
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
-  const mail = mailFeature(p, settings, { login_link: login.login.writeLetter })
   const webhooks = webhooksFeature(p, settings)
-  const usage = usageFeature(p)
+  const usage = usageFeature(p, { notify: mailNotice })
+  const mail = mailFeature(p, settings, {
+    login_link: login.login.writeLetter,
+    usage_notice: createNoticeLetter(p),
+  })
   return {
     features: [mail, keys, sessions, login, webhooks, usage].map(({ feature }) => feature),
     accounts,

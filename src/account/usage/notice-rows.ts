@@ -30,3 +30,19 @@ export async function markTold(tx: Tx): Promise<NoticeRow[]> {
     `UPDATE account_notices SET notified_at = now() WHERE notified_at IS NULL RETURNING ${NOTICE}`,
   )
 }
+
+/** Those who are told: the owners and admins of the account. */
+export async function findTold(tx: Tx): Promise<{ email: string }[]> {
+  return tx.query(
+    `SELECT email FROM users WHERE deprovisioned_at IS NULL AND role IN ('owner', 'admin') ORDER BY id LIMIT 100`,
+  )
+}
+
+/** @param month 2026-11 */
+export async function findNotice(tx: Tx, month: string, kind: string): Promise<NoticeRow | undefined> {
+  const [row] = await tx.query<NoticeRow>(
+    `SELECT ${NOTICE} FROM account_notices WHERE month = ($1 || '-01')::date AND kind = $2`,
+    [month, kind],
+  )
+  return row
+}
