@@ -1,8 +1,10 @@
 // The product Account, on which every other product builds. It lists its features in plain code.
 
 import type { Platform } from '#src/platform/feature.ts'
+import { auditFeature } from './audit/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
+import { productsFeature } from './products/feature.ts'
 import { createSessions } from './sessions/sessions.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
@@ -20,5 +22,8 @@ export function createAccount(p: Platform, settings: WebhookSettings) {
   })
   p.onClose(() => sessions.settle())
   const webhooks = webhooksFeature(p, settings)
-  return { features: [webhooks.feature], accounts, keys, sessions, webhooks: webhooks.webhooks }
+  const audit = auditFeature(p, accounts)
+  const products = productsFeature(p)
+  const features = [webhooks, audit, products].map(({ feature }) => feature)
+  return { features, accounts, keys, sessions, webhooks: webhooks.webhooks }
 }

@@ -37,6 +37,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'submit', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
+  { title: 'Account', names: ['account'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]
 const REST = 'More'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '#src/app.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { propertiesOf, type Schema } from '#src/platform/http/openapi-schema.ts'
-import { call, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
+import { call, cookiesOf, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
 // What a caller learns from the first wrong request, on every route: the accepted names, values and types.
@@ -11,10 +11,23 @@ import { makeServices, routesOf } from '../support/services.ts'
 const services = makeServices()
 const features = routesOf(services)
 const routes = allRoutes({ routes: features, jwks: async () => ({ keys: [] }), baseUrl: 'http://localhost' })
+const OWNER = { id: 'uss_1', secret: 'A'.repeat(43) }
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startApp(features, { findKey: async () => makeKeyRow({ scopes: ['all'] }) })
+  app = await startApp(features, {
+    findKey: async () => makeKeyRow({ scopes: ['all'] }),
+    findSession: async () => ({
+      sessionId: OWNER.id,
+      userId: 'usr_1',
+      accountId: 'acc_1',
+      role: 'owner',
+      plan: 'enterprise',
+      products: [],
+      isSandboxOnly: false,
+      hasEnded: false,
+    }),
+  })
 })
 afterAll(async () => {
   await app.close()
@@ -101,7 +114,10 @@ function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
 
 function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
   const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
-  return call(app, path + search, { method: route.method, key: 'k', ...sent })
+  // A sandbox key may change nothing of the whole account, and some routes take sessions only.
+  const isOpenToKey = route.scope !== undefined && route.isAccountLevel !== true
+  const by = isOpenToKey ? { key: 'k' } : { headers: { ...cookiesOf(OWNER), ...sent.headers } }
+  return call(app, path + search, { method: route.method, ...sent, ...by })
 }
 
 function parametersOf(route: Route): [name: string, schema: Schema][] {

@@ -132,10 +132,17 @@ export async function startTestService({
       return row.id
     },
     async close() {
+      const unrecorded = await findUnrecorded()
       await app.close()
       await services.close()
       await test.close()
       await rm(root, { recursive: true, force: true })
+      if (unrecorded.length > 0) throw new Error(`not in the audit log: ${unrecorded.join(', ')}`)
     },
+  }
+
+  async function findUnrecorded(): Promise<string[]> {
+    const rows = await test.owner<{ action: string }>('SELECT DISTINCT action FROM audit_entries')
+    return app.acted().filter((action) => !rows.some((row) => row.action === action))
   }
 }

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
+import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
 import type { Budget, Pace } from './body.ts'
 import type { Visit } from './caller.ts'
@@ -113,6 +114,8 @@ interface Access {
   isAccountLevel?: true
   /** Refuses accounts on other plans with `plan_required`. */
   plan?: Plan
+  /** What its entry in the audit log says. Tests check that a request to the route writes one. */
+  audits?: AuditAction
 }
 
 export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V>, Access {}

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
+import { createReadAudit } from '#src/account/audit/reads.ts'
 import { type ClaimErasure, createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { claimErasureRoutes } from '#src/attest/erasure/routes.ts'
 import { createEraser } from '#src/attest/media/erase.ts'
@@ -69,10 +70,13 @@ export async function startErasing(): Promise<Erasing> {
   }
   const erasure = createClaimErasure({ db, eraser: createEraser({ db, store: fragile }), log })
   const keys = new Map<string, KeyRow>()
-  const app = await startApp([...claimErasureRoutes(erasure), ...mediaRoutes(service.media)], {
-    findKey: async (raw) => keys.get(raw),
-    findEffect: createFindEffect(db),
-  })
+  const app = await startApp(
+    [...claimErasureRoutes(erasure), ...mediaRoutes(service.media, createReadAudit({ db, now: () => new Date() }))],
+    {
+      findKey: async (raw) => keys.get(raw),
+      findEffect: createFindEffect(db),
+    },
+  )
   const addKey = (raw: string, row: Partial<KeyRow>): string => {
     keys.set(raw, makeKeyRow(row))
     return raw

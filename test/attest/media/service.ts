@@ -5,6 +5,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { createReadAudit } from '#src/account/audit/reads.ts'
 import { createApp } from '#src/app.ts'
 import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
@@ -69,7 +70,7 @@ export async function startService({
     ['stranger', makeKeyRow({ accountId: other.accountId, environment: 'sandbox', scopes: ['all'] })],
   ])
   const app = createApp({
-    routes: mediaRoutes(media),
+    routes: mediaRoutes(media, createReadAudit({ db: database.db, now: () => new Date() })),
     findKey: async (key) => keys.get(key),
     findEffect: createFindEffect(database.db),
     jwks: async () => ({ keys: [] }),

@@ -7,7 +7,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 
 // The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
-  accounts: 'SELECT',
+  accounts: 'SELECT UPDATE(products)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
@@ -47,7 +47,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
-  audit_entries: 'INSERT',
+  audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
