@@ -1,7 +1,8 @@
 // The product Account, on which every other product builds. It lists its features in plain code.
 
-import type { Platform } from '#src/platform/feature.ts'
+import type { Platform, TenantTable } from '#src/platform/feature.ts'
 import { auditFeature } from './audit/feature.ts'
+import { exportsFeature } from './exports/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
 import { productsFeature } from './products/feature.ts'
@@ -9,7 +10,8 @@ import { createSessions } from './sessions/sessions.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
-export function createAccount(p: Platform, settings: WebhookSettings) {
+/** @param tables Of all features. */
+export function createAccount(p: Platform, settings: WebhookSettings, tables: () => readonly TenantTable[]) {
   const accounts = createAccounts(p)
   const keys = createKeys({
     ...p,
@@ -24,6 +26,7 @@ export function createAccount(p: Platform, settings: WebhookSettings) {
   const webhooks = webhooksFeature(p, settings)
   const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
-  const features = [webhooks, audit, products].map(({ feature }) => feature)
+  const exports = exportsFeature(p, tables)
+  const features = [webhooks, audit, products, exports].map(({ feature }) => feature)
   return { features, accounts, keys, sessions, webhooks: webhooks.webhooks }
 }

@@ -29,6 +29,7 @@ export const ACCOUNT_TYPES = {
   uss: 'user session',
   inv: 'invite',
   aud: 'audit entry',
+  exp: 'export',
   req: 'request',
 } as const
 export type AccountType = keyof typeof ACCOUNT_TYPES

@@ -10,6 +10,14 @@ export function platformFeature({ db, store }: Pick<Platform, 'db' | 'store'>): 
   const perMinute = { per: 'deployment', everyMs: MINUTE_MS } as const
   return {
     name: 'platform',
+    data: [
+      { table: 'jobs', key: ['id'], unexported: 'internal: what a job is about shows its state' },
+      {
+        table: 'idempotency_keys',
+        key: ['key_digest', 'route'],
+        unexported: 'internal: hashes of requests of the last 24 hours',
+      },
+    ],
     retention: [
       { ...perMinute, what: 'jobs', purge: () => purgeSettledJobs(db) },
       { ...perMinute, what: 'workers', purge: () => purgeSilentWorkers(db) },

@@ -74,7 +74,12 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
 // No key may do this, whatever its scopes.
-const SESSIONS_ONLY: string[] = []
+const SESSIONS_ONLY = [
+  'GET /v1/account/exports',
+  'GET /v1/account/exports/:id',
+  'GET /v1/account/exports/:id/download',
+  'POST /v1/account/export',
+]
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',

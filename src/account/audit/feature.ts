@@ -14,6 +14,7 @@ export function auditFeature(p: Platform, accounts: Pick<Accounts, 'find'>) {
   return defineFeature(
     {
       name: 'audit',
+      data: [{ table: 'audit_entries', key: ['id'], isOfAccount: true }],
       routes: auditRoutes(auditLog),
       notes: NOTES,
       retention: [auditRetention({ ...p, findPlan })],

@@ -16,6 +16,8 @@ export interface AuditedRead {
   subjectId: string
   /** What of it was read, such as `thumbnail`. */
   representation: string
+  /** False for what concerns the whole account. True when absent. */
+  isScoped?: boolean
 }
 
 /** Resolves when the read is recorded. */
@@ -51,12 +53,12 @@ export function createReadAudit({ db, now }: ReadAuditDeps): ReadAudit {
     perf: { now: () => now().getTime() },
   })
 
-  return (by, { action, subjectId, representation }) => {
+  return (by, { action, subjectId, representation, isScoped = true }) => {
     const { accountId, environment } = by
     const key = JSON.stringify([accountId, environment, actorOf(by.principal).id, action, subjectId, representation])
     const known = recorded.get(key)
     if (known !== undefined) return known
-    const entry = entryOf(by, { action, subjectId, after: { representation } })
+    const entry = entryOf(by, { action, subjectId, after: { representation }, isScoped })
     const written = write({ scope: { accountId, environment }, entry })
     recorded.set(key, written)
     written.catch(() => {

@@ -36,6 +36,13 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
   return defineFeature(
     {
       name: 'media',
+      data: [
+        {
+          table: 'media',
+          key: ['id'],
+          blobs: { sha256: 't.sha256', contentType: 't.content_type', where: "t.state = 'stored'" },
+        },
+      ],
       routes: mediaRoutes(media, createReadAudit(p)),
       notes: NOTES,
       retention: [

@@ -114,6 +114,8 @@ interface Access {
   isAccountLevel?: true
   /** Refuses accounts on other plans with `plan_required`. */
   plan?: Plan
+  /** Takes the session of an owner also while the account is closed. Reads always do. */
+  isOpenWhenClosed?: true
   /** What its entry in the audit log says. Tests check that a request to the route writes one. */
   audits?: AuditAction
 }

@@ -7,6 +7,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 
 // The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
+  account_exports: 'INSERT SELECT UPDATE',
   accounts: 'SELECT UPDATE(products)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
@@ -61,7 +62,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.
-const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'user_sessions', 'users']
+const WITHOUT_ENVIRONMENT = ['account_exports', 'accounts', 'audit_entries', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'knex_migrations_lock',
