@@ -42,7 +42,60 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY account_exports_tenant ON account_exports TO countersign_app USING (${TENANT}) WITH CHECK (${TENANT});
     GRANT SELECT, INSERT, UPDATE ON account_exports TO countersign_app;
 
-    GRANT UPDATE (products) ON accounts TO countersign_app;
+    -- closed_at: by an owner (closed_by, a user); it can be undone for 30 days. erased_at: nothing else of it is left.
+    ALTER TABLE accounts ADD COLUMN closed_at timestamptz, ADD COLUMN closed_by text COLLATE "C",
+      ADD COLUMN erased_at timestamptz,
+      ADD CONSTRAINT accounts_erased_check CHECK (erased_at IS NULL OR closed_at IS NOT NULL);
+    CREATE INDEX accounts_closed_idx ON accounts (closed_at) WHERE closed_at IS NOT NULL AND erased_at IS NULL;
+    GRANT UPDATE (products, closed_at, closed_by) ON accounts TO countersign_app;
+    GRANT SELECT (closed_at, erased_at) ON accounts TO countersign_system;
+
+    -- The erasure of a closed account deletes from every table, which neither role may. The owner of the tables does it
+    -- in the two functions below, and is bound by row-level security as well: to one account, which was closed 30 days ago.
+    CREATE FUNCTION admit_erasure(target regclass) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      EXECUTE format('CREATE POLICY %I ON %s TO CURRENT_USER USING (account_id = nullif(current_setting(%L, true), %L))',
+        (SELECT relname FROM pg_class WHERE oid = target) || '_erasure', target, 'app.account_id', '');
+    END $$;
+    REVOKE ALL ON FUNCTION admit_erasure FROM PUBLIC;
+    DO $$
+    DECLARE target regclass;
+    BEGIN
+      FOR target IN
+        SELECT c.oid::regclass FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'account_id'
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relrowsecurity
+      LOOP
+        PERFORM admit_erasure(target);
+      END LOOP;
+    END $$;
+    CREATE POLICY accounts_erasure ON accounts TO CURRENT_USER USING (id = nullif(current_setting('app.account_id', true), ''));
+
+    CREATE FUNCTION require_closed(account text) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+    BEGIN
+      PERFORM set_config('app.account_id', account, true);
+      PERFORM FROM accounts WHERE id = account AND closed_at <= now() - interval '30 days' AND erased_at IS NULL;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % was not closed 30 days ago', account;
+      END IF;
+    END $$;
+    CREATE FUNCTION erase_closed_rows(table_name text, account text, max_rows integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DECLARE gone bigint;
+    BEGIN
+      PERFORM require_closed(account);
+      EXECUTE format('DELETE FROM %1$I WHERE ctid = ANY(ARRAY(SELECT ctid FROM %1$I WHERE account_id = $1 LIMIT $2))',
+        table_name) USING account, max_rows;
+      GET DIAGNOSTICS gone = ROW_COUNT;
+      RETURN gone;
+    END $$;
+    CREATE FUNCTION finish_erasure(account text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    BEGIN
+      PERFORM require_closed(account);
+      UPDATE accounts SET name = 'Erased account', products = '{}', closed_by = NULL, erased_at = now() WHERE id = account;
+    END $$;
+    REVOKE ALL ON FUNCTION require_closed, erase_closed_rows, finish_erasure FROM PUBLIC;
+    GRANT EXECUTE ON FUNCTION erase_closed_rows, finish_erasure TO countersign_system;
   `)
 }
 

@@ -128,9 +128,9 @@ export const GUIDANCE = {
     example: { detail: 'The header X-CSRF-Token is missing.' },
   },
   account_suspended: {
-    happened: 'The operator has suspended the account.',
-    remedy: 'Ask the operator of the service. Nothing of the account is lost.',
-    repeat: 'After the operator has lifted it.',
+    happened: 'The operator has suspended the account, or its owner has closed it.',
+    remedy: 'Ask the operator of the service, or the owner of the account: a closed one is erased after 30 days.',
+    repeat: 'After the operator has lifted it, or the owner has undone the closure.',
     example: { detail: 'This account is suspended.' },
   },
   beta_access_required: {

@@ -2,6 +2,7 @@
 
 import type { Platform, TenantTable } from '#src/platform/feature.ts'
 import { auditFeature } from './audit/feature.ts'
+import { closureFeature } from './closure/feature.ts'
 import { exportsFeature } from './exports/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
@@ -27,6 +28,7 @@ export function createAccount(p: Platform, settings: WebhookSettings, tables: ()
   const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
-  const features = [webhooks, audit, products, exports].map(({ feature }) => feature)
+  const closure = closureFeature(p, tables)
+  const features = [webhooks, audit, products, exports, closure].map(({ feature }) => feature)
   return { features, accounts, keys, sessions, webhooks: webhooks.webhooks }
 }

@@ -75,9 +75,12 @@ const SCOPES: Record<string, string> = {
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY = [
+  'DELETE /v1/account/closure',
+  'GET /v1/account/closure',
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',
   'GET /v1/account/exports/:id/download',
+  'POST /v1/account/closure',
   'POST /v1/account/export',
 ]
 const PUBLIC = [

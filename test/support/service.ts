@@ -86,7 +86,8 @@ export async function startTestService({
   const replaced = replace(services)
   const kept = services.features.filter(({ name }) => !replaced.some((feature) => feature.name === name))
   const app = await startApp(routesOf({ features: [...kept, ...replaced] }), {
-    findKey,
+    // Also keys that have a row.
+    findKey: async (raw) => (await findKey(raw)) ?? services.account.keys.find(raw),
     findSession: services.account.sessions.find,
     cookies: services.platform.cookies,
     findEffect: createFindEffect(db),

@@ -183,6 +183,7 @@ function toKeyRow(row: LookupRow): KeyRow {
     isAccountBearing: row.is_account_bearing,
     plan: row.plan,
     products: row.products,
+    closedAt: row.closed_at ?? undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
   }

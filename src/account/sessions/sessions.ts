@@ -71,6 +71,7 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
       role: row.role,
       plan: row.plan,
       products: row.products,
+      closedAt: row.closed_at ?? undefined,
       isSandboxOnly: row.is_sandbox_only,
       hasEnded,
     }

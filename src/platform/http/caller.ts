@@ -1,6 +1,6 @@
 // Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
 // a session names the environment. Order (no step reveals anything about the next): key or session -> CSRF token ->
-// environment of the path's ids -> scope or role -> account-bearing -> plan.
+// closed account -> environment of the path's ids -> scope or role -> account-bearing -> plan.
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
@@ -8,6 +8,7 @@ import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { checkOpen } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
 import { hasScope, type Origin } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
@@ -21,6 +22,8 @@ export interface KeyRow {
   isAccountBearing: boolean
   plan: Plan
   products: readonly Product[]
+  /** Of the account. */
+  closedAt?: Date | undefined
   expiresAt: Date | undefined
   revokedAt: Date | undefined
 }
@@ -33,6 +36,8 @@ export interface SessionRow {
   role: Role
   plan: Plan
   products: readonly Product[]
+  /** Of the account. */
+  closedAt?: Date | undefined
   /** Its link was shown in the answer to the request for it (LOGIN_ECHO): it proves no address, and reaches the sandbox only. */
   isSandboxOnly: boolean
   /** Idle, too old, signed out, or its user is gone. */
@@ -62,14 +67,17 @@ interface AuthenticatorDeps {
 /** One request to a route, as far as access depends on it. */
 export interface Visit {
   req: IncomingMessage
-  route: Pick<Route, 'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan'>
+  route: Pick<
+    Route,
+    'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan' | 'isOpenWhenClosed'
+  >
   /** Of the path. */
   params: Record<string, string>
 }
 
 /**
  * @throws {Failure} `invalid_request` (two different keys, unknown environment), `authentication_required`,
- * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `session_expired`, `csrf_token_invalid`, and what `authorize`
+ * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `session_expired`, `csrf_token_invalid`, `account_suspended`, and what `authorize`
  * throws.
  */
 export function createAuthenticator({
@@ -104,7 +112,8 @@ export function createAuthenticator({
     if (row.expiresAt !== undefined && row.expiresAt <= now()) {
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
-    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products, closedAt } = row
+    checkOpen(closedAt, { isAllowed: false, now: now() })
     return {
       accountId,
       environment,
@@ -121,8 +130,10 @@ export function createAuthenticator({
     if (row === undefined || row.hasEnded) {
       throw new Failure('session_expired', 'This session has ended: sign in again.')
     }
-    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products } = row
+    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closedAt } = row
     if (route.method !== 'GET') cookies.check(req, sessionId)
+    const isAllowed = role === 'owner' && (route.method === 'GET' || route.isOpenWhenClosed === true)
+    checkOpen(closedAt, { isAllowed, now: now() })
     return {
       accountId,
       environment: environmentOf(req, route, params),

@@ -10,7 +10,13 @@ import { fieldErrorView, rejectedLineView } from './rejection.ts'
 import { problemOf, problemType } from './respond.ts'
 
 const EXAMPLE_REQUEST_ID = 'req_01m7x7k0kweezv2g6agvqmrk2v'
-const ACCESS = ['authentication_required', 'invalid_api_key', 'api_key_revoked', 'api_key_expired'] as const
+const ACCESS = [
+  'authentication_required',
+  'invalid_api_key',
+  'api_key_revoked',
+  'api_key_expired',
+  'account_suspended',
+] as const
 const BODY = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const
 
 /** The codes that a route can answer, in the order of the table. `more`: codes that only its handler knows. */

@@ -8,7 +8,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 // The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
   account_exports: 'INSERT SELECT UPDATE',
-  accounts: 'SELECT UPDATE(products)',
+  accounts: 'SELECT UPDATE(closed_at,closed_by,products)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
@@ -45,7 +45,8 @@ const TENANT_GRANTS: Record<string, string> = {
   webhook_endpoints: 'INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
-  accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
+  accounts:
+    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',

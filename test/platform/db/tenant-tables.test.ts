@@ -65,3 +65,11 @@ it('no column whose name says that it is a secret is exported', () => {
   // The perceptual hash of a picture.
   expect(open).toEqual(['fingerprints.hash'])
 })
+
+it('every tenant table admits the erasure of a closed account', async () => {
+  const policies = await database.owner<{ table: string }>(
+    `SELECT tablename::text AS table FROM pg_policies WHERE policyname = tablename || '_erasure' ORDER BY 1`,
+  )
+  // A migration that makes a tenant table says: SELECT admit_erasure('table').
+  expect(policies.map(({ table }) => table)).toEqual(declared.map(({ table }) => table).sort())
+})
