@@ -3,6 +3,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { createInternalApp } from '#src/platform/http/internal.ts'
 import { type Listening, listen } from '#src/platform/http/server.ts'
 import { createBoard } from '#src/platform/jobs/board.ts'
@@ -71,7 +72,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
       counts: Record<string, number>
       jobs: { id: string; data: object }[]
     }[]
-    expect(queues.map(({ name }) => name)).toEqual(['attest', 'screen', 'compare', 'reevaluate', 'deliver'])
+    expect(queues.map(({ name }) => name)).toEqual(QUEUE_NAMES)
     expect(queues[0]).toMatchObject({ counts: { prioritized: 1 }, readOnlyMode: true, isPaused: false })
     expect(queues[0]?.jobs).toMatchObject([{ id: jobId, data: { tickets: [{ id, dispatches: 1 }] } }])
     const job = await call(open, `/queues/api/queues/attest/${jobId}`)
@@ -169,16 +170,10 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     ).toBe(200)
     expect(await paused()).toEqual(['attest'])
     const { json } = await call(guarded, '/queues/api/queues', { headers })
-    expect(json.queues).toMatchObject([
-      { name: 'attest', isPaused: true },
-      { name: 'screen', isPaused: false },
-      { name: 'compare', isPaused: false },
-      { name: 'reevaluate', isPaused: false },
-      { name: 'deliver', isPaused: false },
-    ])
+    expect(json.queues).toMatchObject(QUEUE_NAMES.map((name) => ({ name, isPaused: name === 'attest' })))
     expect((await put('/attest/resume')).status).toBe(200)
     expect((await put('/pause')).status).toBe(200)
-    expect((await paused()).sort()).toEqual(['attest', 'compare', 'deliver', 'reevaluate', 'screen'])
+    expect((await paused()).sort()).toEqual(QUEUE_NAMES.toSorted())
     expect((await put('/resume')).status).toBe(200)
     expect(await paused()).toEqual([])
     expect(logged.map(({ act }) => act)).toEqual([
