@@ -28,7 +28,7 @@ export function createArchive({ at }: { at: Date }): Archive {
   const zip = new ZipFile()
   const output = zip.outputStream as Readable
   const failed = Promise.withResolvers<never>()
-  // Nobody may be waiting when it fails.
+  // It may fail while no file is being added.
   failed.promise.catch(() => {})
   const fail = (reason: unknown) => {
     const error = reason instanceof Error ? reason : new Error(String(reason))
