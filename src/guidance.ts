@@ -90,7 +90,8 @@ export const GUIDANCE = {
     example: { detail: 'This API key expired at 2026-11-02T10:11:12.000Z.' },
   },
   account_suspended: {
-    happened: 'The operator of the service has suspended the account. All of its keys are refused.',
+    happened:
+      'The operator of the service has suspended the account, or its owner has closed it. All of its keys are refused.',
     remedy:
       'Ask the operator. Nothing is lost: accepted captures and due webhook deliveries wait, and continue when the ' +
       'suspension ends. The keys work again without a change.',

@@ -2,15 +2,17 @@
 
 import { type AccountSettings, createAccount } from './account/account.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
-import type { Platform } from './platform/feature.ts'
+import type { Feature, Platform, TenantTable } from './platform/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
 
 export type Products = ReturnType<typeof createProducts>
 
 /** Features come in the order of their layers: a later one may build on an earlier one. */
 export function createProducts(p: Platform, settings: AccountSettings & AttestSettings) {
-  const account = createAccount(p, settings)
+  // Asked for when all features are known.
+  const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
+  const account = createAccount(p, settings, tables)
   const attest = createAttest(p, settings, account)
-  const features = [platformFeature(p), ...account.features, ...attest.features]
+  const features: Feature[] = [platformFeature(p), ...account.features, ...attest.features]
   return { account, attest, features }
 }

@@ -1,12 +1,16 @@
 // The product Account, on which every other product builds. It lists its features in plain code.
 
-import type { Platform } from '#src/platform/feature.ts'
+import type { Platform, TenantTable } from '#src/platform/feature.ts'
+import { auditFeature } from './audit/feature.ts'
+import { closureFeature } from './closure/feature.ts'
+import { exportsFeature } from './exports/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { keysFeature } from './keys/feature.ts'
 import type { LoginSettings } from './login/config.ts'
 import { loginFeature } from './login/feature.ts'
 import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
+import { productsFeature } from './products/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
 import { usageFeature } from './usage/feature.ts'
 import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
@@ -15,7 +19,8 @@ import { webhooksFeature } from './webhooks/feature.ts'
 
 export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
 
-export function createAccount(p: Platform, settings: AccountSettings) {
+/** @param tables Of all features. */
+export function createAccount(p: Platform, settings: AccountSettings, tables: () => readonly TenantTable[]) {
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
@@ -26,8 +31,13 @@ export function createAccount(p: Platform, settings: AccountSettings) {
     login_link: login.login.writeLetter,
     usage_notice: createNoticeLetter(p),
   })
+  const audit = auditFeature(p, accounts)
+  const products = productsFeature(p)
+  const exports = exportsFeature(p, tables)
+  const closure = closureFeature(p, tables)
+  const features = [mail, keys, sessions, login, webhooks, usage, audit, products, exports, closure]
   return {
-    features: [mail, keys, sessions, login, webhooks, usage].map(({ feature }) => feature),
+    features: features.map(({ feature }) => feature),
     accounts,
     keys: keys.keys,
     sessions: sessions.sessions,

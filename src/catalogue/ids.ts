@@ -31,6 +31,7 @@ export const ACCOUNT_TYPES = {
   lnk: 'login link',
   mai: 'mail',
   aud: 'audit entry',
+  exp: 'export',
   req: 'request',
 } as const
 export type AccountType = keyof typeof ACCOUNT_TYPES

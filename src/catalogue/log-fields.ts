@@ -24,6 +24,7 @@ export const LOG_SUBJECTS = [
   'endpoint',
   'packet',
   'mail',
+  'export',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

@@ -102,6 +102,18 @@ export const QUEUES = {
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
   },
+  export: {
+    payload: z.strictObject({ exportId: z.string() }),
+    // 5 s doubling to 5 min: ten attempts outlast a store that is away for ten minutes. Each begins anew.
+    maxAttempts: 10,
+    // A job reads for minutes or hours, and holds one connection at a time.
+    concurrency: 2,
+    batchSize: 1,
+    // An account has one at a time.
+    laneCap: 1,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
 } as const satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES

@@ -24,7 +24,10 @@ export const TAGS = [
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
-  { name: 'Account', description: 'The requirements of an insurer for captures, and re-evaluations.' },
+  {
+    name: 'Account',
+    description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
+  },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },

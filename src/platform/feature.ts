@@ -71,8 +71,25 @@ interface EventNote<Type extends EmittedType> {
   data?: z.ZodObject
 }
 
+/** What a table has of an account, for the export and the erasure of the whole account. */
+export interface TenantTable {
+  table: string
+  /** The columns of its primary key besides account and environment. */
+  key: readonly string[]
+  /** The account's, whatever the environment: the table has no such column. */
+  isOfAccount?: true
+  /** Columns that are not exported: secrets and hashes of secrets. */
+  secrets?: readonly string[]
+  /** Why no row is exported. */
+  unexported?: string
+  /** Blobs in the store that rows name: SQL on the row `t`. */
+  blobs?: { sha256: string; contentType: string; where: string }
+}
+
 export interface Feature {
   name: string
+  /** Its tables with rows of accounts. */
+  data?: readonly TenantTable[]
   routes?: Route[]
   /** What the API reference shows of each route, by method and path, such as `GET /v1/media/:id`. */
   notes?: Record<string, Note>

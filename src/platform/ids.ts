@@ -67,6 +67,13 @@ export function idsBefore(type: ScopedType, environment: Environment, at: Date):
   return `${type}_${WORD[environment]}_${encode(bytes)}`
 }
 
+/** The same for a type of ids without an environment. */
+export function accountIdsBefore(type: AccountType, at: Date): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
+  return `${type}_${encode(bytes)}`
+}
+
 /**
  * RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, 12 of which a counter may take (6.2, method
  * 1).

@@ -12,6 +12,14 @@ export function platformFeature({ db, store }: Pick<Platform, 'db' | 'store'>): 
   return {
     name: 'platform',
     sealed: [SEALED_SIGNING_KEYS],
+    data: [
+      { table: 'jobs', key: ['id'], unexported: 'internal: what a job is about shows its state' },
+      {
+        table: 'idempotency_keys',
+        key: ['key_digest', 'route'],
+        unexported: 'internal: hashes of requests of the last 24 hours',
+      },
+    ],
     retention: [
       { ...perMinute, what: 'jobs', purge: () => purgeSettledJobs(db) },
       { ...perMinute, what: 'workers', purge: () => purgeSilentWorkers(db) },

@@ -72,6 +72,10 @@ const SCOPES: Record<string, string> = {
   'DELETE /v1/account/keys/:id': 'admin',
   'POST /v1/account/keys/:id/revoke': 'admin',
   'POST /v1/account/keys/:id/rotate': 'admin',
+  'GET /v1/account/audit': 'admin',
+  'GET /v1/account/audit/export': 'admin',
+  'GET /v1/account/products': 'admin',
+  'PUT /v1/account/products': 'admin',
   'POST /v1/webhook-endpoints': 'admin',
   'GET /v1/webhook-endpoints': 'admin',
   'GET /v1/webhook-endpoints/:id': 'admin',
@@ -81,11 +85,18 @@ const SCOPES: Record<string, string> = {
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
+  'DELETE /v1/account/closure',
   'DELETE /v1/auth/session',
   'DELETE /v1/auth/sessions',
   'DELETE /v1/auth/sessions/:id',
+  'GET /v1/account/closure',
+  'GET /v1/account/exports',
+  'GET /v1/account/exports/:id',
+  'GET /v1/account/exports/:id/download',
   'GET /v1/auth/session',
   'GET /v1/auth/sessions',
+  'POST /v1/account/closure',
+  'POST /v1/account/export',
   'PUT /v1/account/plan',
 ]
 const PUBLIC = [

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emit, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
 import { createFixture, escalated, type Fixture } from '../account/webhooks/fixture.ts'
+import { actingIn } from '../support/callers.ts'
 
 const URL = 'http://127.0.0.1:4000/'
 
@@ -137,7 +138,7 @@ describe('the receivers of an event', () => {
     const disabled = await fixture.makeEndpoint(URL, ['*'], scope)
     await fixture.owner(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, [disabled.id])
     const deleted = await fixture.makeEndpoint(URL, ['*'], scope)
-    await fixture.webhooks.remove(scope, deleted.id)
+    await fixture.webhooks.remove(actingIn(scope), deleted.id)
 
     const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
     expect(await endpointsOf(emitted?.eventId)).toEqual([all.id, named.id].toSorted())

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FindKey, KeyRow } from '#src/platform/http/caller.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { makeAccount, type TestDatabase } from './database.ts'
 import { makeKeyRow } from './http.ts'
 
@@ -37,4 +39,10 @@ export function createKeyring(test: Pick<TestDatabase, 'db'>, scopes: KeyRow['sc
 export function callerOf(row: Partial<KeyRow> = {}): Caller {
   const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = makeKeyRow(row)
   return { accountId, environment, principal: { kind: 'key', keyId, scopes }, isAccountBearing, plan, products }
+}
+
+/** A key of this scope, for domain functions that record who acts. */
+export function actingIn({ accountId, environment }: Scope): Acting {
+  const { principal } = callerOf({ environment })
+  return { accountId, environment, principal }
 }

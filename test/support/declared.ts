@@ -2,6 +2,7 @@
 // operation, and a member that the example of an answer does not show, are collected, and fail the test file at its
 // end.
 
+import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
 import type { AnswerNote, Note } from '#src/platform/http/openapi.ts'
 import { problemCodes, problemView } from '#src/platform/http/openapi-problems.ts'
@@ -12,6 +13,8 @@ export interface Declared {
   routes: Route[]
   /** Undeclared answers, each once. */
   undeclared(): string[]
+  /** The actions of the audit log that routes declare and that must have happened, as they answered with success. */
+  acted(): AuditAction[]
 }
 
 const NOTES: Record<string, Note> = Object.assign({}, ...makeServices().features.map(({ notes }) => notes))
@@ -30,8 +33,10 @@ const UNUSUAL = new Set([
 
 export function watchDeclared(routes: readonly Route[]): Declared {
   const found = new Set<string>()
+  const acted = new Set<AuditAction>()
   return {
     undeclared: () => [...found].sort(),
+    acted: () => [...acted].sort(),
     routes: routes.map((route) => {
       const name = `${route.method} ${route.path}`
       const note = NOTES[name]
@@ -43,6 +48,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
         async handle(exchange) {
           try {
             const answer = await route.handle(exchange)
+            if (route.audits !== undefined) acted.add(route.audits)
             for (const member of unshown(note.answers?.[answer.status], answer)) {
               found.add(`${name} ${answer.status} has ${member}, which its example does not show`)
             }

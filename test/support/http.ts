@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 import { type AppDeps, createApp } from '#src/app.ts'
+import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { listen } from '#src/platform/http/server.ts'
@@ -18,6 +19,8 @@ export interface TestApp {
   /** Every line that was logged, parsed. */
   logged: Record<string, unknown>[]
   metrics: Metrics
+  /** What the audit log must have, as routes that declare it answered with success. */
+  acted(): AuditAction[]
   /** Rejects when a route answered something that the OpenAPI document does not declare. */
   close(deadlineMs?: number): Promise<void>
 }
@@ -56,6 +59,7 @@ export async function startApp(routes: Route[], deps: Partial<AppDeps> = {}): Pr
     url: `http://127.0.0.1:${port}`,
     logged,
     metrics,
+    acted: declared.acted,
     async close(deadlineMs = 1_000) {
       await close(deadlineMs)
       const undeclared = declared.undeclared()
@@ -164,6 +168,6 @@ export function callRaw(app: { port: number }, ...parts: (string | Uint8Array)[]
 }
 
 function answerOf(status: number, headers: IncomingHttpHeaders, text: string): TestAnswer {
-  const isJson = /json/.test(headers['content-type'] ?? '') && text !== ''
+  const isJson = /[/+]json/.test(headers['content-type'] ?? '') && text !== ''
   return { status, headers, text, json: isJson ? JSON.parse(text) : {} }
 }

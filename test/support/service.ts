@@ -88,7 +88,8 @@ export async function startTestService({
   const replaced = replace(services)
   const kept = services.features.filter(({ name }) => !replaced.some((feature) => feature.name === name))
   const app = await startApp(routesOf({ features: [...kept, ...replaced] }), {
-    findKey,
+    // Also keys that have a row.
+    findKey: async (raw) => (await findKey(raw)) ?? services.account.keys.find(raw, '127.0.0.1'),
     findSession: services.account.sessions.find,
     cookies: services.platform.cookies,
     findOverCap: services.account.usage.caps.check,
@@ -139,10 +140,17 @@ export async function startTestService({
       return row.id
     },
     async close() {
+      const unrecorded = await findUnrecorded()
       await app.close()
       await services.close()
       await test.close()
       await rm(root, { recursive: true, force: true })
+      if (unrecorded.length > 0) throw new Error(`not in the audit log: ${unrecorded.join(', ')}`)
     },
+  }
+
+  async function findUnrecorded(): Promise<string[]> {
+    const rows = await test.owner<{ action: string }>('SELECT DISTINCT action FROM audit_entries')
+    return app.acted().filter((action) => !rows.some((row) => row.action === action))
   }
 }

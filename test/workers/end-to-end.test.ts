@@ -3,6 +3,8 @@
 
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createExports } from '#src/account/exports/exports.ts'
+import { createPager } from '#src/platform/http/page.ts'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { fetchAgain } from '../support/again.ts'
@@ -135,6 +137,31 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     )
     expect({ risk_status, risk_score, provenance_status }).toEqual(change.after)
     expect(await dryRun()).toMatchObject({ would_change: 0 })
+  })
+
+  it('export: writes an archive of the account, with its photos', async () => {
+    const exports = createExports({
+      db: system.database.db,
+      store: { openRead: async () => undefined, delete: async () => {} },
+      pager: createPager({ key: Buffer.alloc(32) }),
+      now: () => new Date(),
+      recordRead: async () => {},
+    })
+    const principal = {
+      kind: 'session',
+      sessionId: 'uss_1',
+      userId: 'usr_1',
+      role: 'owner',
+      isSandboxOnly: false,
+    } as const
+    const by = { ...system.scope, principal }
+    const { id } = await exports.create(by, { includesMedia: true })
+    const shown = () => exports.get(by, id)
+    await until(async () => (await shown()).state === 'ready', { everyMs: 100 })
+    const { rowsDone, filesDone, size } = await shown()
+    expect(rowsDone).toBeGreaterThan(3 * CLAIMS)
+    expect(filesDone).toBeGreaterThan(CLAIMS)
+    expect(size).toBeGreaterThan(10_000)
   })
 
   it('deliver: sends every event to the receiver, each with a valid signature', async () => {

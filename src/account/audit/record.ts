@@ -7,6 +7,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
+import { insertEntries, type NewAuditEntry } from './rows.ts'
 
 export interface AuditedAct {
   action: AuditAction
@@ -28,27 +29,27 @@ export interface Unattended {
 
 /** Adds an entry. In a tenant transaction of the account, or a system one. */
 export async function recordAudit(tx: Tx, by: Acting | Unattended, act: AuditedAct): Promise<void> {
+  await insertEntries(tx, [entryOf(by, act)])
+}
+
+/** The row of an entry. Call it in the context of the request, whose id the entry carries. */
+export function entryOf(by: Acting | Unattended, act: AuditedAct): NewAuditEntry {
   const { actorKind, actorId, origin } = actorOfEntry(by)
-  await tx.query(
-    `INSERT INTO audit_entries (account_id, id, environment, action, actor_kind, actor_id, ip, user_agent, request_id,
-       subject_id, before, after)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      by.accountId,
-      newAccountId('aud'),
-      act.isScoped === false ? null : (by.environment ?? null),
-      act.action,
-      actorKind,
-      actorId,
-      origin?.ip ?? null,
-      // As long as browsers write them; the header may have kilobytes. NUL can't be stored.
-      origin?.userAgent?.replaceAll('\0', '').slice(0, 500) ?? null,
-      currentSubject()?.requestId ?? null,
-      act.subjectId ?? null,
-      textOf(act.before),
-      textOf(act.after),
-    ],
-  )
+  return {
+    accountId: by.accountId,
+    id: newAccountId('aud'),
+    environment: act.isScoped === false ? null : (by.environment ?? null),
+    action: act.action,
+    actorKind,
+    actorId,
+    ip: origin?.ip ?? null,
+    // As long as browsers write them; the header may have kilobytes. NUL can't be stored.
+    userAgent: origin?.userAgent?.replaceAll('\0', '').slice(0, 500) ?? null,
+    requestId: currentSubject()?.requestId ?? null,
+    subjectId: act.subjectId ?? null,
+    before: textOf(act.before),
+    after: textOf(act.after),
+  }
 }
 
 function actorOfEntry(by: Acting | Unattended) {

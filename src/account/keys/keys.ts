@@ -147,6 +147,7 @@ function toKeyRow(row: LookupRow, at: Date): KeyRow {
     isAccountBearing: row.is_account_bearing,
     plan: row.plan,
     products: row.products,
+    closedAt: row.closed_at ?? undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: revokedAtOf(row, at) ?? undefined,
     ipAllow: row.ip_allow ?? undefined,

@@ -25,6 +25,7 @@ export interface LookupRow {
   is_account_bearing: boolean
   plan: Plan
   products: Product[]
+  closed_at: Date | null
   expires_at: Date | null
   revoked_at: Date | null
   grace_expires_at: Date | null
@@ -145,7 +146,10 @@ export async function listAccounts(
   tx: Tx,
   { after, limit }: { after: string; limit: number },
 ): Promise<Pick<AccountRow, 'id' | 'is_public'>[]> {
-  return tx.query(`SELECT id, is_public FROM accounts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit])
+  return tx.query(`SELECT id, is_public FROM accounts WHERE id > $1 AND erased_at IS NULL ORDER BY id LIMIT $2`, [
+    after,
+    limit,
+  ])
 }
 
 // System role: only the key of a request tells its account.
@@ -154,7 +158,7 @@ export async function listAccounts(
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
-       k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at
+       k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at, a.closed_at
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],

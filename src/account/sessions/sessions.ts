@@ -79,6 +79,7 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
       role: row.role,
       plan: row.plan,
       products: row.products,
+      closedAt: row.closed_at ?? undefined,
       isSandboxOnly: row.is_sandbox_only,
       hasEnded,
       suspendedAt: row.suspended_at ?? undefined,

@@ -1,11 +1,13 @@
 // The webhook endpoints of an account. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
@@ -60,7 +62,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
      * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `conflict` beyond `MAX_ENDPOINTS`.
      */
     async create(
-      scope: Scope,
+      scope: Acting,
       request: { url: string; event_types: readonly string[] },
       key?: IdempotencyKey,
     ): Promise<{ endpoint: EndpointRow; secret: string }> {
@@ -73,8 +75,11 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       const row = { id, url: request.url, eventTypes: request.event_types, sealedSecret }
       const insert = async (tx: Tx) => {
         const endpoint = await insertEndpoint(tx, scope, row, MAX_ENDPOINTS)
-        if (endpoint !== undefined) return endpoint
-        throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
+        if (endpoint === undefined) {
+          throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
+        }
+        await recordAudit(tx, scope, { action: 'webhook_endpoint.created', subjectId: id, after: auditedOf(endpoint) })
+        return endpoint
       }
       const endpoint = await db.tenant(scope, (tx) => once(tx, key, insert, () => id))
       return { endpoint, secret }
@@ -104,11 +109,13 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
      * Deletes an endpoint and cancels its pending deliveries.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
-    async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
+    async remove(scope: Acting, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)
       const remove = async (tx: Tx) => {
-        if (!(await deleteEndpoint(tx, id))) throw notFound(id)
+        const deleted = await deleteEndpoint(tx, id)
+        if (deleted === undefined) throw notFound(id)
         await cancelJobs(tx, await cancelPending(tx, id))
+        await recordAudit(tx, scope, { action: 'webhook_endpoint.deleted', subjectId: id, before: auditedOf(deleted) })
       }
       await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
     },
@@ -163,6 +170,11 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       })
     },
   }
+}
+
+// A path or a query may contain the receiver's secret.
+function auditedOf({ url, eventTypes }: EndpointRow) {
+  return { origin: new URL(url).origin, event_types: eventTypes }
 }
 
 function checkEventTypes(types: readonly string[]): void {

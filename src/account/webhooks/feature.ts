@@ -21,6 +21,12 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
   return defineFeature(
     {
       name: 'webhooks',
+      data: [
+        { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret'] },
+        { table: 'events', key: ['id'] },
+        { table: 'deliveries', key: ['id'] },
+        { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
+      ],
       routes: webhookRoutes(webhooks),
       notes: NOTES,
       events: EVENTS,

@@ -63,6 +63,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     endpoint(
       {
         ...common,
+        audits: 'webhook_endpoint.created',
         method: 'POST',
         path: '/v1/webhook-endpoints',
         operationId: 'createWebhookEndpoint',
@@ -108,6 +109,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     endpoint(
       {
         ...common,
+        audits: 'webhook_endpoint.deleted',
         method: 'DELETE',
         path: '/v1/webhook-endpoints/:id',
         operationId: 'deleteWebhookEndpoint',

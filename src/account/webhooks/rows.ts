@@ -121,12 +121,13 @@ export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<numb
 }
 
 /** false when the endpoint does not exist. Its deliveries keep their log. */
-export async function deleteEndpoint(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.query(
-    'UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+/** Returns it as it was; undefined when there is none. */
+export async function deleteEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
+  const [row] = await tx.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING ${ENDPOINT}`,
     [id],
   )
-  return rows.length === 1
+  return row
 }
 
 /** Cancels the pending deliveries of this endpoint. Returns the jobs that have no deliveries left. */

@@ -11,6 +11,7 @@ export function batchesFeature(p: Platform) {
   return defineFeature(
     {
       name: 'batches',
+      data: [{ table: 'batches', key: ['id'] }],
       routes: batchRoutes(batches),
       notes: NOTES,
       retention: [

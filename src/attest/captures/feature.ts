@@ -21,6 +21,18 @@ export function capturesFeature(p: Platform, { eraser }: Pick<MediaFeature, 'era
   return defineFeature(
     {
       name: 'captures',
+      data: [
+        { table: 'capture_sessions', key: ['id'] },
+        {
+          table: 'capture_chunks',
+          key: ['session_id', 'chunk_index'],
+          blobs: {
+            sha256: 't.sha256',
+            contentType: "'video/chunk'",
+            where: "NOT EXISTS (SELECT FROM media m WHERE m.sha256 = t.sha256 AND m.state = 'stored')",
+          },
+        },
+      ],
       routes: [...captureRoutes(captures), ...streamRoutes(streams)],
       notes: NOTES,
       retention: [

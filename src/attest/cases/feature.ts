@@ -16,6 +16,10 @@ export function casesFeature(p: Platform, given: CasesSettings) {
   return defineFeature(
     {
       name: 'cases',
+      data: [
+        { table: 'cases', key: ['id'] },
+        { table: 'case_entries', key: ['case_id', 'seq'] },
+      ],
       routes: caseRoutes(cases),
       notes: NOTES,
       events: EVENTS,

@@ -25,6 +25,12 @@ export function claimsFeature(p: Platform, { media, streams, ...below }: Below) 
   return defineFeature(
     {
       name: 'claims',
+      data: [
+        { table: 'claims', key: ['id'] },
+        { table: 'attestations', key: ['id'] },
+        { table: 'attestation_results', key: ['attestation_id', 'seq'] },
+        { table: 'assertion_counters', key: ['device_id', 'key_digest', 'counter'] },
+      ],
       routes: claimRoutes(claims, p.signingKeys),
       notes: NOTES,
       events: EVENTS,

@@ -1,6 +1,7 @@
 // The registry of signing devices. A device is enrolled, expired (its certificate lapsed; a valid certificate for the
 // same key renews it) or revoked, which is final: the key stays refused.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -88,9 +89,13 @@ export function createDevices({
       if (!enrollment.isAccepted) throw invalidRequest(enrollment.errors)
       const { evidence } = enrollment
       const enroll = async (tx: Tx) => {
-        await enrollWithEvidence(tx, scope, [{ ...enrollment.device, evidence }], at)
+        const [enrolled] = await enrollWithEvidence(tx, scope, [{ ...enrollment.device, evidence }], at)
         const row = await findDeviceBySpki(tx, enrollment.device.spkiDigest)
         if (row === undefined) throw new Error('a key that was just enrolled has no device')
+        if (enrolled?.isChanged) {
+          const after = { name: row.name, hardware_tier: row.provenTier, expires_at: row.notAfter.toISOString() }
+          await recordAudit(tx, scope, { action: 'device.enrolled', subjectId: row.id, after })
+        }
         if (row.revokedAt === null) return withState(row, at, hardware.revocations)
         const error = revokedKey(row.id)
         throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
@@ -155,6 +160,8 @@ export function createDevices({
         if (revoked !== undefined) {
           const cause = { cause: 'device_revoked', deviceId: id, effectiveAt: effectiveAt.toISOString() } as const
           await requestReevaluation(tx, scope, cause)
+          const after = { reason: request.reason, effective_at: effectiveAt.toISOString() }
+          await recordAudit(tx, scope, { action: 'device.revoked', subjectId: id, after })
           return withState(revoked, at, revocations)
         }
         const device = await findDeviceById(tx, id)
@@ -191,6 +198,12 @@ export function createDevices({
         }
         const row = await findDeviceById(tx, id)
         if (row === undefined) throw notFound(id)
+        await recordAudit(tx, scope, {
+          action: 'device.evidence_changed',
+          subjectId: id,
+          before: { hardware_tier: before.provenTier },
+          after: { hardware_tier: row.provenTier },
+        })
         return withState(row, at, revocations)
       }
       return db.tenant(scope, (tx) => once(tx, key, replace, () => id))

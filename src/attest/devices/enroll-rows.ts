@@ -24,6 +24,6 @@ export async function enrollWithEvidence(
     spkiDigest,
     verdict: withChallenge(verdict, states[index] ?? 'unknown'),
   }))
-  await adoptVerdicts(tx, acting, verdicts, at)
-  return enrolled
+  const adopted = new Set(await adoptVerdicts(tx, acting, verdicts, at))
+  return enrolled.map((key) => ({ ...key, isChanged: key.isChanged || adopted.has(key.id) }))
 }

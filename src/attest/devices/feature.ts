@@ -19,6 +19,12 @@ export function devicesFeature(p: Platform, { trust }: Pick<HardwareFeature, 'tr
   return defineFeature(
     {
       name: 'devices',
+      data: [
+        { table: 'devices', key: ['id'] },
+        { table: 'device_entries', key: ['id'] },
+        // An unused challenge lets its holder enroll a device.
+        { table: 'device_challenges', key: ['id'], secrets: ['challenge'] },
+      ],
       routes: deviceRoutes(devices, challenges),
       notes: { ...NOTES, ...LIFE_NOTES },
       retention: [

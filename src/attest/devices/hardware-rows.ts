@@ -53,28 +53,31 @@ export interface StoredVerdict {
   verdict: EvidenceVerdict
 }
 
-/** Stores verdicts for devices that have none. Only a refresh replaces an existing one. */
+/**
+ * Stores verdicts for devices that have none, and returns the ids of those. Only a refresh replaces an existing one.
+ */
 export async function adoptVerdicts(
   tx: Tx,
   acting: Acting,
   verdicts: readonly StoredVerdict[],
   at: Date,
-): Promise<void> {
-  if (verdicts.length === 0) return
+): Promise<string[]> {
+  if (verdicts.length === 0) return []
   // As an object and not a table to join: a planner without statistics would compare every pair of rows.
   const byDigest = Object.fromEntries(
     verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
   )
   const values: unknown[] = [verdicts.map(({ spkiDigest }) => spkiDigest), JSON.stringify(byDigest)]
   const entries = entriesOfWritten(acting, { at, ...ATTESTED }, values)
-  await tx.query(
+  const adopted = await tx.query<{ id: string }>(
     `WITH written AS (
        UPDATE devices SET ${SET("$2::jsonb -> encode(spki_digest, 'hex')")}
        WHERE spki_digest = ANY($1::bytea[]) AND hardware IS NULL AND revoked_at IS NULL
        RETURNING account_id, environment, id, hardware_tier, hardware
-     ) ${entries}`,
+     ) ${entries} RETURNING device_id AS id`,
     values,
   )
+  return adopted.map(({ id }) => id)
 }
 
 /** False when the device is gone or revoked. */

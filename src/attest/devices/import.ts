@@ -2,6 +2,7 @@
 // arrived: an interrupted upload stores nothing.
 
 import { setImmediate } from 'node:timers/promises'
+import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -112,6 +113,9 @@ async function enrollAll(
     const rows = await enrollWithEvidence(tx, scope, devices.slice(start, start + ROWS_PER_STATEMENT), at)
     for (const row of rows) enrolled.set(keyOf(row), row)
   }
+  const count = [...enrolled.values()].filter(({ isChanged }) => isChanged).length
+  // One entry for all: the history of each device names it and the caller.
+  if (count > 0) await recordAudit(tx, scope, { action: 'device.enrolled', after: { devices: count } })
   return enrolled
 }
 

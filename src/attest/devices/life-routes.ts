@@ -112,6 +112,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         summary: 'Replace the hardware evidence of up to 10,000 devices, as NDJSON',
         scope: 'admin',
         permission: 'devices.write',
+        audits: 'device.evidence_changed',
         rawBody: { contentTypes: [LINES_TYPE] },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: refreshView,

@@ -2,6 +2,7 @@
 // nothing is written before the last line has arrived.
 
 import { setImmediate } from 'node:timers/promises'
+import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Budget } from '#src/platform/http/body.ts'
@@ -166,6 +167,7 @@ async function replaceAll(
   { at, isReplayed }: { at: Date; isReplayed: boolean },
 ): Promise<RefreshResult> {
   const result: RefreshResult = { rejected: [], devices: [] }
+  let count = 0
   // Every transaction locks devices in this order.
   for (const chunk of chunksOf(judged.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))) {
     const states = await consumeChallenges(tx, chunk, at)
@@ -184,10 +186,13 @@ async function replaceAll(
       } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, verdict, at))) {
         result.rejected.push({ line, errors: [revoked(deviceId)] })
       } else {
+        if (!isDone) count += 1
         result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
       }
     }
   }
+  // One entry for all: the history of each device names it and the caller.
+  if (count > 0) await recordAudit(tx, acting, { action: 'device.evidence_changed', after: { devices: count } })
   result.devices.sort((a, b) => a.line - b.line)
   return result
 }

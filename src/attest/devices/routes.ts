@@ -75,6 +75,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         summary: 'Replace the hardware evidence of a device by newer evidence',
         scope: 'admin',
         permission: 'devices.write',
+        audits: 'device.evidence_changed',
         body: evidenceRequest,
         view: deviceView,
         status: [200],
@@ -97,6 +98,7 @@ function registryRoutes(devices: Devices): Route[] {
         summary: 'Enroll one device by its certificate chain, or up to 10,000 of them as NDJSON',
         scope: 'admin',
         permission: 'devices.write',
+        audits: 'device.enrolled',
         rawBody: { contentTypes: [JSON_TYPE, LINES_TYPE] },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: z.union([deviceView, importView]),
@@ -159,6 +161,7 @@ function registryRoutes(devices: Devices): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         isEmergency: true,
+        audits: 'device.revoked',
         body: z.strictObject({
           reason: z.string().min(1).max(500),
           actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),

@@ -43,6 +43,8 @@ export interface EnrolledKey {
   id: string
   spkiDigest: Buffer
   isRevoked: boolean
+  /** Enrolled, renewed or given its first evidence now, and not merely found. */
+  isChanged: boolean
 }
 
 /**
@@ -80,7 +82,7 @@ export async function enrollDevices(
     values,
   )
   // unnest flattens nested arrays, so a chain is sent as one text.
-  await tx.query(
+  const written = await tx.query<{ id: string }>(
     `WITH written AS (INSERT INTO devices (account_id, environment, id, name, spki, spki_digest, certificate_chain, certificate_subject,
        not_before, not_after, enrolled_at)
      SELECT $1, $2, new.id, new.name, new.spki, new.digest,
@@ -99,14 +101,14 @@ export async function enrollDevices(
      WHERE devices.revoked_at IS NULL AND devices.not_after < $3
      -- Only a new row has no xmax.
      RETURNING account_id, environment, id, certificate_subject, not_after, xmax = 0 AS is_new)
-     ${entries}`,
+     ${entries} RETURNING device_id AS id`,
     values,
   )
   // A separate statement: it sees the rows that a concurrent enrollment committed while ours waited for it.
   return tx.query<EnrolledKey>(
-    `SELECT id, spki_digest AS "spkiDigest", revoked_at IS NOT NULL AS "isRevoked"
+    `SELECT id, spki_digest AS "spkiDigest", revoked_at IS NOT NULL AS "isRevoked", id = ANY($2::text[]) AS "isChanged"
      FROM devices WHERE spki_digest = ANY($1::bytea[])`,
-    [devices.map(({ spkiDigest }) => spkiDigest)],
+    [devices.map(({ spkiDigest }) => spkiDigest), written.map(({ id }) => id)],
   )
 }
 

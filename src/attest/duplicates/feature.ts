@@ -18,6 +18,10 @@ export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, '
   return defineFeature(
     {
       name: 'duplicates',
+      data: [
+        { table: 'fingerprints', key: ['attestation_id'] },
+        { table: 'duplicate_findings', key: ['attestation_id', 'other_claim_id'] },
+      ],
       routes: duplicateRoutes(findings),
       notes: NOTES,
       retention: [loosePictures(p)],

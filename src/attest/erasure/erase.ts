@@ -1,6 +1,7 @@
 // Erases a claim: photos and positions are deleted, hashes, results and their signatures stay. The first step closes
 // the claim. All later steps are safe to repeat, by the same request sent again or by the clock process.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { giveBackLines, type MeteredLine } from '#src/account/usage/meter.ts'
 import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
 import { eraseNotes } from '#src/attest/cases/rows.ts'
@@ -62,7 +63,9 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
         again(tx, idempotencyKey, async () => {
           const claim = await findClaim(tx, id)
           if (claim === undefined) throw notFound(id)
-          return closeClaim(tx, id)
+          const isClosed = await closeClaim(tx, id)
+          if (isClosed) await recordAudit(tx, scope, { action: 'claim.erased', subjectId: id })
+          return isClosed
         }),
       ),
     )

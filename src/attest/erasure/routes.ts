@@ -15,6 +15,7 @@ export function claimErasureRoutes(erasure: ClaimErasure): Route[] {
         summary: 'Erase the media and positions of a claim permanently; hashes and signed results stay',
         scope: 'admin',
         permission: 'claims.erase',
+        audits: 'claim.erased',
         view: claimView,
         status: [200],
       },

@@ -1,6 +1,7 @@
 // Exports everything known about a claim in one signed packet, for a dispute in which this service is not available.
 
 import { buffer } from 'node:stream/consumers'
+import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -120,15 +121,17 @@ export function createEvidence(deps: EvidenceDeps) {
     return { object: 'evidence_packet', packet, packet_sha256: sha256, signature }
   }
 
-  function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', { requestId }: PacketRequest) {
+  async function record(caller: Caller, { packet }: SignedPacket, format: 'json' | 'pdf', request: PacketRequest) {
     const { packet_id, claim_id, attestations } = packet.about
+    const after = { packet_id, format, attestations: attestations.included }
+    await db.tenant(caller, (tx) => recordAudit(tx, caller, { action: 'evidence.read', subjectId: claim_id, after }))
     log.info(
       {
         account: caller.accountId,
         environment: caller.environment,
         claim: claim_id,
         actor: actorOf(caller.principal).id,
-        requestId,
+        requestId: request.requestId,
         packet: packet_id,
         format,
         attestations: attestations.included,
@@ -146,7 +149,7 @@ export function createEvidence(deps: EvidenceDeps) {
     readJson(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
       return inTurn(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
-        record(caller, signed, 'json', request)
+        await record(caller, signed, 'json', request)
         return signed
       })
     },
@@ -163,7 +166,7 @@ export function createEvidence(deps: EvidenceDeps) {
             pdf_sha256: pdfSha256,
           }),
         )
-        record(caller, signed, 'pdf', request)
+        await record(caller, signed, 'pdf', request)
         return sealed
       })
     },

@@ -35,6 +35,7 @@ export function evidenceRoutes(evidence: EvidenceExport): Route[] {
         summary: 'Everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
         scope: 'verify',
         permission: 'claims.read',
+        audits: 'evidence.read',
         query: z.object({
           format: z.enum(['json', 'pdf']).optional().describe('Takes precedence over Accept.'),
           limit,

@@ -1,3 +1,4 @@
+import { createReadAudit } from '#src/account/audit/reads.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { DAY_MS, finishRule, HOUR_MS } from '#src/platform/retention.ts'
 import { createC2paReader } from './c2pa.ts'
@@ -35,7 +36,14 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
   return defineFeature(
     {
       name: 'media',
-      routes: mediaRoutes(media),
+      data: [
+        {
+          table: 'media',
+          key: ['id'],
+          blobs: { sha256: 't.sha256', contentType: 't.content_type', where: "t.state = 'stored'" },
+        },
+      ],
+      routes: mediaRoutes(media, createReadAudit(p)),
       notes: NOTES,
       retention: [
         finishRule('erasures_of_media', eraser.finishUnfinished),

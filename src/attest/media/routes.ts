@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
+import type { ReadAudit } from '#src/account/audit/reads.ts'
 import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { parseRange, type RangeAnswer } from '#src/platform/http/request-headers.ts'
 import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
-import { parseRange, type RangeAnswer } from './request-headers.ts'
 import type { Media } from './rows.ts'
 import { MEDIA_TYPES } from './sniff.ts'
 
@@ -19,7 +21,11 @@ export const mediaView = z
   })
   .meta({ id: 'Media' })
 
-export function mediaRoutes(media: MediaDomain): Route[] {
+/** @param recordRead Resolves when the audit log has the read: no byte is sent before. */
+export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] {
+  const read = (caller: Caller, { id }: Media, representation: 'original' | 'thumbnail') =>
+    recordRead(caller, { action: 'media.read', subjectId: id, representation })
+
   return [
     endpoint(
       {
@@ -61,6 +67,7 @@ export function mediaRoutes(media: MediaDomain): Route[] {
         summary: 'Download the original bytes, or one range of them.',
         scope: 'verify',
         permission: 'claims.read',
+        audits: 'media.read',
         view: z.never(),
         status: [200, 206],
         streams: { contentType: 'application/octet-stream' },
@@ -71,7 +78,10 @@ export function mediaRoutes(media: MediaDomain): Route[] {
         // RFC 9110 13.1.5: a client that has another representation gets the whole one.
         const condition = header('if-range')
         const range = condition === undefined || condition === headers.ETag ? header('range') : undefined
-        return download(media, caller, found, parseRange(range, found.size), headers)
+        const parsed = parseRange(range, found.size)
+        return download(found, parsed, headers, async (part) =>
+          afterRecording(read(caller, found, 'original'), media.open(caller, found, part)),
+        )
       },
     ),
     endpoint(
@@ -84,24 +94,36 @@ export function mediaRoutes(media: MediaDomain): Route[] {
         summary: 'A small upright picture (WebP, 320 pixels at its longest side) without metadata.',
         scope: 'verify',
         permission: 'claims.read',
+        audits: 'media.read',
         view: z.never(),
         status: [200],
         streams: { contentType: 'image/webp' },
       },
       async ({ caller, params }) => {
-        const { stream, size } = await media.thumbnail(caller, await media.get(caller, params.id))
+        const found = await media.get(caller, params.id)
+        const thumbnail = await media.thumbnail(caller, found)
+        const { size } = thumbnail
+        const stream = await afterRecording(read(caller, found, 'thumbnail'), Promise.resolve(thumbnail.stream))
         return { status: 200, stream, headers: { 'Content-Type': 'image/webp', 'Content-Length': String(size) } }
       },
     ),
   ]
 }
 
+// The read is recorded while the store opens the file.
+async function afterRecording(recording: Promise<void>, opening: Promise<Readable>): Promise<Readable> {
+  const [recorded, opened] = await Promise.allSettled([recording, opening])
+  if (opened.status === 'rejected') throw opened.reason
+  if (recorded.status === 'fulfilled') return opened.value
+  opened.value.destroy()
+  throw recorded.reason
+}
+
 async function download(
-  media: MediaDomain,
-  caller: Caller,
   found: Media,
   range: RangeAnswer,
   headers: Record<string, string>,
+  open: (part?: { first: number; last: number }) => Promise<Readable>,
 ): Promise<StreamReply> {
   if (range.kind === 'unsatisfiable') {
     throw new Failure('range_not_satisfiable', {
@@ -110,11 +132,11 @@ async function download(
     })
   }
   if (range.kind === 'whole') {
-    const stream = await media.open(caller, found)
+    const stream = await open()
     return { status: 200, stream, headers: { ...headers, 'Content-Length': String(found.size) } }
   }
   const { first, last } = range
-  const stream = await media.open(caller, found, { first, last })
+  const stream = await open({ first, last })
   const part = { 'Content-Range': `bytes ${first}-${last}/${found.size}`, 'Content-Length': String(last - first + 1) }
   return { status: 206, stream, headers: { ...headers, ...part } }
 }

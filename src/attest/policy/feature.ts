@@ -13,6 +13,7 @@ export function policyFeature(p: Platform) {
   return defineFeature(
     {
       name: 'policy',
+      data: [{ table: 'risk_policies', key: ['version'] }],
       routes: riskPolicyRoutes(riskPolicy),
       notes: NOTES,
       retention: [rowRule(p.db, 'risk_policies', null, purgePolicies)],

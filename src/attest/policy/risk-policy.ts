@@ -1,6 +1,7 @@
 // The risk policy of an account and environment: increasing versions, their authors, and what another policy would
 // change.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -77,6 +78,11 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
             if (current.version > 0 && isSamePolicy(current.policy, policy)) return { current, isNew: false }
             const row = await insertPolicy(tx, scope, { version: current.version + 1, policy, changedBy })
             await requestReevaluation(tx, scope, { cause: 'policy_changed', version: row.version })
+            await recordAudit(tx, scope, {
+              action: 'risk_policy.changed',
+              before: { version: current.version, policy: current.policy },
+              after: { version: row.version, policy },
+            })
             return { current: currentOf(row), isNew: true }
           },
           (made) => String(made.current.version),

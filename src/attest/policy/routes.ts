@@ -42,6 +42,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
     endpoint(
       {
         ...common,
+        audits: 'risk_policy.changed',
         method: 'PUT',
         path: PATH,
         operationId: 'replaceRiskPolicy',

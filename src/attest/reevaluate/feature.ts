@@ -33,6 +33,14 @@ export function reevaluateFeature(p: Platform, { accounts, ...below }: Below) {
   return defineFeature(
     {
       name: 'reevaluate',
+      data: [
+        { table: 'reevaluations', key: ['id'] },
+        {
+          table: 'reevaluation_marks',
+          key: ['attestation_id', 'reevaluation_id'],
+          unexported: 'what a re-evaluation has yet to do; its result is in attestation_results',
+        },
+      ],
       routes: [...reevaluationRoutes(reevaluations, p.signingKeys), ...dryRunRoutes(reevaluations)],
       notes: NOTES,
       work: { reevaluate: () => createReevaluate({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },

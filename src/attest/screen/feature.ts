@@ -36,6 +36,12 @@ export function screenFeature(
   return defineFeature(
     {
       name: 'screen',
+      data: [
+        { table: 'screening_settings', key: [] },
+        { table: 'screening_batches', key: ['id'] },
+        { table: 'screenings', key: ['id'] },
+        { table: 'screening_calls', key: ['screening_id', 'seq'] },
+      ],
       routes: screenRoutes(screenings, batches, accountSettings),
       notes: NOTES,
       events: EVENTS,

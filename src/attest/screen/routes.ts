@@ -173,6 +173,7 @@ export function screenRoutes(
     endpoint(
       {
         ...ofAccount,
+        audits: 'screening_settings.changed',
         method: 'PUT',
         operationId: 'replaceScreeningSettings',
         summary: 'Set the scores from which on a review is recommended, or a factor is raised',

@@ -1,5 +1,7 @@
+import { recordAudit } from '#src/account/audit/record.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { DEFAULT_THRESHOLDS, type Thresholds } from './thresholds.ts'
 
@@ -21,7 +23,7 @@ export function createScreeningSettings({ db }: { db: Pick<Database, 'tenant'> }
   return {
     find: (scope: Scope) => db.tenant(scope, findSettings),
 
-    put: (scope: Scope, thresholds: Thresholds, key?: IdempotencyKey): Promise<ScreeningSettings> =>
+    put: (scope: Acting, thresholds: Thresholds, key?: IdempotencyKey): Promise<ScreeningSettings> =>
       db.tenant(scope, (tx) =>
         once(
           tx,
@@ -35,11 +37,21 @@ export function createScreeningSettings({ db }: { db: Pick<Database, 'tenant'> }
 
 export type ScreeningSettingsStore = ReturnType<typeof createScreeningSettings>
 
-async function putThresholds(tx: Tx, scope: Scope, thresholds: Thresholds): Promise<ScreeningSettings> {
+async function putThresholds(tx: Tx, scope: Acting, thresholds: Thresholds): Promise<ScreeningSettings> {
+  const before = await findSettings(tx)
   await tx.query(
     `INSERT INTO screening_settings (account_id, environment, thresholds) VALUES ($1, $2, $3)
      ON CONFLICT (account_id, environment) DO UPDATE SET thresholds = excluded.thresholds, updated_at = now()`,
     [scope.accountId, scope.environment, JSON.stringify(thresholds)],
   )
+  await recordAudit(tx, scope, {
+    action: 'screening_settings.changed',
+    before: auditedOf(before.thresholds),
+    after: auditedOf(thresholds),
+  })
   return findSettings(tx)
+}
+
+function auditedOf({ genai, deepfake }: Thresholds) {
+  return { thresholds: { genai: { ...genai }, deepfake: { ...deepfake } } }
 }

@@ -15,6 +15,10 @@ export function trustFeature(p: Platform) {
   return defineFeature(
     {
       name: 'trust',
+      data: [
+        { table: 'root_cas', key: ['id'] },
+        { table: 'c2pa_anchors', key: ['id'] },
+      ],
       routes: trustRoutes(rootCas, c2paAnchors),
       notes: NOTES,
       retention: [ROOT_CAS, C2PA_ANCHORS].map(({ table, idType }) =>

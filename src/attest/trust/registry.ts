@@ -1,10 +1,12 @@
 // CA certificates that an account and environment trusts, in one registry per purpose. Deleting one changes no existing
 // result; later evaluations run without it.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { readCaCertificate } from './certificates.ts'
 import { type CaRow, type CaTable, deleteCa, findCa, findCas, insertCa, lockCas } from './rows.ts'
@@ -32,6 +34,8 @@ export interface CaPurpose {
   idType: 'rca' | 'cpa'
   path: string
   noun: string
+  /** In the audit log. */
+  actions: { added: 'root_ca.added' | 'c2pa_anchor.added'; removed: 'root_ca.removed' | 'c2pa_anchor.removed' }
 }
 
 /** CAs that device certificates may lead to. Captures that lead to none raise cert_unknown_ca. */
@@ -40,6 +44,7 @@ export const ROOT_CAS: CaPurpose = {
   idType: 'rca',
   path: '/v1/admin/root-cas',
   noun: 'root CA',
+  actions: { added: 'root_ca.added', removed: 'root_ca.removed' },
 }
 
 /** CAs that signers of C2PA manifests may lead to, in addition to the deployment's. */
@@ -48,11 +53,15 @@ export const C2PA_ANCHORS: CaPurpose = {
   idType: 'cpa',
   path: '/v1/admin/c2pa-anchors',
   noun: 'C2PA anchor',
+  actions: { added: 'c2pa_anchor.added', removed: 'c2pa_anchor.removed' },
 }
 
 export type CaRegistry = ReturnType<typeof createCaRegistry>
 
-export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, idType, path, noun }: CaPurpose) {
+export function createCaRegistry(
+  { db, pager, now }: CaRegistryDeps,
+  { table, idType, path, noun, actions }: CaPurpose,
+) {
   const notFound = (id: string) => new Failure('not_found', `No ${noun} ${id}.`)
 
   return {
@@ -61,7 +70,11 @@ export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, id
      * same row, with its first name.
      * @throws {Failure} `invalid_request` at `/certificate`; `conflict` beyond `MAX_CAS`.
      */
-    async register(scope: Scope, request: { name: string; certificate: string }, key?: IdempotencyKey): Promise<CaRow> {
+    async register(
+      scope: Acting,
+      request: { name: string; certificate: string },
+      key?: IdempotencyKey,
+    ): Promise<CaRow> {
       const createdAt = now()
       const { der, subject, notBefore, notAfter, ...read } = readCaCertificate(request.certificate, createdAt)
       const fingerprint = Buffer.from(read.fingerprint, 'hex')
@@ -76,6 +89,7 @@ export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, id
         const id = newId(idType, scope.environment, createdAt.getTime())
         const row: CaRow = { id, name: request.name, certificate: der, fingerprint, notBefore, notAfter, createdAt }
         await insertCa(tx, scope, table, { ...row, subject })
+        await recordAudit(tx, scope, { action: actions.added, subjectId: id, after: auditedOf(row) })
         return row
       }
       return db.tenant(scope, (tx) => once(tx, key, register, ({ id }) => id))
@@ -100,14 +114,20 @@ export function createCaRegistry({ db, pager, now }: CaRegistryDeps, { table, id
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
+    async remove(scope: Acting, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, idType, scope.environment)
       const remove = async (tx: Tx) => {
-        if (!(await deleteCa(tx, table, id))) throw notFound(id)
+        const gone = await deleteCa(tx, table, id)
+        if (gone === undefined) throw notFound(id)
+        await recordAudit(tx, scope, { action: actions.removed, subjectId: id, before: auditedOf(gone) })
       }
       await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
     },
   }
+}
+
+function auditedOf({ name, fingerprint }: CaRow) {
+  return { name, fingerprint_sha256: fingerprint.toString('hex') }
 }
 
 function isCreatedWithin({ created_gte: from, created_lt: before }: CaQuery): (row: CaRow) => boolean {

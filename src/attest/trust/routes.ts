@@ -63,7 +63,7 @@ interface Presentation<V extends z.ZodObject> {
 
 function registryRoutes<V extends z.ZodObject>(
   registry: CaRegistry,
-  { path, idType }: CaPurpose,
+  { path, idType, actions }: CaPurpose,
   { tag, view, toView, noun, ...summaries }: Presentation<V>,
 ): Route[] {
   const common = { tag, scope: 'admin' as const, status: [200] }
@@ -75,6 +75,7 @@ function registryRoutes<V extends z.ZodObject>(
       {
         ...common,
         ...writing,
+        audits: actions.added,
         method: 'POST',
         path,
         operationId: `create${noun}`,
@@ -109,6 +110,7 @@ function registryRoutes<V extends z.ZodObject>(
       {
         ...one,
         ...writing,
+        audits: actions.removed,
         method: 'DELETE',
         operationId: `delete${noun}`,
         summary: summaries.remove,

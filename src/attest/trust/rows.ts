@@ -51,8 +51,8 @@ export async function insertCa(
   )
 }
 
-/** False when there is no such certificate. */
-export async function deleteCa(tx: Tx, table: CaTable, id: string): Promise<boolean> {
-  const gone = await tx.query(`DELETE FROM ${table} WHERE id = $1 RETURNING id`, [id])
-  return gone.length === 1
+/** Returns what was deleted; undefined when there is no such certificate. */
+export async function deleteCa(tx: Tx, table: CaTable, id: string): Promise<CaRow | undefined> {
+  const [gone] = await tx.query<CaRow>(`DELETE FROM ${table} WHERE id = $1 RETURNING ${CA}`, [id])
+  return gone
 }

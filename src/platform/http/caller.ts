@@ -1,6 +1,6 @@
 // Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
 // a session names the environment. Order (no step reveals anything about the next): key or session -> suspension of
-// its account -> address of the key, or CSRF token -> environment of the path's ids -> scope or role -> account-bearing ->
+// its account, or its closure -> address of the key, or CSRF token -> environment of the path's ids -> scope or role -> account-bearing ->
 // plan.
 
 import type { IncomingMessage } from 'node:http'
@@ -10,6 +10,7 @@ import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { isListed } from './client-address.ts'
+import { checkOpen } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
 import { hasScope, type Origin } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
@@ -23,6 +24,8 @@ export interface KeyRow {
   isAccountBearing: boolean
   plan: Plan
   products: readonly Product[]
+  /** Of the account. */
+  closedAt?: Date | undefined
   expiresAt: Date | undefined
   revokedAt: Date | undefined
   /** Of the key's account. */
@@ -39,6 +42,8 @@ export interface SessionRow {
   role: Role
   plan: Plan
   products: readonly Product[]
+  /** Of the account. */
+  closedAt?: Date | undefined
   /** Its link was shown in the answer to the request for it (LOGIN_ECHO): it proves no address, and reaches the sandbox only. */
   isSandboxOnly: boolean
   /** Idle, too old, signed out, or its user is gone. */
@@ -73,7 +78,17 @@ interface AuthenticatorDeps {
 /** One request to a route, as far as access depends on it. */
 export interface Visit {
   req: IncomingMessage
-  route: Pick<Route, 'method' | 'scope' | 'permission' | 'isAccountLevel' | 'needsAccountKey' | 'plan' | 'isEmergency'>
+  route: Pick<
+    Route,
+    | 'method'
+    | 'scope'
+    | 'permission'
+    | 'isAccountLevel'
+    | 'needsAccountKey'
+    | 'plan'
+    | 'isEmergency'
+    | 'isOpenWhenClosed'
+  >
   /** Of the path. */
   params: Record<string, string>
 }
@@ -120,6 +135,7 @@ export function createAuthenticator({
       throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
     }
     checkSuspension(row)
+    checkOpen(row.closedAt, { isAllowed: false, now: now() })
     if (row.ipAllow !== undefined && !isListed(origin.ip, row.ipAllow)) {
       throw new Failure('ip_not_allowed', `This API key is not accepted from the address ${origin.ip}.`)
     }
@@ -142,8 +158,10 @@ export function createAuthenticator({
       throw new Failure('session_expired', 'This session has ended: sign in again.')
     }
     checkSuspension(row)
-    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products } = row
+    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closedAt } = row
     if (route.method !== 'GET') cookies.check(req, sessionId)
+    const isAllowed = role === 'owner' && (route.method === 'GET' || route.isOpenWhenClosed === true)
+    checkOpen(closedAt, { isAllowed, now: now() })
     return {
       accountId,
       environment: environmentOf(req, route, params),

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
+import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
 import type { Failure } from '#src/failure.ts'
@@ -127,6 +128,10 @@ interface Access {
   meters?: MeteredOperation
   /** The handler refuses by itself beyond the cap: some requests repeat what was counted before. */
   knowsRepeats?: true
+  /** Takes the session of an owner also while the account is closed. Reads always do. */
+  isOpenWhenClosed?: true
+  /** What its entry in the audit log says. Tests check that a request to the route writes one. */
+  audits?: AuditAction
 }
 
 export interface EndpointSpec<Path extends string, P, Q, B, V> extends RouteSpec<Path, P, Q, B, V>, Access {}

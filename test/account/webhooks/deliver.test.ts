@@ -6,6 +6,7 @@ import { newSecret, sealSecret } from '#src/account/webhooks/secret.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { claimAll, settle } from '#src/platform/jobs/backlog.ts'
+import { actingIn } from '../../support/callers.ts'
 import { until } from '../../support/until.ts'
 import { createFixture, escalated, type Fixture, type Responder } from './fixture.ts'
 
@@ -371,7 +372,7 @@ describe('an endpoint', () => {
     const { deliveryId, emit, endpointId, scope } = await makeDelivery(status(500))
     const ids = [deliveryId, ...(await Promise.all(Array.from({ length: 7 }, emit)))]
     const runs = ids.map((id) => fixture.runOnce(id))
-    await fixture.webhooks.remove(scope, endpointId)
+    await fixture.webhooks.remove(actingIn(scope), endpointId)
     await Promise.all(runs)
     for (const id of ids) expect(await fixture.deliveryOf(id)).toMatchObject({ status: 'cancelled' })
   })

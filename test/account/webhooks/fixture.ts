@@ -6,6 +6,7 @@ import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emi
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
+import { actingIn } from '../../support/callers.ts'
 import { makeAccount } from '../../support/database.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -107,7 +108,7 @@ export async function createFixture() {
     emit: (events: NewEvent[], into: Scope = scope): Promise<Emitted[]> =>
       test.db.tenant(into, (tx) => emitMany(tx, into, events)),
     async makeEndpoint(url: string, eventTypes: string[] = ['*'], into: Scope = scope) {
-      const { endpoint, secret } = await webhooks.create(into, { url, event_types: eventTypes })
+      const { endpoint, secret } = await webhooks.create(actingIn(into), { url, event_types: eventTypes })
       return { id: endpoint.id, secret }
     },
     async deliveryOf(id: string) {

@@ -2,14 +2,14 @@ import 'reflect-metadata'
 import { Extension } from '@peculiar/x509'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain, P384, rsa } from '../../platform/crypto/pki.ts'
 import { createDice, flipBit } from '../../platform/crypto/seeded.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 
 const { root, intermediate, leaf } = await makeChain()
 let app: AttestApp
-let admin: Scope & { key: string }
+let admin: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Scope } from '#src/platform/ids.ts'
 import { AT, type Issued, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 import type { TestAnswer } from '../../support/http.ts'
 
 const { root, intermediate, leaf } = await makeChain()
 let app: AttestApp
-let admin: Scope & { key: string }
+let admin: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT)

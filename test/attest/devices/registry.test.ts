@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 
 const { root, intermediate, leaf } = await makeChain()
 let app: AttestApp
-let admin: Scope & { key: string }
+let admin: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT)

@@ -6,9 +6,10 @@ import { batchLine, checkSubmission } from '#src/attest/claims/submission.ts'
 import { enrollmentHash } from '#src/attest/hardware/apple.ts'
 import { readVendorRoots } from '#src/attest/hardware/roots.ts'
 import { readCaCertificate } from '#src/attest/trust/certificates.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId } from '#src/platform/ids.ts'
 import { AT, type Issued, make, makeChain, makeDer, makeSlowRsa, P521, rsa } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
+import type { TestCaller } from '../../support/callers.ts'
 import { CHALLENGE, key as phoneKey, spki, vendor, verifyAndroid, verifyApple } from '../hardware/simulated.ts'
 
 const { root } = await makeChain()
@@ -22,7 +23,7 @@ const refusal = (pointer: string) => ({
 })
 
 let app: AttestApp
-let admin: Scope & { key: string }
+let admin: TestCaller
 
 beforeAll(async () => {
   app = await startAttestApp(AT)

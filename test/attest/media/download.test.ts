@@ -4,7 +4,7 @@ import { readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseRange } from '#src/attest/media/request-headers.ts'
+import { parseRange } from '#src/platform/http/request-headers.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type Service, startService } from './service.ts'
 

@@ -2,6 +2,7 @@
 
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { createReadAudit } from '#src/account/audit/reads.ts'
 import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
@@ -46,7 +47,7 @@ export async function startService({
       const decoder = createDecoder(decoding)
       platform.onClose(() => decoder.close())
       made.media = createMedia({ ...platform, inspector: attest.media.inspector, decoder })
-      return [{ name: 'media', routes: mediaRoutes(made.media) }]
+      return [{ name: 'media', routes: mediaRoutes(made.media, createReadAudit(platform)) }]
     },
   })
   const { accountId, key: stranger, environment } = await service.makeCaller({ scopes: ['all'] })

@@ -7,8 +7,9 @@ import { fillEveryTable } from '../../support/rows.ts'
 
 // The grants of each role. A missing grant fails, and so does one that is not listed here.
 const TENANT_GRANTS: Record<string, string> = {
+  account_exports: 'INSERT SELECT UPDATE',
   account_notices: 'DELETE SELECT UPDATE(notified_at)',
-  accounts: 'SELECT UPDATE(plan)',
+  accounts: 'SELECT UPDATE(closed_at,closed_by,plan,products)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
@@ -51,11 +52,11 @@ const TENANT_GRANTS: Record<string, string> = {
 const SYSTEM_GRANTS: Record<string, string> = {
   account_notices: 'INSERT SELECT',
   accounts:
-    'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_ended_at,suspension_reason)',
+    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_ended_at,suspension_reason)',
   api_keys:
     'SELECT(account_id,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
-  audit_entries: 'INSERT',
+  audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
@@ -73,7 +74,14 @@ const SYSTEM_GRANTS: Record<string, string> = {
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.
-const WITHOUT_ENVIRONMENT = ['account_notices', 'accounts', 'audit_entries', 'user_sessions', 'users']
+const WITHOUT_ENVIRONMENT = [
+  'account_exports',
+  'account_notices',
+  'accounts',
+  'audit_entries',
+  'user_sessions',
+  'users',
+]
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'attempts',

@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { AUDIT_ACTIONS, type AuditAction } from '#src/catalogue/audit.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { AuditLog } from './audit.ts'
+import type { AuditEntry } from './rows.ts'
+
+const LINES_TYPE = 'application/x-ndjson'
+
+const action = z.enum(Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction[]]).meta({ id: 'AuditAction' })
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
+const filters = {
+  action: action.optional(),
+  actor_id: z.string().max(64).optional().describe('A key or a user.'),
+  subject_id: z.string().max(64).optional().describe('What was changed or read.'),
+  environment: environment.optional(),
+  created_gte: listQuery.created_gte,
+  created_lt: listQuery.created_lt,
+}
+
+export const auditEntryView = z
+  .object({
+    audit_entry_id: z.string(),
+    at: z.string(),
+    action,
+    environment: environment.nullable().describe('null: the whole account.'),
+    actor: z
+      .object({
+        kind: z.enum(['key', 'user', 'operator', 'service']),
+        id: z.string(),
+        email: z.string().nullable().describe('Of a user of the account.'),
+      })
+      .meta({ id: 'AuditActor' }),
+    from: z
+      .object({ ip: z.string().nullable(), user_agent: z.string().nullable() })
+      .meta({ id: 'AuditOrigin' })
+      .describe('null: the service itself.'),
+    request_id: z.string().nullable(),
+    subject_id: z.string().nullable(),
+    before: z.unknown().nullable(),
+    after: z.unknown().nullable().describe('Of a read: what was read.'),
+  })
+  .meta({ id: 'AuditEntry' })
+
+const common = {
+  method: 'GET',
+  tag: 'Account',
+  scope: 'admin',
+  permission: 'audit.read',
+  needsAccountKey: true,
+  isAccountLevel: true,
+} as const
+
+export function auditRoutes(log: AuditLog): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        path: '/v1/account/audit',
+        operationId: 'listAuditEntries',
+        summary: 'Administrative acts, and reads of photos, videos and evidence packets, newest first',
+        query: z.object({ ...listQuery, ...filters }),
+        view: listOf(auditEntryView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await log.list(caller, query)
+        return { ...page, data: data.map(toView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        path: '/v1/account/audit/export',
+        operationId: 'exportAuditEntries',
+        summary: 'The audit log as NDJSON, oldest first',
+        audits: 'audit.exported',
+        query: z.object(filters),
+        view: z.never(),
+        status: [200],
+        streams: { contentType: LINES_TYPE },
+      },
+      async ({ caller, query }) => {
+        const stream = Readable.from(linesOf(await log.export(caller, query)), { objectMode: false })
+        return { status: 200, stream, headers: { 'Content-Disposition': 'attachment; filename="audit.ndjson"' } }
+      },
+    ),
+  ]
+}
+
+async function* linesOf(pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((entry) => `${JSON.stringify(toView(entry))}\n`).join('')
+}
+
+function toView(entry: AuditEntry): z.input<typeof auditEntryView> {
+  return {
+    audit_entry_id: entry.id,
+    at: entry.at.toISOString(),
+    action: entry.action,
+    environment: entry.environment,
+    actor: {
+      kind: entry.actorKind === 'session' ? 'user' : entry.actorKind,
+      id: entry.actorId,
+      email: entry.email,
+    },
+    from: { ip: entry.ip, user_agent: entry.userAgent },
+    request_id: entry.requestId,
+    subject_id: entry.subjectId,
+    before: entry.before ?? null,
+    after: entry.after ?? null,
+  }
+}

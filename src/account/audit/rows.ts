@@ -1,0 +1,127 @@
+import type { AuditAction } from '#src/catalogue/audit.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Environment } from '#src/platform/ids.ts'
+
+export type ActorKind = 'key' | 'session' | 'operator' | 'service'
+
+export interface NewAuditEntry {
+  accountId: string
+  id: string
+  /** Null for what concerns the whole account. */
+  environment: Environment | null
+  action: AuditAction
+  actorKind: ActorKind
+  actorId: string
+  ip: string | null
+  userAgent: string | null
+  requestId: string | null
+  subjectId: string | null
+  /** JSON. */
+  before: string | null
+  after: string | null
+}
+
+export interface AuditEntry extends Omit<NewAuditEntry, 'accountId' | 'before' | 'after'> {
+  at: Date
+  before: unknown
+  after: unknown
+  /** Of the user, if the account still has one with this id. */
+  email: string | null
+}
+
+export interface AuditFilter {
+  action?: AuditAction | undefined
+  actorId?: string | undefined
+  subjectId?: string | undefined
+  environment?: Environment | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+export async function insertEntries(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
+  const column = <Name extends keyof NewAuditEntry>(name: Name) => entries.map((entry) => entry[name])
+  await tx.query(
+    `INSERT INTO audit_entries (account_id, id, environment, action, actor_kind, actor_id, ip, user_agent, request_id,
+       subject_id, before, after)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+       $9::text[], $10::text[], $11::jsonb[], $12::jsonb[])`,
+    [
+      column('accountId'),
+      column('id'),
+      column('environment'),
+      column('action'),
+      column('actorKind'),
+      column('actorId'),
+      column('ip'),
+      column('userAgent'),
+      column('requestId'),
+      column('subjectId'),
+      column('before'),
+      column('after'),
+    ],
+  )
+}
+
+interface EntryRange {
+  limit: number
+  /** Exclusive. */
+  below?: string | undefined
+  above?: string | undefined
+}
+
+/** Newest first below an id; oldest first above one. */
+export async function findEntries(tx: Tx, filter: AuditFilter, range: EntryRange): Promise<AuditEntry[]> {
+  const { conditions, values } = conditionsOf(filter)
+  if (range.below !== undefined) conditions.push(`id < $${values.push(range.below)}`)
+  if (range.above !== undefined) conditions.push(`id > $${values.push(range.above)}`)
+  return tx.adhoc<AuditEntry>(
+    `SELECT id, at, environment, action, actor_kind AS "actorKind", actor_id AS "actorId", ip, user_agent AS "userAgent",
+       request_id AS "requestId", subject_id AS "subjectId", before, after,
+       (SELECT email FROM users WHERE users.id = audit_entries.actor_id) AS email
+     FROM audit_entries WHERE ${conditions.join(' AND ')}
+     ORDER BY id ${range.above === undefined ? 'DESC' : 'ASC'} LIMIT $${values.push(range.limit)}`,
+    values,
+  )
+}
+
+export async function countEntries(tx: Tx, filter: AuditFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM audit_entries WHERE ${conditions.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+/**
+ * Deletes entries of an account from before that time, and returns how many. In a system transaction: requests, which
+ * run in the tenant role, can't delete any.
+ */
+export async function purgeEntries(
+  tx: Tx,
+  past: { accountId: string; environment: Environment; before: Date; idsBefore: string; limit: number },
+): Promise<number> {
+  const gone = await tx.query(
+    `DELETE FROM audit_entries WHERE account_id = $1 AND id = ANY(ARRAY(
+       SELECT id FROM audit_entries
+       WHERE account_id = $1 AND id < $2 AND at < $3 AND coalesce(environment, 'live') = $4 ORDER BY id LIMIT $5))
+     RETURNING 1`,
+    [past.accountId, past.idsBefore, past.before, past.environment, past.limit],
+  )
+  return gone.length
+}
+
+function conditionsOf(filter: AuditFilter): { conditions: string[]; values: unknown[] } {
+  const conditions = ['true']
+  const values: unknown[] = []
+  const compare = (column: string, operator: '=' | '>=' | '<', value: unknown) => {
+    if (value !== undefined) conditions.push(`${column} ${operator} $${values.push(value)}`)
+  }
+  compare('action', '=', filter.action)
+  compare('actor_id', '=', filter.actorId)
+  compare('subject_id', '=', filter.subjectId)
+  compare('environment', '=', filter.environment)
+  compare('at', '>=', filter.createdGte)
+  compare('at', '<', filter.createdLt)
+  return { conditions, values }
+}

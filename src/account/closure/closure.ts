@@ -1,0 +1,84 @@
+// Closing an account. At once its keys and its other users are refused and its jobs wait; its owners may still read,
+// export, and undo the closure. After 30 days the process clock erases it (erase.ts).
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { CLOSURE_DAYS, erasedAfter } from '#src/platform/http/closed.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { holdJobs, releaseJobs } from '#src/platform/jobs/hold.ts'
+import type { Log } from '#src/platform/log.ts'
+import { type ClosureRow, findClosure, lockClosure, setClosed } from '../keys/account-rows.ts'
+
+interface ClosureDeps {
+  db: Pick<Database, 'tenant'>
+  now: () => Date
+  log: Log
+}
+
+export type Closure = ReturnType<typeof createClosure>
+
+const ENVIRONMENTS = ['sandbox', 'live'] as const
+
+export function createClosure({ db, now, log }: ClosureDeps) {
+  /** Jobs that are enqueued or tried again later are held by the process clock. */
+  async function hold(accountId: string): Promise<void> {
+    // The owner may still export everything.
+    await inSteps(accountId, (tx) => holdJobs(tx, ['export']))
+  }
+
+  async function inSteps(accountId: string, step: (tx: Tx) => Promise<boolean>): Promise<void> {
+    for (const environment of ENVIRONMENTS) {
+      while (await db.tenant({ accountId, environment }, step)) {}
+    }
+  }
+
+  return {
+    find: (scope: Scope): Promise<ClosureRow> => db.tenant(scope, findClosure),
+
+    hold,
+
+    /**
+     * @param confirm The name or the id of the account.
+     * @throws {Failure} `invalid_request` at `/confirm`; `conflict` when it is closed already.
+     */
+    async close(by: Acting, confirm: string, key?: IdempotencyKey): Promise<ClosureRow> {
+      const close = async (tx: Tx) => {
+        const account = await lockClosure(tx)
+        if (confirm !== account.accountId && confirm !== account.name) {
+          throw invalidField('/confirm', 'mismatch', 'must be the name or the id of the account')
+        }
+        if (account.closedAt !== null) throw new Failure('conflict', 'The account is closed already.')
+        const row = await setClosed(tx, actorOf(by.principal).id, now())
+        const after = { erased_after: erasedAfter(row.closedAt ?? now()).toISOString() }
+        await recordAudit(tx, by, { action: 'account.closed', subjectId: row.accountId, after, isScoped: false })
+        return row
+      }
+      const row = await db.tenant(by, (tx) => once(tx, key, close, () => 'closure'))
+      log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account closed')
+      await hold(by.accountId)
+      return row
+    },
+
+    /** @throws {Failure} `conflict` when it is not closed, or its 30 days are over. */
+    async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
+      const reopen = async (tx: Tx) => {
+        const { closedAt } = await lockClosure(tx)
+        if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
+        if (erasedAfter(closedAt) <= now()) {
+          throw new Failure('conflict', `The ${CLOSURE_DAYS} days are over: the account is being erased.`)
+        }
+        const row = await setClosed(tx, null, null)
+        const before = { closed_at: closedAt.toISOString() }
+        await recordAudit(tx, by, { action: 'account.reopened', subjectId: row.accountId, before, isScoped: false })
+        return row
+      }
+      const row = await db.tenant(by, (tx) => once(tx, key, reopen, () => 'closure'))
+      log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account reopened')
+      await inSteps(by.accountId, releaseJobs)
+      return row
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { erasedAfter } from '#src/platform/http/closed.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import type { ClosureRow } from '../keys/account-rows.ts'
+import type { Closure } from './closure.ts'
+
+const closureView = z
+  .object({
+    account_id: z.string(),
+    closed_at: z.string().nullable().describe('null: the account is open.'),
+    closed_by: z.string().nullable(),
+    erased_after: z.string().nullable().describe('Until then the closure can be undone.'),
+  })
+  .meta({ id: 'AccountClosure' })
+
+const common = {
+  tag: 'Account',
+  permission: 'account.close',
+  isAccountLevel: true,
+  path: '/v1/account/closure',
+  view: closureView,
+} as const
+
+export function closureRoutes(closure: Closure): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        status: [200],
+        method: 'GET',
+        operationId: 'getAccountClosure',
+        summary: 'Whether the account is closed, and when it is erased',
+      },
+      async ({ caller }) => toView(await closure.find(caller)),
+    ),
+    endpoint(
+      {
+        ...common,
+        status: [200],
+        method: 'POST',
+        operationId: 'closeAccount',
+        summary: 'Close the account. It is erased after 30 days, and until then this can be undone.',
+        audits: 'account.closed',
+        isOpenWhenClosed: true,
+        body: z.strictObject({ confirm: z.string().max(200).describe('The name or the id of the account.') }),
+      },
+      async ({ caller, body, idempotencyKey }) => toView(await closure.close(caller, body.confirm, idempotencyKey)),
+      async ({ caller }) => toView(await closure.find(caller)),
+    ),
+    endpoint(
+      {
+        ...common,
+        status: [200],
+        method: 'DELETE',
+        operationId: 'reopenAccount',
+        summary: 'Undo the closure of the account',
+        audits: 'account.reopened',
+        isOpenWhenClosed: true,
+      },
+      async ({ caller, idempotencyKey }) => toView(await closure.reopen(caller, idempotencyKey)),
+      async ({ caller }) => toView(await closure.find(caller)),
+    ),
+  ]
+}
+
+function toView({ accountId, closedAt, closedBy }: ClosureRow): z.input<typeof closureView> {
+  return {
+    account_id: accountId,
+    closed_at: closedAt?.toISOString() ?? null,
+    closed_by: closedBy,
+    erased_after: closedAt === null ? null : erasedAfter(closedAt).toISOString(),
+  }
+}

@@ -1,0 +1,125 @@
+// Exports of everything that an account has, as the account sees them. The archive is made by a job (export.ts).
+
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { ReadAudit } from '#src/account/audit/reads.ts'
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import type { BlobStore } from '#src/platform/store/blobs.ts'
+import { type ExportRow, expireExport, findExport, findOldExports, insertExport, listExports } from './rows.ts'
+
+/** An export whose archive can be downloaded. */
+export interface ReadyExport extends ExportRow {
+  size: number
+  sha256: Buffer
+}
+
+interface ExportsDeps {
+  db: Pick<Database, 'tenant'>
+  store: Pick<BlobStore, 'openRead' | 'delete'>
+  pager: Pager
+  now: () => Date
+  recordRead: ReadAudit
+}
+
+export type AccountExports = ReturnType<typeof createExports>
+
+export function createExports({ db, store, pager, now, recordRead }: ExportsDeps) {
+  async function get(by: Acting, id: string): Promise<ExportRow> {
+    checkProven(by)
+    const row = await db.tenant(by, (tx) => findExport(tx, id))
+    if (row === undefined) throw new Failure('not_found', `There is no export ${id}.`)
+    return row
+  }
+
+  return {
+    /** @throws {Failure} `conflict` while another export of the account has not ended. */
+    create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ExportRow> {
+      const id = newAccountId('exp')
+      const jobId = randomUUID()
+      const { includesMedia } = wanted
+      const { accountId } = by
+      const insert = async (tx: Tx) => {
+        const requestedBy = actorOf(by.principal).id
+        const row = await insertExport(tx, { accountId, id, includesMedia, requestedBy, jobId, createdAt: now() })
+        if (row === undefined) {
+          throw new Failure('conflict', 'An export of this account is being made. Wait for its end, or download it.')
+        }
+        await enqueue(tx, 'export', by, [{ id: jobId, payload: { exportId: id }, priority: 'bulk' }])
+        const after = { includes_media: includesMedia }
+        await recordAudit(tx, by, { action: 'account.exported', subjectId: id, after, isScoped: false })
+        return row
+      }
+      return db.tenant(by, (tx) => once(tx, key, insert, (row) => row.id))
+    },
+
+    /** @throws {Failure} `not_found`; `environment_mismatch` for a session whose link proved no address. */
+    get,
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
+    async list(by: Acting, query: { limit: number; cursor?: string | undefined }): Promise<Page<ExportRow>> {
+      checkProven(by)
+      const binding = { route: 'GET /v1/account/exports', scope: liveOf(by), query: { ...query } }
+      const before = pager.decode(query.cursor, binding)
+      const rows = await db.tenant(by, (tx) => listExports(tx, { before, limit: query.limit + 1 }))
+      return pager.page(rows, query.limit, ({ id }) => id, binding)
+    },
+
+    /** @throws {Failure} `not_found`; `conflict` when it is not ready, or no more. */
+    async getReady(by: Acting, id: string): Promise<ReadyExport> {
+      const row = await get(by, id)
+      const { state, size, sha256, expiresAt } = row
+      if (state !== 'ready' || size === null || sha256 === null || (expiresAt !== null && expiresAt <= now())) {
+        throw new Failure('conflict', `${id} can not be downloaded: it is ${state === 'ready' ? 'expired' : state}.`)
+      }
+      return { ...row, size, sha256 }
+    },
+
+    /** The archive or a range of it, once the download is in the audit log. */
+    async open(by: Acting, { id, sha256 }: ReadyExport, range?: { first: number; last: number }): Promise<Readable> {
+      await recordRead(by, {
+        action: 'account.export_read',
+        subjectId: id,
+        representation: 'archive',
+        isScoped: false,
+      })
+      const blob = await store.openRead(liveOf(by), sha256.toString('hex'), range === undefined ? {} : { range })
+      if (blob === undefined) throw new Failure('conflict', `${id} can not be downloaded: it is expired.`)
+      return blob.stream
+    },
+
+    /** Deletes the archives whose time is over. Returns how many. */
+    async expire(scope: Scope, signal: AbortSignal): Promise<number> {
+      // Archives are kept once per account, beside the media of the live environment.
+      if (scope.environment !== 'live') return 0
+      const old = await db.tenant(scope, (tx) => findOldExports(tx, now()))
+      let expired = 0
+      for (const { id, sha256 } of old) {
+        if (signal.aborted) break
+        await store.delete(scope, sha256)
+        await db.tenant(scope, (tx) => expireExport(tx, id))
+        expired += 1
+      }
+      return expired
+    },
+  }
+}
+
+function liveOf({ accountId }: Scope): Scope {
+  return { accountId, environment: 'live' }
+}
+
+// An archive has the data of the live environment too.
+function checkProven({ principal }: Acting): void {
+  if (principal.kind === 'session' && !principal.isSandboxOnly) return
+  throw new Failure(
+    'environment_mismatch',
+    'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link.',
+  )
+}

@@ -1,0 +1,57 @@
+import { DIGEST, listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const ID = 'exp_01m7x7k9q2v4c8d5t1h7y2b3kc'
+
+const queued = {
+  export_id: ID,
+  state: 'queued',
+  includes_media: true,
+  requested_by: 'usr_01m7x7en8bf9nbq2rz3w0k6v4d',
+  progress: { files: 0, rows: 0 },
+  size: null,
+  sha256: null,
+  failure: null,
+  created_at: '2026-11-20T15:11:04.310Z',
+  finished_at: null,
+  expires_at: null,
+}
+const ready = {
+  ...queued,
+  state: 'ready',
+  progress: { files: 61, rows: 48210 },
+  size: 7340032,
+  sha256: DIGEST,
+  finished_at: '2026-11-20T15:12:40.007Z',
+  expires_at: '2026-11-27T15:12:40.007Z',
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/account/export': {
+    description:
+      'Takes the session of an owner. Each table is one file with a JSON object per line, for both environments; secrets ' +
+      'and their hashes are left out. `manifest.json` has the SHA-256 of each file. An account has one export at a time. ' +
+      'See [the account]({base_url}/docs/account).',
+    examples: { 'With photos and videos': { include_media: true } },
+    answers: { 202: { description: 'It is being made.', example: queued } },
+    problems: ['conflict', 'environment_mismatch', 'not_found'],
+  },
+  'GET /v1/account/exports': {
+    description: 'Also those that failed or have expired.',
+    answers: { 200: { example: listed(ready) } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/account/exports/:id': {
+    description: '`state` is `ready` when it can be downloaded, for 7 days.',
+    answers: { 200: { example: ready } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'GET /v1/account/exports/:id/download': {
+    description: 'A `conflict` until it is ready, and after it has expired. Each download is in the audit log.',
+    headers: {
+      Range: 'One range of bytes, such as `bytes=0-1048575`.',
+      'If-Range': 'The ETag of the archive: another one gets the whole archive.',
+    },
+    problems: ['conflict', 'environment_mismatch', 'not_found', 'range_not_satisfiable'],
+  },
+}

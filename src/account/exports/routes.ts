@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { Failure } from '#src/failure.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { parseRange } from '#src/platform/http/request-headers.ts'
+import type { AccountExports } from './exports.ts'
+import { EXPORT_STATES, type ExportRow } from './rows.ts'
+
+const ZIP_TYPE = 'application/zip'
+
+const exportView = z
+  .object({
+    export_id: z.string(),
+    state: z.enum(EXPORT_STATES).meta({ id: 'ExportState' }),
+    includes_media: z.boolean(),
+    requested_by: z.string(),
+    progress: z.object({ files: z.number().int(), rows: z.number().int() }).meta({ id: 'ExportProgress' }),
+    size: z.number().int().nullable().describe('Bytes of the archive.'),
+    sha256: z.string().nullable().describe('Of the archive, in hexadecimal.'),
+    failure: z.string().nullable(),
+    created_at: z.string(),
+    finished_at: z.string().nullable(),
+    expires_at: z.string().nullable(),
+  })
+  .meta({ id: 'AccountExport' })
+
+const params = z.object({
+  id: z.string().meta({ description: '`exp_` and 26 characters.', pattern: '^exp_[0-7][0-9a-hjkmnp-tv-z]{25}$' }),
+})
+const common = { tag: 'Account', permission: 'account.export', isAccountLevel: true } as const
+
+export function exportRoutes(exports: AccountExports): Route[] {
+  const accepted = (row: ExportRow) => reply(202, toView(row), { Location: `/v1/account/exports/${row.id}` })
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/account/export',
+        operationId: 'exportAccount',
+        summary: 'Make an archive of everything that the account has',
+        audits: 'account.exported',
+        isOpenWhenClosed: true,
+        body: z
+          .strictObject({ include_media: z.boolean().default(false).describe('Photos and videos too.') })
+          .default({ include_media: false })
+          .meta({ id: 'AccountExportRequest' }),
+        view: exportView,
+        status: [202],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        accepted(await exports.create(caller, { includesMedia: body.include_media }, idempotencyKey)),
+      async ({ caller }, id) => accepted(await exports.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/exports',
+        operationId: 'listAccountExports',
+        summary: 'Exports of the account, newest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(exportView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await exports.list(caller, query)
+        return { ...page, data: data.map(toView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/exports/:id',
+        operationId: 'getAccountExport',
+        params,
+        summary: 'The state and progress of one export',
+        view: exportView,
+        status: [200],
+      },
+      async ({ caller, params: { id } }) => toView(await exports.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/account/exports/:id/download',
+        operationId: 'downloadAccountExport',
+        params,
+        summary: 'Download the archive (ZIP), or one range of it',
+        audits: 'account.export_read',
+        view: z.never(),
+        status: [200, 206],
+        streams: { contentType: ZIP_TYPE },
+      },
+      async ({ caller, params: { id }, header }) => {
+        const found = await exports.getReady(caller, id)
+        const { size } = found
+        const headers = {
+          'Content-Type': ZIP_TYPE,
+          'Content-Disposition': `attachment; filename="${id}.zip"`,
+          ETag: `"${found.sha256.toString('hex')}"`,
+          'Accept-Ranges': 'bytes',
+        }
+        // RFC 9110 13.1.5: a client that has another representation gets the whole one.
+        const condition = header('if-range')
+        const wanted = condition === undefined || condition === headers.ETag ? header('range') : undefined
+        const range = parseRange(wanted, size)
+        if (range.kind === 'unsatisfiable') {
+          throw new Failure('range_not_satisfiable', {
+            detail: `The archive has ${size} bytes.`,
+            headers: { 'Content-Range': `bytes */${size}` },
+          })
+        }
+        if (range.kind === 'whole') {
+          const stream = await exports.open(caller, found)
+          return { status: 200, stream, headers: { ...headers, 'Content-Length': String(size) } }
+        }
+        const { first, last } = range
+        const stream = await exports.open(caller, found, { first, last })
+        const part = {
+          'Content-Range': `bytes ${first}-${last}/${size}`,
+          'Content-Length': String(last - first + 1),
+        }
+        return { status: 206, stream, headers: { ...headers, ...part } }
+      },
+    ),
+  ]
+}
+
+function toView(row: ExportRow): z.input<typeof exportView> {
+  return {
+    export_id: row.id,
+    state: row.state,
+    includes_media: row.includesMedia,
+    requested_by: row.requestedBy,
+    progress: { files: row.filesDone, rows: row.rowsDone },
+    size: row.size,
+    sha256: row.sha256?.toString('hex') ?? null,
+    failure: row.failure,
+    created_at: row.createdAt.toISOString(),
+    finished_at: row.finishedAt?.toISOString() ?? null,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  }
+}

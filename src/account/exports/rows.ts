@@ -1,0 +1,114 @@
+import type { Tx } from '#src/platform/db/database.ts'
+
+export const EXPORT_STATES = ['queued', 'running', 'ready', 'failed', 'expired'] as const
+export type ExportState = (typeof EXPORT_STATES)[number]
+
+export interface ExportRow {
+  id: string
+  state: ExportState
+  includesMedia: boolean
+  requestedBy: string
+  filesDone: number
+  rowsDone: number
+  size: number | null
+  sha256: Buffer | null
+  failure: string | null
+  createdAt: Date
+  finishedAt: Date | null
+  expiresAt: Date | null
+}
+
+const EXPORT = `id, state, includes_media AS "includesMedia", requested_by AS "requestedBy", files_done AS "filesDone",
+  rows_done AS "rowsDone", size, sha256, failure, created_at AS "createdAt", finished_at AS "finishedAt",
+  expires_at AS "expiresAt"`
+
+/** undefined when another export of the account has not ended. */
+export async function insertExport(
+  tx: Tx,
+  row: { accountId: string; id: string; includesMedia: boolean; requestedBy: string; jobId: string; createdAt: Date },
+): Promise<ExportRow | undefined> {
+  const [inserted] = await tx.query<ExportRow>(
+    `INSERT INTO account_exports (account_id, id, includes_media, requested_by, job_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (account_id) WHERE state IN ('queued', 'running') DO NOTHING RETURNING ${EXPORT}`,
+    [row.accountId, row.id, row.includesMedia, row.requestedBy, row.jobId, row.createdAt],
+  )
+  return inserted
+}
+
+export async function findExport(tx: Tx, id: string): Promise<ExportRow | undefined> {
+  const [row] = await tx.query<ExportRow>(`SELECT ${EXPORT} FROM account_exports WHERE id = $1`, [id])
+  return row
+}
+
+/** Newest first. */
+export async function listExports(
+  tx: Tx,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ExportRow[]> {
+  return tx.query<ExportRow>(
+    `SELECT ${EXPORT} FROM account_exports WHERE ($1::text IS NULL OR id < $1) ORDER BY id DESC LIMIT $2`,
+    [before ?? null, limit],
+  )
+}
+
+/** Starts it, or starts it anew. undefined when it has ended. */
+export async function startExport(tx: Tx, id: string): Promise<ExportRow | undefined> {
+  const [row] = await tx.query<ExportRow>(
+    `UPDATE account_exports SET state = 'running', files_done = 0, rows_done = 0
+     WHERE id = $1 AND state IN ('queued', 'running') RETURNING ${EXPORT}`,
+    [id],
+  )
+  return row
+}
+
+export async function updateProgress(tx: Tx, id: string, progress: { files: number; rows: number }): Promise<void> {
+  await tx.query(`UPDATE account_exports SET files_done = $2, rows_done = $3 WHERE id = $1 AND state = 'running'`, [
+    id,
+    progress.files,
+    progress.rows,
+  ])
+}
+
+export async function finishExport(
+  tx: Tx,
+  id: string,
+  made: { files: number; rows: number; size: number; sha256: string; at: Date; expiresAt: Date },
+): Promise<void> {
+  await tx.query(
+    `UPDATE account_exports SET state = 'ready', files_done = $2, rows_done = $3, size = $4, sha256 = $5,
+       finished_at = $6, expires_at = $7
+     WHERE id = $1`,
+    [id, made.files, made.rows, made.size, Buffer.from(made.sha256, 'hex'), made.at, made.expiresAt],
+  )
+}
+
+export async function failExport(tx: Tx, id: string, failure: string): Promise<void> {
+  await tx.query(
+    `UPDATE account_exports SET state = 'failed', failure = $2, finished_at = now()
+     WHERE id = $1 AND state IN ('queued', 'running')`,
+    [id, failure.slice(0, 500)],
+  )
+}
+
+/** A failed one, unless the account has requested another meanwhile. */
+export async function requeueExport(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE account_exports SET state = 'queued', failure = NULL, finished_at = NULL
+     WHERE id = $1 AND state = 'failed'
+       AND NOT EXISTS (SELECT FROM account_exports other WHERE other.state IN ('queued', 'running'))`,
+    [id],
+  )
+}
+
+/** Archives whose time is over. */
+export async function findOldExports(tx: Tx, at: Date): Promise<{ id: string; sha256: string }[]> {
+  return tx.query(
+    `SELECT id, encode(sha256, 'hex') AS sha256 FROM account_exports WHERE state = 'ready' AND expires_at <= $1`,
+    [at],
+  )
+}
+
+export async function expireExport(tx: Tx, id: string): Promise<void> {
+  await tx.query(`UPDATE account_exports SET state = 'expired' WHERE id = $1`, [id])
+}

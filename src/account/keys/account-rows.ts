@@ -1,0 +1,97 @@
+// What an account changes of its own row, in the tenant role.
+
+import type { Product } from '#src/catalogue/access.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+
+export async function findProducts(tx: Tx): Promise<Product[]> {
+  const [row] = await tx.query<{ products: Product[] }>('SELECT products FROM accounts')
+  if (row === undefined) throw new Error('the account of a request is not there')
+  return row.products
+}
+
+/** Returns the products as they were. */
+export async function replaceProducts(tx: Tx, products: readonly Product[]): Promise<Product[]> {
+  // Foreign keys of other transactions are not held up: the key of the row stays.
+  const [row] = await tx.query<{ products: Product[] }>('SELECT products FROM accounts FOR NO KEY UPDATE')
+  if (row === undefined) throw new Error('the account of a request is not there')
+  await tx.query('UPDATE accounts SET products = $1', [products])
+  return row.products
+}
+
+export interface ClosureRow {
+  accountId: string
+  name: string
+  closedAt: Date | null
+  closedBy: string | null
+}
+
+/** Of two concurrent changes the second waits, and sees the effect of the first. */
+export async function lockClosure(tx: Tx): Promise<ClosureRow> {
+  return onlyRow(await tx.query<ClosureRow>(`SELECT ${CLOSURE} FROM accounts FOR NO KEY UPDATE`))
+}
+
+export async function findClosure(tx: Tx): Promise<ClosureRow> {
+  return onlyRow(await tx.query<ClosureRow>(`SELECT ${CLOSURE} FROM accounts`))
+}
+
+/** @param closedBy The user; null opens the account again. */
+export async function setClosed(tx: Tx, closedBy: string | null, at: Date | null): Promise<ClosureRow> {
+  return onlyRow(
+    await tx.query<ClosureRow>(`UPDATE accounts SET closed_at = $1, closed_by = $2 RETURNING ${CLOSURE}`, [
+      at,
+      closedBy,
+    ]),
+  )
+}
+
+const CLOSURE = 'id AS "accountId", name, closed_at AS "closedAt", closed_by AS "closedBy"'
+
+function onlyRow<Row>([row]: Row[]): Row {
+  if (row === undefined) throw new Error('the account of a request is not there')
+  return row
+}
+
+// System role.
+
+/** Closed accounts that are not erased. */
+export async function findClosed(tx: Tx): Promise<{ id: string; closedAt: Date }[]> {
+  return tx.query(
+    'SELECT id, closed_at AS "closedAt" FROM accounts WHERE closed_at IS NOT NULL AND erased_at IS NULL ORDER BY closed_at',
+  )
+}
+
+/**
+ * The tables in an order in which rows can be deleted: those that refer to others come first.
+ * @throws {Error} when tables refer to each other in a circle.
+ */
+export async function orderForErasure(tx: Tx, tables: readonly string[]): Promise<string[]> {
+  const references = await tx.query<{ child: string; parent: string }>(
+    `SELECT DISTINCT child.relname::text AS child, parent.relname::text AS parent FROM pg_constraint
+     JOIN pg_class child ON child.oid = conrelid JOIN pg_class parent ON parent.oid = confrelid
+     WHERE contype = 'f' AND conrelid <> confrelid AND child.relname = ANY($1) AND parent.relname = ANY($1)`,
+    [tables],
+  )
+  const ordered: string[] = []
+  for (let left = [...tables]; left.length > 0; left = left.filter((table) => !ordered.includes(table))) {
+    const isFree = (table: string) => !references.some(({ child, parent }) => parent === table && left.includes(child))
+    const free = left.filter(isFree)
+    if (free.length === 0) throw new Error(`tables refer to each other in a circle: ${left.join(', ')}`)
+    ordered.push(...free)
+  }
+  return ordered
+}
+
+/** Deletes rows of an account that was closed 30 days ago or more: Postgres refuses any other. Returns how many. */
+export async function eraseRows(tx: Tx, table: string, accountId: string, limit: number): Promise<number> {
+  const [row] = await tx.query<{ gone: number }>('SELECT erase_closed_rows($1, $2, $3) AS gone', [
+    table,
+    accountId,
+    limit,
+  ])
+  return row?.gone ?? 0
+}
+
+/** The last step: the row of the account remains without its name. */
+export async function markAccountErased(tx: Tx, accountId: string): Promise<void> {
+  await tx.query('SELECT finish_erasure($1)', [accountId])
+}

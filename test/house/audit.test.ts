@@ -1,0 +1,49 @@
+import { afterAll, expect, it } from 'vitest'
+import { AUDIT_ACTIONS } from '#src/catalogue/audit.ts'
+import { PERMISSIONS } from '#src/catalogue/permissions.ts'
+import type { Route } from '#src/platform/http/endpoint.ts'
+import { makeServices, routesOf } from '../support/services.ts'
+
+// A route declares the action of its entry in the audit log (`audits`), and a test file that gets an answer from it
+// fails at its end when the log has no such entry (test/support/service.ts).
+
+const services = makeServices()
+const routes = routesOf(services)
+afterAll(() => services.close())
+
+/** Administrative routes without an entry, each with the reason. */
+const UNAUDITED: Record<string, string> = {
+  'POST /v1/admin/devices/challenges': 'a challenge changes nothing; the enrollment that answers it is recorded',
+  'POST /v1/account/risk-policy/dry-run': 'it changes nothing',
+  'POST /v1/webhook-endpoints/:id/test': 'it changes nothing, and the delivery log of the endpoint shows the ping',
+}
+// What must not be read unseen.
+const READS = ['GET /v1/claims/:id/evidence', 'GET /v1/media/:id', 'GET /v1/media/:id/thumbnail']
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`
+
+// Cases and screenings have histories of their own, and their routes other scopes.
+function isAdministrative({ method, scope, permission, isAccountLevel }: Route): boolean {
+  if (method === 'GET') return false
+  const isOfAccount = isAccountLevel === true || (permission !== undefined && !PERMISSIONS[permission].isScoped)
+  return scope === 'admin' || isOfAccount
+}
+
+it('every administrative route names its entry in the audit log, or the reason for none', () => {
+  const silent = routes.filter((route) => isAdministrative(route) && route.audits === undefined).map(nameOf)
+  expect(silent.sort()).toEqual(Object.keys(UNAUDITED).sort())
+})
+
+it('every route that shows a photo, a video or evidence names the entry of the read', () => {
+  const recorded = routes.filter(({ method, audits }) => method === 'GET' && audits?.endsWith('.read')).map(nameOf)
+  expect(recorded.sort()).toEqual(READS)
+  const streaming = routes.filter(({ method, permission, streams }) => method === 'GET' && permission && streams)
+  const silent = streaming.filter(({ audits }) => audits === undefined).map(nameOf)
+  // Lines of results, without media.
+  expect(silent).toEqual(['GET /v1/claims/batches/:id/results'])
+})
+
+it('no route names an action that the catalogue lacks', () => {
+  const named = routes.flatMap(({ audits }) => audits ?? [])
+  expect(named.filter((action) => !Object.hasOwn(AUDIT_ACTIONS, action))).toEqual([])
+})

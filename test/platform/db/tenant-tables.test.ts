@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { TenantTable } from '#src/platform/feature.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { makeServices } from '../../support/services.ts'
+
+// Every table with rows of accounts is declared by one feature (`data`): the export and the erasure of an account work
+// through these declarations.
+
+interface Column {
+  table: string
+  column: string
+  isKey: boolean
+}
+
+const services = makeServices()
+const declared: readonly TenantTable[] = services.features.flatMap(({ data = [] }) => data)
+let database: TestDatabase
+let columns: Column[]
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  columns = await database.owner<Column>(
+    `SELECT c.relname AS table, a.attname AS column,
+       EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attnum = ANY (k.conkey)) AS "isKey"
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+       AND c.relrowsecurity AND a.attnum > 0 AND NOT a.attisdropped`,
+  )
+})
+afterAll(async () => {
+  await database?.close()
+  await services.close()
+})
+
+const namesOf = (table: string) => columns.filter((one) => one.table === table).map(({ column }) => column)
+
+it('every tenant table is declared by one feature, to be exported or with the reason why not', () => {
+  const tables = [...new Set(columns.map(({ table }) => table))].sort()
+  expect(declared.map(({ table }) => table).sort()).toEqual(tables)
+  for (const { table, unexported } of declared) {
+    if (unexported !== undefined) expect(unexported.length, table).toBeGreaterThan(10)
+  }
+})
+
+it('the declarations fit the schema: keys, environments and secrets', () => {
+  for (const { table, key, isOfAccount = false, secrets = [] } of declared) {
+    const keys = columns.filter((one) => one.table === table && one.isKey).map(({ column }) => column)
+    const own = keys.filter((column) => column !== 'account_id' && column !== 'environment')
+    expect([table, [...key].sort()]).toEqual([table, own.sort()])
+    const hasEnvironment = keys.includes('environment') || (table === 'jobs' && namesOf(table).includes('environment'))
+    expect([table, hasEnvironment]).toEqual([table, !isOfAccount])
+    expect([table, secrets.filter((column) => !namesOf(table).includes(column))]).toEqual([table, []])
+  }
+})
+
+it('no column whose name says that it is a secret is exported', () => {
+  const open = declared
+    .filter(({ unexported }) => unexported === undefined)
+    .flatMap(({ table, secrets = [] }) =>
+      namesOf(table)
+        .filter((column) => /secret|sealed|token|password|(?:^|_)hash$|challenge$/.test(column))
+        .filter((column) => !secrets.includes(column))
+        .map((column) => `${table}.${column}`),
+    )
+  // The perceptual hash of a picture.
+  expect(open).toEqual(['fingerprints.hash'])
+})
+
+it('every tenant table admits the erasure of a closed account', async () => {
+  const policies = await database.owner<{ table: string }>(
+    `SELECT tablename::text AS table FROM pg_policies WHERE policyname = tablename || '_erasure' ORDER BY 1`,
+  )
+  // A migration that makes a tenant table says: SELECT admit_erasure('table').
+  expect(policies.map(({ table }) => table)).toEqual(declared.map(({ table }) => table).sort())
+})
