@@ -14,6 +14,8 @@ const FIXED_FOLDERS = ['src/catalogue']
 // belongs to.
 const SMALL: Record<string, readonly string[]> = {
   'a part of the account that several features use, or the seam to an outside service': [
+    'src/account/audit/retention.ts',
+    'src/account/keys/data.ts',
     'src/account/keys/lookup.ts',
     'src/account/login/allowlist.ts',
     'src/account/mail/letter.ts',
@@ -57,6 +59,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/judgement-views.ts',
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',
+    'src/platform/http/closed.ts',
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',
     'src/platform/jobs/eager-dispatch.ts',
@@ -79,6 +82,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/crypto/sealed-columns.ts',
     'src/platform/crypto/signing-key-pair.ts',
     'src/platform/jobs/failpoint.ts',
+    'src/platform/jobs/hold.ts',
     'src/platform/jobs/live-rows.ts',
     'src/platform/limits/live-processes.ts',
     'src/platform/limits/tokens.ts',

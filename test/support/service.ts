@@ -89,7 +89,7 @@ export async function startTestService({
   const kept = services.features.filter(({ name }) => !replaced.some((feature) => feature.name === name))
   const app = await startApp(routesOf({ features: [...kept, ...replaced] }), {
     // Also keys that have a row.
-    findKey: async (raw) => (await findKey(raw)) ?? services.account.keys.find(raw, '127.0.0.1'),
+    findKey: async (raw, address) => (await findKey(raw, address)) ?? services.account.keys.find(raw, address),
     findSession: services.account.sessions.find,
     cookies: services.platform.cookies,
     findOverCap: services.account.usage.caps.check,

@@ -1,10 +1,9 @@
 import type { Plan } from '#src/catalogue/access.ts'
+import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { accountIdsBefore, type Scope } from '#src/platform/ids.ts'
 import { DAY_MS, HOUR_MS, type TenantRule } from '#src/platform/retention.ts'
 import { purgeEntries } from './rows.ts'
-
-export const AUDIT_RETENTION_DAYS: Record<Plan, number> = { developer: 30, growth: 365, enterprise: 7 * 365 }
 
 const STEP_ROWS = 2_000
 
@@ -20,11 +19,11 @@ export function auditRetention({ db, findPlan, now }: AuditRetentionDeps): Tenan
     per: 'tenant',
     what: 'audit_entries',
     everyMs: HOUR_MS,
-    days: Math.max(...Object.values(AUDIT_RETENTION_DAYS)),
+    days: Math.max(...Object.values(PLAN_LIMITS).map(({ retentionDays }) => retentionDays)),
     async purge({ accountId, environment }: Scope, longest: Date, signal: AbortSignal) {
       const plan = await findPlan(accountId)
       if (plan === undefined) return 0
-      const ofPlan = new Date(now().getTime() - AUDIT_RETENTION_DAYS[plan] * DAY_MS)
+      const ofPlan = new Date(now().getTime() - PLAN_LIMITS[plan].retentionDays * DAY_MS)
       const before = ofPlan > longest ? ofPlan : longest
       const past = { accountId, environment, before, idsBefore: accountIdsBefore('aud', before), limit: STEP_ROWS }
       for (let purged = 0; ; ) {

@@ -73,6 +73,7 @@ export function keyRoutes(keys: KeyAdministration): Route[] {
   const revocation = {
     ...common,
     isEmergency: true as const,
+    audits: 'key.revoked' as const,
     params: idParams('key'),
     view: revokedView,
     status: [200],
@@ -84,6 +85,7 @@ export function keyRoutes(keys: KeyAdministration): Route[] {
         method: 'POST',
         path: '/v1/account/keys',
         operationId: 'createApiKey',
+        audits: 'key.created',
         summary: 'Create an API key. The raw key is in this answer only.',
         body: createBody,
         view: createdView,
@@ -155,6 +157,7 @@ export function keyRoutes(keys: KeyAdministration): Route[] {
         method: 'POST',
         path: '/v1/account/keys/:id/rotate',
         operationId: 'rotateApiKey',
+        audits: 'key.rotated',
         params: idParams('key'),
         summary: 'Replace an API key. Both work until the grace period is over.',
         body: rotateBody,

@@ -25,6 +25,7 @@ export function mailFeature(p: Platform, settings: MailSettings, writers: Record
   return defineFeature(
     {
       name: 'mail',
+      data: [{ table: 'mails', key: ['id'] }],
       work: { mail: () => createDeliverMail({ ...p, mailer: openMailer(), writers }) },
       retention: [
         {

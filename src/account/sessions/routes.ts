@@ -36,6 +36,8 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
       {
         ...common,
         method: 'DELETE',
+        audits: 'user.signed_out',
+        isOpenWhenClosed: true,
         path: '/v1/auth/session',
         operationId: 'endSession',
         summary: 'Sign out: end the session of this browser.',
@@ -69,6 +71,8 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
       {
         ...common,
         method: 'DELETE',
+        audits: 'user.signed_out',
+        isOpenWhenClosed: true,
         path: '/v1/auth/sessions',
         operationId: 'endAllSessions',
         isEmergency: true,
@@ -83,6 +87,8 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
       {
         ...common,
         method: 'DELETE',
+        audits: 'user.signed_out',
+        isOpenWhenClosed: true,
         path: '/v1/auth/sessions/:id',
         operationId: 'endOtherSession',
         params: z.object({ id: z.string().max(64).meta({ description: 'Of one of your sessions.' }) }),

@@ -31,6 +31,11 @@ export function usageFeature(p: Platform, { notify = async () => {}, processor =
   return defineFeature(
     {
       name: 'usage',
+      data: [
+        { table: 'usage_entries', key: ['operation', 'subject_id', 'turn'] },
+        { table: 'usage_days', key: ['day', 'operation'] },
+        { table: 'account_notices', key: ['month', 'kind'], isOfAccount: true },
+      ],
       routes: usageRoutes(usage, createPlanChanges({ ...p, fold })),
       notes: NOTES,
       tasks: [{ name: 'usage fold', everyMs: FOLD_EVERY_MS, start: () => fold.run }],

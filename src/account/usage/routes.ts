@@ -76,6 +76,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         tag: 'Account',
         isAccountLevel: true,
         method: 'PUT',
+        audits: 'plan.changed',
         path: '/v1/account/plan',
         operationId: 'lowerPlan',
         permission: 'plan.write',

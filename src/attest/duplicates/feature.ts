@@ -20,6 +20,7 @@ export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, '
       name: 'duplicates',
       data: [
         { table: 'fingerprints', key: ['attestation_id'] },
+        { table: 'pictures', key: ['media_id'] },
         { table: 'duplicate_findings', key: ['attestation_id', 'other_claim_id'] },
       ],
       routes: duplicateRoutes(findings),

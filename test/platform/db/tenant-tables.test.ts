@@ -63,7 +63,7 @@ it('no column whose name says that it is a secret is exported', () => {
         .map((column) => `${table}.${column}`),
     )
   // The perceptual hash of a picture.
-  expect(open).toEqual(['fingerprints.hash'])
+  expect(open).toEqual(['pictures.hash'])
 })
 
 it('every tenant table admits the erasure of a closed account', async () => {
