@@ -49,11 +49,12 @@ export function createApp(deps: AppDeps): Koa {
   const { log, metrics, findEffect, keepStatus, pace = DEFAULT_PACE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
+  const clientAddress = createClientAddress(deps.trustedProxies ?? [])
   const identify = createAuthenticator({
     findKey: deps.findKey,
     findSession: deps.findSession,
     cookies: deps.cookies,
-    clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    clientAddress,
     ...(deps.now === undefined ? {} : { now: deps.now }),
   })
   const authenticate: typeof identify = async (visit) => {
@@ -71,7 +72,19 @@ export function createApp(deps: AppDeps): Koa {
       if (!isMostExact(ctx, route)) return next()
       const { req, res, params, querystring: search } = ctx
       return answer(ctx, route.path, (requestId) =>
-        route.handle({ req, res, params, search, requestId, authenticate, findEffect, keepStatus, pace, budget }),
+        route.handle({
+          req,
+          res,
+          params,
+          search,
+          requestId,
+          clientAddress,
+          authenticate,
+          findEffect,
+          keepStatus,
+          pace,
+          budget,
+        }),
       )
     })
   }

@@ -4,6 +4,8 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { keysConfig } from './account/keys/config.ts'
+import { loginConfig } from './account/login/config.ts'
+import { mailConfig } from './account/mail/config.ts'
 import { webhooksConfig } from './account/webhooks/config.ts'
 import { casesConfig } from './attest/cases/config.ts'
 import { hardwareConfig } from './attest/hardware/config.ts'
@@ -69,6 +71,8 @@ const PARTS = [
   screenConfig,
   mediaConfig,
   keysConfig,
+  loginConfig,
+  mailConfig,
   webhooksConfig,
   casesConfig,
   processConfig,

@@ -1,7 +1,6 @@
 // The list of products. All other code that must know every feature derives from it.
 
-import { createAccount } from './account/account.ts'
-import type { WebhookSettings } from './account/webhooks/config.ts'
+import { type AccountSettings, createAccount } from './account/account.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { Platform } from './platform/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
@@ -9,7 +8,7 @@ import { platformFeature } from './platform/upkeep.ts'
 export type Products = ReturnType<typeof createProducts>
 
 /** Features come in the order of their layers: a later one may build on an earlier one. */
-export function createProducts(p: Platform, settings: WebhookSettings & AttestSettings) {
+export function createProducts(p: Platform, settings: AccountSettings & AttestSettings) {
   const account = createAccount(p, settings)
   const attest = createAttest(p, settings, account)
   const features = [platformFeature(p), ...account.features, ...attest.features]

@@ -4,6 +4,7 @@
 import { Registry } from 'prom-client'
 import type { Config } from './config.ts'
 import { detached } from './platform/context.ts'
+import { createLinkTokens } from './platform/crypto/link-token.ts'
 import { createSealer } from './platform/crypto/seal.ts'
 import { createSigningKeys } from './platform/crypto/signing-keys.ts'
 import { createClock } from './platform/db/clock.ts'
@@ -75,9 +76,10 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, QUEUE_PREFIX: prefix } = config
   const engine = closing(createEngine(redisUrl === undefined ? { databaseUrl } : { redisUrl, prefix }))
   const dispatcher = closing(createDispatcher({ db, engine, log, registry }))
+  const previousKeys = config.MASTER_KEYS_PREVIOUS.map(parseMasterKey)
   const sealer = createSealer({
     current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY },
-    previous: config.MASTER_KEYS_PREVIOUS.map(parseMasterKey),
+    previous: previousKeys,
   })
   const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, '')
   return {
@@ -101,6 +103,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     ),
     pager: createPager({ key: config.MASTER_KEY }),
     cookies: createSessionCookies({ key: config.MASTER_KEY, baseUrl }),
+    linkTokens: createLinkTokens([config.MASTER_KEY, ...previousKeys.map(({ key }) => key)]),
     baseUrl,
     log,
     registry,

@@ -10,6 +10,8 @@ const PRODUCTION = {
   REDIS_URL: 'redis://127.0.0.1:1',
   BLOB_STORE: 'disk:none',
   BASE_URL: 'https://api.example.test',
+  SMTP_URL: 'smtps://mail.example.test',
+  MAIL_FROM: 'no-reply@example.test',
   MASTER_KEY: randomBytes(32).toString('base64'),
 }
 

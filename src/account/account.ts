@@ -3,22 +3,35 @@
 import type { Platform } from '#src/platform/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { createKeys } from './keys/keys.ts'
-import { createSessions } from './sessions/sessions.ts'
+import type { LoginSettings } from './login/config.ts'
+import { loginFeature } from './login/feature.ts'
+import type { MailSettings } from './mail/config.ts'
+import { mailFeature } from './mail/feature.ts'
+import { sessionsFeature } from './sessions/feature.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
-export function createAccount(p: Platform, settings: WebhookSettings) {
+export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
+
+export function createAccount(p: Platform, settings: AccountSettings) {
   const accounts = createAccounts(p)
   const keys = createKeys({
     ...p,
     onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
   })
   p.onClose(() => keys.settle())
-  const sessions = createSessions({
-    ...p,
-    onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
-  })
-  p.onClose(() => sessions.settle())
+  const sessions = sessionsFeature(p)
+  const login = loginFeature(p, settings, sessions)
+  const mail = mailFeature(p, settings, { login_link: login.login.writeLetter })
   const webhooks = webhooksFeature(p, settings)
-  return { features: [webhooks.feature], accounts, keys, sessions, webhooks: webhooks.webhooks }
+  return {
+    features: [mail.feature, sessions.feature, login.feature, webhooks.feature],
+    accounts,
+    keys,
+    sessions: sessions.sessions,
+    ownSessions: sessions.own,
+    allowlist: login.allowlist,
+    printLink: login.printLink,
+    webhooks: webhooks.webhooks,
+  }
 }

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = {
   'key.revoked': 'An API key was revoked',
   'user.signed_in': 'A user signed in',
   'user.signed_out': 'A user ended sessions',
+  'login_link.printed': 'The operator printed a link that signs a user in',
   'user.invited': 'A person was invited',
   'invite.revoked': 'An invite was revoked',
   'invite.accepted': 'An invite was accepted',

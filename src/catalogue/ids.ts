@@ -28,6 +28,8 @@ export const ACCOUNT_TYPES = {
   usr: 'user',
   uss: 'user session',
   inv: 'invite',
+  lnk: 'login link',
+  mai: 'mail',
   aud: 'audit entry',
   req: 'request',
 } as const

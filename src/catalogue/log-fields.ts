@@ -23,6 +23,7 @@ export const LOG_SUBJECTS = [
   'delivery',
   'endpoint',
   'packet',
+  'mail',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

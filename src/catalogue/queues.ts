@@ -90,6 +90,18 @@ export const QUEUES = {
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
   },
+  mail: {
+    payload: z.strictObject({ mailId: z.string() }),
+    // 2 s doubling to 5 min: thirty attempts outlast a mail server that is away for an hour and a half, and greylisting.
+    maxAttempts: 30,
+    // A job waits for the mail server most of its time, on a connection of its own.
+    concurrency: 5,
+    batchSize: 1,
+    // Fewer than a worker runs at once: an account that invites many people leaves room to links that sign in.
+    laneCap: 4,
+    retryBaseMs: 2_000,
+    retryCapMs: 300_000,
+  },
 } as const satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES

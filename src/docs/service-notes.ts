@@ -19,6 +19,7 @@ The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
 export const TAGS = [
   { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
   { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
+  { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client'
 import type { z } from 'zod'
 import type { EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
+import type { LinkTokens } from './crypto/link-token.ts'
 import type { Sealer } from './crypto/seal.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
@@ -36,6 +37,7 @@ export interface Platform {
   signingKeys: SigningKeys
   pager: Pager
   cookies: SessionCookies
+  linkTokens: LinkTokens
   clock: Clock
   /** Postgres's time. */
   now(): Date

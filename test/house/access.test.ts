@@ -169,7 +169,8 @@ describe('every route that is not public', () => {
   it('keeps users beside the owner out when the account has left the plan enterprise', async () => {
     for (const route of routes.filter((one) => one.permission !== undefined)) {
       for (const role of ROLES) {
-        const expected = role === 'owner' && route.plan === undefined ? GRANTED : 'plan_required'
+        const isOpen = (role === 'owner' && route.plan === undefined) || route.permission === 'session.own'
+        const expected = isOpen ? GRANTED : 'plan_required'
         const headers = sessionOf({ role, plan: 'growth' })
         expect([role, await knock(route, { headers })]).toEqual([role, [named(route), expected]])
       }

@@ -46,8 +46,8 @@ describe('a deployment', () => {
   })
 
   it('scrapes every process, and accepts its name as the host of the internal port', () => {
-    const scraped = /targets:\s*\[(.*)\]/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
-    expect(scraped.split(', ').sort()).toEqual(names.map((name) => `${name}:9090`).sort())
+    const scraped = /targets:\s*\[([^\]]*)\]/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
+    expect(scraped.match(/[a-z]+:\d+/g)?.sort()).toEqual(names.map((name) => `${name}:9090`).sort())
     const hosts = /INTERNAL_HOSTS: (.*)/.exec(compose)?.[1] ?? ''
     expect(hosts.split(',').sort()).toEqual([...names].sort())
   })
@@ -79,7 +79,7 @@ describe('a deployment', () => {
   })
 
   it('sets the variables that production requires', () => {
-    const demanded = ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY', 'BLOB_STORE', 'BASE_URL']
+    const demanded = ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY', 'BLOB_STORE', 'BASE_URL', 'SMTP_URL']
     const said = (() => {
       try {
         readConfig({ MODE: 'production' })

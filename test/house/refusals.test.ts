@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '#src/app.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { propertiesOf, type Schema } from '#src/platform/http/openapi-schema.ts'
-import { call, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
+import { call, cookiesOf, makeKeyRow, startApp, type TestApp } from '../support/http.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
 // What a caller learns from the first wrong request, on every route: the accepted names, values and types.
@@ -11,10 +11,25 @@ import { makeServices, routesOf } from '../support/services.ts'
 const services = makeServices()
 const features = routesOf(services)
 const routes = allRoutes({ routes: features, jwks: async () => ({ keys: [] }), baseUrl: 'http://localhost' })
+// Of routes that take no key.
+const SESSION = { id: 'uss_1', secret: 'A'.repeat(43) }
 let app: TestApp
 
 beforeAll(async () => {
-  app = await startApp(features, { findKey: async () => makeKeyRow({ scopes: ['all'] }) })
+  const { accountId, plan, products } = makeKeyRow()
+  app = await startApp(features, {
+    findKey: async () => makeKeyRow({ scopes: ['all'] }),
+    findSession: async () => ({
+      sessionId: SESSION.id,
+      userId: 'usr_1',
+      accountId,
+      role: 'owner',
+      plan,
+      products,
+      isSandboxOnly: false,
+      hasEnded: false,
+    }),
+  })
 })
 afterAll(async () => {
   await app.close()
@@ -101,6 +116,10 @@ function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
 
 function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
   const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
+  if (route.public === undefined && route.scope === undefined) {
+    const headers = { ...cookiesOf(SESSION), ...sent.headers }
+    return call(app, path + search, { method: route.method, ...sent, headers })
+  }
   return call(app, path + search, { method: route.method, key: 'k', ...sent })
 }
 

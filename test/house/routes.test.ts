@@ -70,7 +70,13 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
 }
 // No key may do this, whatever its scopes.
-const SESSIONS_ONLY: string[] = []
+const SESSIONS_ONLY: string[] = [
+  'DELETE /v1/auth/session',
+  'DELETE /v1/auth/sessions',
+  'DELETE /v1/auth/sessions/:id',
+  'GET /v1/auth/session',
+  'GET /v1/auth/sessions',
+]
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',
@@ -86,6 +92,8 @@ const PUBLIC = [
   'GET /health',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
+  'POST /v1/auth/magic-link',
+  'POST /v1/auth/magic-link/verify',
 ]
 
 describe('the routes', () => {

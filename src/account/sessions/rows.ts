@@ -1,5 +1,5 @@
 import type { Plan, Product, Role } from '#src/catalogue/access.ts'
-import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 
 /** How the person proved who they are. `operator_link`: the operator's own command printed the link. */
@@ -78,4 +78,26 @@ export async function touchSession(
      WHERE account_id = $1 AND id = $2 AND ended_at IS NULL AND last_seen_at <= $3::timestamptz - interval '1 minute'`,
     [session.account_id, session.id, at],
   )
+}
+
+/** Ends the session that a browser had before it signs in anew. */
+export async function endBySecret(tx: Tx, hash: Buffer, at: Date): Promise<void> {
+  await tx.query(`UPDATE user_sessions SET ended_at = $2 WHERE secret_hash = $1 AND ended_at IS NULL`, [hash, at])
+}
+
+const STEP = 2_000
+
+/** Deletes sessions whose absolute end is before `before`; returns how many. */
+export async function purgeSessions(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const gone = await db.system('retention', (tx) =>
+      tx.query(
+        `DELETE FROM user_sessions WHERE (account_id, id) IN
+           (SELECT account_id, id FROM user_sessions WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+        [before, STEP],
+      ),
+    )
+    total += gone.length
+    if (gone.length < STEP) return total
+  }
 }

@@ -8,9 +8,17 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { insertSession, type SessionLookupRow, type SignInMethod, selectBySecrets, touchSession } from './rows.ts'
+import {
+  endBySecret,
+  insertSession,
+  type SessionLookupRow,
+  type SignInMethod,
+  selectBySecrets,
+  touchSession,
+} from './rows.ts'
 
-const IDLE_MS = 60 * 60_000
+/** Without a request for this long, a session has ended. */
+export const IDLE_MS = 60 * 60_000
 const MAX_AGE_MS = 12 * 60 * 60_000
 const TOUCH_AFTER_MS = 60_000
 
@@ -90,5 +98,11 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
     await Promise.all(touching.values())
   }
 
-  return { create, find, settle }
+  return {
+    create,
+    find,
+    /** Ends the session that a browser has, when it signs in anew: no session of an earlier person stays open. */
+    endBySecret: (tx: Tx, secret: string): Promise<void> => endBySecret(tx, sha256(secret), now()),
+    settle,
+  }
 }

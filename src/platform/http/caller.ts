@@ -205,8 +205,11 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
   }
 }
 
+// After a downgrade, users beside the owner can still see why they may do nothing, and sign out.
+const WHATEVER_THE_PLAN = 'session.own'
+
 function checkRole(route: Visit['route'], role: Role, { plan, environment }: Caller): void {
-  if (role !== 'owner' && plan !== 'enterprise') {
+  if (role !== 'owner' && plan !== 'enterprise' && route.permission !== WHATEVER_THE_PLAN) {
     throw lackingPlan('Users beside the owner need the plan enterprise, which this account no longer has.')
   }
   const allowed = route.permission === undefined ? [] : rolesWith(route.permission, environment)

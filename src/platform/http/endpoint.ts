@@ -10,7 +10,7 @@ import type { Budget, Pace } from './body.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
-import type { Acting } from './principal.ts'
+import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -35,6 +35,8 @@ export interface PublicRequest<P, Q, B> {
   stream: Readable
   header(name: string): string | undefined
   requestId: string
+  /** From where it comes. */
+  origin: Origin
   /** Aborted when the client goes away before it has its answer. */
   signal: AbortSignal
   /** The bytes of a base64 member that the schema has accepted; where `inlineBytes` is declared, also of a long one. */
@@ -54,6 +56,8 @@ export interface Reply<V> {
   status: number
   body: V
   headers?: Record<string, string>
+  /** Values of Set-Cookie. */
+  cookies?: readonly string[] | undefined
   readonly [REPLY]: true
 }
 
@@ -139,6 +143,7 @@ export interface Exchange {
   /** The raw query string, without its question mark. */
   search: string
   requestId: string
+  clientAddress: (req: IncomingMessage) => string
   /** Who calls, once it is known that they may. */
   authenticate(visit: Visit): Promise<Caller>
   findEffect: FindEffect
@@ -148,7 +153,14 @@ export interface Exchange {
 }
 
 /** `text` is a Buffer once it is encoded. */
-export type Answer = { status: number; headers: Record<string, string>; text: string | Buffer } | StreamReply
+export type Answer = TextAnswer | StreamReply
+
+interface TextAnswer {
+  status: number
+  headers: Record<string, string>
+  text: string | Buffer
+  cookies?: readonly string[] | undefined
+}
 
 type Schema = z.ZodType | undefined
 type ObjectSchema = z.ZodObject | undefined
@@ -207,9 +219,14 @@ export function publicEndpoint<
 
 const replies = new WeakSet<object>()
 
-/** An answer with a status other than the first declared one, or with headers. */
-export function reply<V>(status: number, body: V, headers: Record<string, string> = {}): Reply<V> {
-  const made = { status, body, headers } as Reply<V>
+/** An answer with a status other than the first declared one, with headers, or with cookies (values of Set-Cookie). */
+export function reply<V>(
+  status: number,
+  body: V,
+  headers: Record<string, string> = {},
+  cookies?: readonly string[],
+): Reply<V> {
+  const made = { status, body, headers, cookies } as Reply<V>
   replies.add(made)
   return made
 }

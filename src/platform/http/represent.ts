@@ -90,7 +90,7 @@ async function encode(answer: Answer, coding: Coding): Promise<Answer> {
   if ('stream' in answer) return { status: answer.status, headers, stream: encodeStream(answer.stream, coding) }
   const isSmall = answer.text.length <= MAX_SYNC_BYTES
   const text = isSmall ? encodeNow(answer.text, coding) : await encodeAside(answer.text, coding)
-  return { status: answer.status, headers, text }
+  return { ...answer, headers, text }
 }
 
 function encodeNow(text: string | Buffer, coding: Coding): Buffer {

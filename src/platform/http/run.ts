@@ -131,7 +131,7 @@ interface Said {
 
 // The handler of a public route has no `caller` in its type, and gets none here.
 function requestOf(
-  { req, res, requestId }: Exchange,
+  { req, res, requestId, clientAddress }: Exchange,
   caller: Caller | undefined,
   { params, query, body, key, stream, taken }: Said,
 ): Request<unknown, unknown, unknown> {
@@ -143,6 +143,9 @@ function requestOf(
     body,
     idempotencyKey: key,
     requestId,
+    get origin() {
+      return { ip: clientAddress(req), userAgent: headerOf(req, 'user-agent') ?? null }
+    },
     header: (name) => headerOf(req, name.toLowerCase()),
     bytesOf: (base64) => taken?.get(base64) ?? decodeBase64(base64),
     get stream() {
@@ -230,9 +233,9 @@ function answerOf(route: Route, returned: unknown): Answer {
     const { status, stream, headers } = returned
     return { status, stream, headers: { 'Content-Type': route.streams.contentType, ...headers } }
   }
-  const { status, body, headers } = isReply(returned)
+  const { status, body, headers, cookies } = isReply(returned)
     ? returned
-    : { status: route.status[0] ?? 200, body: returned, headers: undefined }
+    : { status: route.status[0] ?? 200, body: returned, headers: undefined, cookies: undefined }
   if (!route.status.includes(status)) throw new Error(`${route.method} ${route.path} does not declare status ${status}`)
   const viewed = route.view.safeParse(body)
   if (!viewed.success) {
@@ -243,6 +246,7 @@ function answerOf(route: Route, returned: unknown): Answer {
     status,
     headers: { 'Content-Type': 'application/json', ...cachingOf(route, status), ...headers },
     text: JSON.stringify(viewed.data),
+    ...(cookies === undefined ? {} : { cookies }),
   }
 }
 

@@ -16,6 +16,7 @@ const PRODUCTION = {
   MODE: 'production',
   REDIS_URL: 'redis://127.0.0.1:1',
   BASE_URL: 'https://api.example.test',
+  LOGIN_LINKS: 'off',
 }
 
 describe('the configuration of trusted vendors', () => {

@@ -29,6 +29,7 @@ const TENANT_GRANTS: Record<string, string> = {
   fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
   jobs: 'INSERT SELECT UPDATE',
+  mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
@@ -47,16 +48,19 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
     'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+  attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'INSERT',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
-  jobs: 'DELETE SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
+  login_links: 'DELETE INSERT SELECT UPDATE(used_at,voided_at)',
+  mails: 'DELETE INSERT SELECT',
   migrations: 'SELECT',
   queues: 'INSERT SELECT UPDATE',
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(retired_at)',
-  user_sessions: 'INSERT SELECT UPDATE(ended_at,last_seen_at)',
+  user_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,last_seen_at)',
   users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
@@ -64,7 +68,9 @@ const SYSTEM_GRANTS: Record<string, string> = {
 const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
+  'attempts',
   'knex_migrations_lock',
+  'login_links',
   'migrations',
   'migrations_lock',
   'queues',

@@ -1,0 +1,86 @@
+// Limits on what strangers may attempt: counted in Postgres, in the caller's transaction, so that they hold over all
+// processes and never open while Redis is away. A window slides: within any `withinMs` there are at most `most`. What is
+// refused does not count.
+
+import ipaddr from 'ipaddr.js'
+import { Failure } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+
+export interface AttemptLimit {
+  /** Names what is attempted: limits of different names count apart. */
+  name: string
+  most: number
+  withinMs: number
+}
+
+/** A limit, and for what it counts: an address, a client's network, or both. */
+export interface AttemptCount {
+  limit: AttemptLimit
+  subject: readonly string[]
+}
+
+/** What a refused caller has to wait. */
+export interface AttemptRefusal {
+  retryAfterSeconds: number
+}
+
+/**
+ * Counts one attempt under each limit, in order, and stops at the first that is reached. The caller commits the
+ * transaction in either case. Transactions that count under several limits name them in the same order, so that they
+ * don't deadlock.
+ */
+export async function countAttempt(
+  tx: Tx,
+  counted: readonly AttemptCount[],
+  at: Date,
+): Promise<AttemptRefusal | undefined> {
+  for (const { limit, subject } of counted) {
+    const hash = sha256(JSON.stringify([limit.name, ...subject]))
+    const [row] = await tx.query<{ isAllowed: boolean; first: Date }>(
+      `INSERT INTO attempts (subject_hash, times, is_allowed, expires_at) VALUES ($1, ARRAY[$2::timestamptz], true, $5)
+       ON CONFLICT (subject_hash) DO UPDATE SET (times, is_allowed, expires_at) = (
+         SELECT CASE WHEN count(*) < $4::int THEN array_agg(t ORDER BY t) || $2::timestamptz ELSE array_agg(t ORDER BY t) END,
+           count(*) < $4::int, $5::timestamptz
+         FROM unnest(attempts.times) AS t WHERE t > $3::timestamptz)
+       RETURNING is_allowed AS "isAllowed", times[1] AS first`,
+      [hash, at, new Date(at.getTime() - limit.withinMs), limit.most, new Date(at.getTime() + limit.withinMs)],
+    )
+    if (row === undefined) throw new Error('an attempt was not counted')
+    if (!row.isAllowed) {
+      const freeAt = row.first.getTime() + limit.withinMs
+      return { retryAfterSeconds: Math.max(1, Math.ceil((freeAt - at.getTime()) / 1_000)) }
+    }
+  }
+  return undefined
+}
+
+export function tooManyAttempts({ retryAfterSeconds }: AttemptRefusal): Failure {
+  return new Failure('rate_limited', {
+    detail: `Too many attempts: try again in ${retryAfterSeconds} seconds.`,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  })
+}
+
+/** What one client can choose from: its IPv4 address, or the /64 network of its IPv6 address. */
+export function networkOf(ip: string): string {
+  if (!ipaddr.IPv6.isValid(ip)) return ip
+  return ipaddr.IPv6.parse(ip).toByteArray().slice(0, 8).join('.')
+}
+
+const STEP = 2_000
+
+/** Deletes counters that no longer limit anything; returns how many. */
+export async function purgeAttempts(db: Pick<Database, 'system'>, now: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const gone = await db.system('retention', (tx) =>
+      tx.query(
+        `DELETE FROM attempts WHERE subject_hash IN
+           (SELECT subject_hash FROM attempts WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+        [now, STEP],
+      ),
+    )
+    total += gone.length
+    if (gone.length < STEP) return total
+  }
+}

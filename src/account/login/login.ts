@@ -1,0 +1,203 @@
+// Signing in without a password: a link is requested, mailed, and used once. Whether an address has an account does not
+// show before its mailbox is read: a request does the same statements for every address, and the mail queue decides
+// later whether a mail is sent. Using a link answers every reason but the allowlist in one way.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { type AccountRow, insertAccount } from '#src/account/keys/rows.ts'
+import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
+import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
+import { findMember, findMemberByEmail, insertOwner, type Member, noteSignIn } from '#src/account/users/rows.ts'
+import { PRODUCTS } from '#src/catalogue/access.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
+import type { Allowlist } from './allowlist.ts'
+import { type AttemptLimit, type AttemptRefusal, countAttempt, networkOf, tooManyAttempts } from './attempts.ts'
+import { letterOf, loginUrl, newLink } from './links.ts'
+import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink, voidLinks } from './rows.ts'
+
+const MINUTE_MS = 60_000
+
+// Of one client for one address: a stranger elsewhere can't keep a person from asking.
+const REQUESTS_FOR_ADDRESS: AttemptLimit = { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS }
+const REQUESTS_OF_CLIENT: AttemptLimit = { name: 'login client', most: 20, withinMs: 60 * MINUTE_MS }
+// From everywhere together: how many mails strangers can send to one mailbox.
+const MAILS_TO_ADDRESS: AttemptLimit = { name: 'login mails', most: 30, withinMs: 60 * MINUTE_MS }
+const USES_OF_CLIENT: AttemptLimit = { name: 'login use', most: 60, withinMs: 60 * MINUTE_MS }
+
+// One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
+const LANE = 'login'
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+// Of the name of an account.
+const MAX_NAME = 200
+
+interface LoginDeps {
+  db: Pick<Database, 'system'>
+  now: () => Date
+  sessions: Pick<Sessions, 'create' | 'endBySecret'>
+  linkTokens: LinkTokens
+  allowlist: Allowlist
+  /** Without a trailing slash. */
+  baseUrl: string
+  areLinksMailed: boolean
+  isEchoed: boolean
+  isSignupOpen: boolean
+}
+
+/** What the answer to a request shows. */
+export interface LinkRequested {
+  link?: string
+  token?: string
+}
+
+export interface UsedLink {
+  session: SignedIn
+  accountId: string
+}
+
+type Use =
+  | { kind: 'used'; used: UsedLink }
+  | { kind: 'limited'; refused: AttemptRefusal }
+  | { kind: 'beta' }
+  | { kind: 'invalid' }
+
+export type Login = ReturnType<typeof createLogin>
+
+export function createLogin(deps: LoginDeps) {
+  const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
+
+  /**
+   * Makes a link, mailed later; it voids those before it.
+   * @throws {Failure} `not_found` where links are off; `invalid_request` at `/email`; `rate_limited`;
+   * `beta_access_required`.
+   */
+  async function request(given: string, origin: Origin): Promise<LinkRequested> {
+    if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
+    const email = readAddress(given)
+    const at = now()
+    const network = networkOf(origin.ip)
+    const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed: deps.isEchoed })
+    const refused = await db.system('request login link', async (tx) => {
+      const counted = [
+        { limit: REQUESTS_FOR_ADDRESS, subject: [email, network] },
+        { limit: REQUESTS_OF_CLIENT, subject: [network] },
+        { limit: MAILS_TO_ADDRESS, subject: [email] },
+      ]
+      const limited = await countAttempt(tx, counted, at)
+      if (limited !== undefined || !allowlist.isAllowed(email)) return limited
+      await lockAddress(tx, email)
+      await voidLinks(tx, { email, method: 'magic_link', at })
+      await insertLink(tx, made.row)
+      await sendMail(tx, { kind: 'login_link', recipient: email, subjectId: made.row.id, lane: LANE })
+      return undefined
+    })
+    if (refused !== undefined) throw tooManyAttempts(refused)
+    allowlist.check(email)
+    return deps.isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
+  }
+
+  /**
+   * Signs in with a link, which can't be used again, whatever comes of it. Ends the session that the browser had.
+   * @throws {Failure} `rate_limited`, `beta_access_required`; `invalid_request` at `/token` for a link that is unknown,
+   * used, replaced or too old, and for a person who may not sign in.
+   */
+  async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
+    const outcome = await onceMoreIfTaken(() =>
+      db.system('use login link', (tx) => useIn(tx, { token, origin, currentSecret })),
+    )
+    if (outcome.kind === 'used') return outcome.used
+    if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
+    if (outcome.kind === 'beta')
+      throw new Failure('beta_access_required', 'Signing in is limited to invited people for now.')
+    throw invalidField('/token', 'invalid_link', 'is not a link that works: it was used or replaced, or is too old')
+  }
+
+  async function useIn(
+    tx: Tx,
+    { token, origin, currentSecret }: { token: string; origin: Origin; currentSecret: string | undefined },
+  ): Promise<Use> {
+    const at = now()
+    const subject = [networkOf(origin.ip)]
+    const refused = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject }], at)
+    if (refused !== undefined) return { kind: 'limited', refused }
+    const tokenHash = sha256(token)
+    const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined
+    if (email === undefined) return { kind: 'invalid' }
+    await lockAddress(tx, email)
+    const link = await takeLink(tx, tokenHash, at)
+    if (link === undefined) return { kind: 'invalid' }
+    await voidLinks(tx, { email, at })
+    if (!allowlist.isAllowed(email)) return { kind: 'beta' }
+
+    const known = await memberOf(tx, link)
+    const member = known ?? (isSignupOpen && link.userId === null ? await createOwner(tx, email) : undefined)
+    if (member === undefined || member.isRemoved) return { kind: 'invalid' }
+    const { accountId, userId, role } = member
+    if (currentSecret !== undefined) await sessions.endBySecret(tx, currentSecret)
+    const { method, isEchoed } = link
+    const session = await sessions.create(tx, { accountId, userId, method, isSandboxOnly: isEchoed, origin })
+    await noteSignIn(tx, member, at)
+    const acting: Acting = {
+      accountId,
+      environment: 'sandbox',
+      principal: { kind: 'session', sessionId: session.id, userId, role, isSandboxOnly: isEchoed },
+      origin,
+    }
+    if (known === undefined) {
+      await recordAudit(tx, acting, { action: 'account.created', subjectId: accountId, isScoped: false })
+    }
+    const after = { method, sandbox_only: isEchoed }
+    await recordAudit(tx, acting, { action: 'user.signed_in', subjectId: session.id, after, isScoped: false })
+    return { kind: 'used', used: { session, accountId } }
+  }
+
+  /** Of the mail queue. */
+  const writeLetter: LetterWriter = async ({ subjectId, recipient }) => {
+    const link = await db.system('mail login link', async (tx) => {
+      const open = await findOpenLink(tx, subjectId, now())
+      const member = await findMemberByEmail(tx, recipient)
+      const mayUse = member === undefined ? isSignupOpen : !member.isRemoved
+      return open !== undefined && mayUse ? open : undefined
+    })
+    const token = link === undefined ? undefined : linkTokens.recompute(link)
+    return token === undefined ? undefined : letterOf(baseUrl, token)
+  }
+
+  return { request, use, writeLetter }
+}
+
+function readAddress(given: string): string {
+  const email = normalizeAddress(given)
+  if (email !== undefined) return email
+  throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
+}
+
+async function memberOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<Member | undefined> {
+  return accountId === null || userId === null ? findMemberByEmail(tx, email) : findMember(tx, accountId, userId)
+}
+
+async function createOwner(tx: Tx, email: string): Promise<Member> {
+  const account = newAccount(email)
+  await insertAccount(tx, account)
+  return insertOwner(tx, email, account)
+}
+
+function newAccount(email: string): Omit<AccountRow, 'created_at'> {
+  const id = newAccountId('acc')
+  return { id, name: email.slice(0, MAX_NAME), plan: 'developer', products: [...PRODUCTS], is_public: false }
+}
+
+// Two people with one address at the same moment: the second finds what the first made.
+async function onceMoreIfTaken<R>(work: () => Promise<R>): Promise<R> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key')) throw error
+    return work()
+  }
+}

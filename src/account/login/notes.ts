@@ -1,0 +1,22 @@
+import { SESSION } from '#src/account/sessions/notes.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/auth/magic-link': {
+    description:
+      'A link works once, for 10 minutes, and until another one is requested for the address. A mail is sent to known ' +
+      'addresses, and to unknown ones where people may sign up; the answer does not show which. A client may ask five ' +
+      'times in 15 minutes for one address and 20 times an hour in all. `Idempotency-Key` is ignored.',
+    examples: { 'An address': { email: 'mika@example.com' } },
+    answers: { 200: { example: { status: 'sent', link: 'https://claims.example.com/login/link#…', token: '…' } } },
+    problems: ['not_found', 'csrf_token_invalid', 'beta_access_required', 'rate_limited'],
+  },
+  'POST /v1/auth/magic-link/verify': {
+    description:
+      'Sets the session cookie and the readable cookie `svc_csrf`. A link that does not work is `invalid_request` at ' +
+      '`/token`, whatever the reason. `Idempotency-Key` is ignored: a token works once.',
+    examples: { 'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' } },
+    answers: { 200: { example: SESSION } },
+    problems: ['csrf_token_invalid', 'session_expired', 'beta_access_required', 'rate_limited'],
+  },
+}

@@ -1,0 +1,83 @@
+// The operator's own links: printed, never mailed. A person who runs the deployment's commands can read its database
+// anyway, so such a link gives a full session.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { findAccount } from '#src/account/keys/rows.ts'
+import { findMemberByEmail, insertOwner, type Member } from '#src/account/users/rows.ts'
+import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
+import type { Allowlist } from './allowlist.ts'
+import { loginUrl, newLink } from './links.ts'
+import { insertLink, lockAddress, voidLinks } from './rows.ts'
+
+// It is read from a terminal, often later than a mail.
+const OPERATOR_MINUTES = 60
+
+interface OperatorLinkDeps {
+  db: Pick<Database, 'system'>
+  now: () => Date
+  linkTokens: LinkTokens
+  allowlist: Allowlist
+  baseUrl: string
+}
+
+export interface PrintedLink {
+  link: string
+  email: string
+  account: string
+  user: string
+  expiresAt: Date
+}
+
+export type PrintLink = ReturnType<typeof createPrintLink>
+
+export function createPrintLink({ db, now, linkTokens, allowlist, baseUrl }: OperatorLinkDeps) {
+  /**
+   * A link that signs in the user with an address.
+   * @param wanted accountId: where the address has no user, it becomes an owner of this account. at: the public address,
+   * where the deployment's configuration does not say it.
+   * @throws {Error} with a sentence for people.
+   */
+  return async (given: string, wanted: { accountId?: string | undefined; at?: string } = {}): Promise<PrintedLink> => {
+    const email = normalizeAddress(given)
+    if (email === undefined) throw new Error(`${given} is not an e-mail address that can sign in.`)
+    if (!allowlist.isAllowed(email)) throw new Error(`DASHBOARD_LOGIN_ALLOWLIST does not allow ${email}.`)
+    return db.system('print login link', async (tx) => {
+      const at = now()
+      await lockAddress(tx, email)
+      const member = await memberFor(tx, email, wanted.accountId)
+      await voidLinks(tx, { email, method: 'operator_link', at })
+      const made = newLink(linkTokens, { email, at, method: 'operator_link', member, minutes: OPERATOR_MINUTES })
+      await insertLink(tx, made.row)
+      await recordAudit(
+        tx,
+        { accountId: member.accountId, kind: 'operator' },
+        { action: 'login_link.printed', subjectId: member.userId, isScoped: false },
+      )
+      return {
+        link: loginUrl(wanted.at ?? baseUrl, made.token),
+        email,
+        account: member.accountId,
+        user: member.userId,
+        expiresAt: made.row.expiresAt,
+      }
+    })
+  }
+}
+
+async function memberFor(tx: Tx, email: string, accountId: string | undefined): Promise<Member> {
+  const known = await findMemberByEmail(tx, email)
+  if (known !== undefined && !known.isRemoved) {
+    if (accountId === undefined || accountId === known.accountId) return known
+    throw new Error(`${email} is a user of ${known.accountId}.`)
+  }
+  if (accountId === undefined) {
+    throw new Error(`No user has the address ${email}. --account names an account whose owner it becomes.`)
+  }
+  if (known?.accountId === accountId)
+    throw new Error(`${email} was removed from ${accountId}: only an invite undoes that.`)
+  const account = await findAccount(tx, accountId)
+  if (account === undefined) throw new Error(`There is no account ${accountId}.`)
+  return insertOwner(tx, email, account)
+}

@@ -1,0 +1,40 @@
+import { QUEUES } from '#src/catalogue/queues.ts'
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { createMailer } from '#src/platform/net/mailer.ts'
+import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import type { MailSettings } from './config.ts'
+import { createDeliverMail } from './deliver-mail.ts'
+import { purgeMails } from './rows.ts'
+import type { LetterWriter, MailKind } from './send.ts'
+
+const MAIL_DAYS = 7
+
+/** Mails, sent by a queue of their own. @param writers Of the features whose mails they are. */
+export function mailFeature(p: Platform, settings: MailSettings, writers: Record<MailKind, LetterWriter>) {
+  const openMailer = () => {
+    const mailer = createMailer({
+      smtpUrl: settings.SMTP_URL,
+      directory: settings.MAIL_DIR,
+      from: settings.MAIL_FROM ?? 'Countersign <no-reply@localhost>',
+      host: new URL(p.baseUrl).hostname,
+      connections: QUEUES.mail.concurrency,
+    })
+    p.onClose(() => mailer.close())
+    return mailer
+  }
+  return defineFeature(
+    {
+      name: 'mail',
+      work: { mail: () => createDeliverMail({ ...p, mailer: openMailer(), writers }) },
+      retention: [
+        {
+          per: 'deployment',
+          what: 'mails',
+          everyMs: HOUR_MS,
+          purge: () => purgeMails(p.db, new Date(p.now().getTime() - MAIL_DAYS * DAY_MS)),
+        },
+      ],
+    },
+    {},
+  )
+}

@@ -1,0 +1,36 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { NOTES } from './notes.ts'
+import { createOwnSessions } from './own-sessions.ts'
+import { sessionRoutes } from './routes.ts'
+import { purgeSessions } from './rows.ts'
+import { createSessions } from './sessions.ts'
+
+// Ended sessions stay readable for those who look into an incident.
+const ENDED_DAYS = 30
+
+/** Sessions of signed-in users: looked up on each request, listed and ended by their users. */
+export function sessionsFeature(p: Platform) {
+  const sessions = createSessions({
+    ...p,
+    onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
+  })
+  p.onClose(() => sessions.settle())
+  const own = createOwnSessions(p)
+  return defineFeature(
+    {
+      name: 'sessions',
+      routes: sessionRoutes({ own, cookies: p.cookies }),
+      notes: NOTES,
+      retention: [
+        {
+          per: 'deployment',
+          what: 'user_sessions',
+          everyMs: HOUR_MS,
+          purge: () => purgeSessions(p.db, new Date(p.now().getTime() - ENDED_DAYS * DAY_MS)),
+        },
+      ],
+    },
+    { sessions, own },
+  )
+}

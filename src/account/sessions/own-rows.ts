@@ -1,0 +1,95 @@
+// Tenant role, or the system role where an act on the whole account ends sessions: each statement names the account.
+
+import type { Plan, Product, Role } from '#src/catalogue/access.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { SignInMethod } from './rows.ts'
+
+export interface OwnSessionRow {
+  id: string
+  method: SignInMethod
+  isSandboxOnly: boolean
+  ip: string | null
+  userAgent: string | null
+  createdAt: Date
+  lastSeenAt: Date
+  expiresAt: Date
+}
+
+/** A session with its user and account. */
+export interface SessionFacts extends OwnSessionRow {
+  userId: string
+  email: string
+  role: Role
+  accountId: string
+  accountName: string
+  plan: Plan
+  products: Product[]
+}
+
+const SESSION = `s.id, s.method, s.is_sandbox_only AS "isSandboxOnly", s.ip, s.user_agent AS "userAgent",
+  s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt"`
+
+export async function findFacts(tx: Tx, accountId: string, sessionId: string): Promise<SessionFacts | undefined> {
+  const [row] = await tx.query<SessionFacts>(
+    `SELECT ${SESSION}, u.id AS "userId", u.email, u.role, a.id AS "accountId", a.name AS "accountName", a.plan, a.products
+     FROM user_sessions s
+     JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
+     JOIN accounts a ON a.id = s.account_id
+     WHERE s.account_id = $1 AND s.id = $2`,
+    [accountId, sessionId],
+  )
+  return row
+}
+
+interface Whose {
+  accountId: string
+  userId: string
+}
+
+/** Sessions that have not ended, newest first, starting below the id `before`. */
+export async function listOpen(
+  tx: Tx,
+  { accountId, userId }: Whose,
+  { at, seenAfter, before, limit }: { at: Date; seenAfter: Date; before: string | undefined; limit: number },
+): Promise<OwnSessionRow[]> {
+  return tx.query<OwnSessionRow>(
+    `SELECT ${SESSION} FROM user_sessions s
+     WHERE s.account_id = $1 AND s.user_id = $2 AND ($3::text IS NULL OR s.id < $3)
+       AND s.ended_at IS NULL AND s.expires_at > $4 AND s.last_seen_at > $5
+     ORDER BY s.id DESC LIMIT $6`,
+    [accountId, userId, before ?? null, at, seenAfter, limit],
+  )
+}
+
+/** Ends one session. false: the user has none with this id. The first end's time stays. */
+export async function endOne(tx: Tx, { accountId, userId }: Whose, id: string, at: Date): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE user_sessions SET ended_at = coalesce(ended_at, $4) WHERE account_id = $1 AND user_id = $2 AND id = $3
+     RETURNING id`,
+    [accountId, userId, id, at],
+  )
+  return rows.length === 1
+}
+
+/** Ends all sessions of a user; returns how many had not ended. */
+export async function endAll(tx: Tx, { accountId, userId }: Whose, at: Date): Promise<number> {
+  const rows = await tx.query(
+    `UPDATE user_sessions SET ended_at = $3
+     WHERE account_id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING id`,
+    [accountId, userId, at],
+  )
+  return rows.length
+}
+
+/** Tenant role. Returns the absolute end, or undefined where the session has ended. */
+export async function replaceSecret(
+  tx: Tx,
+  { accountId, sessionId, secretHash }: { accountId: string; sessionId: string; secretHash: Buffer },
+): Promise<Date | undefined> {
+  const [row] = await tx.query<{ expiresAt: Date }>(
+    `UPDATE user_sessions SET secret_hash = $3 WHERE account_id = $1 AND id = $2 AND ended_at IS NULL
+     RETURNING expires_at AS "expiresAt"`,
+    [accountId, sessionId, secretHash],
+  )
+  return row?.expiresAt
+}

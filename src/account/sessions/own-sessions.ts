@@ -1,0 +1,120 @@
+// What users see and do of their own sessions, and what ends or renews the sessions of a user from elsewhere.
+
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import {
+  endAll,
+  endOne,
+  findFacts,
+  listOpen,
+  type OwnSessionRow,
+  replaceSecret,
+  type SessionFacts,
+} from './own-rows.ts'
+import { IDLE_MS, type SignedIn } from './sessions.ts'
+
+interface OwnSessionsDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now: () => Date
+}
+
+export type OwnSessions = ReturnType<typeof createOwnSessions>
+
+export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
+  /** @throws {Failure} `session_expired` when its user was erased meanwhile. */
+  async function describe(scope: Scope, sessionId: string): Promise<SessionFacts> {
+    const facts = await db.tenant(scope, (tx) => findFacts(tx, scope.accountId, sessionId))
+    if (facts === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
+    return facts
+  }
+
+  /** Those that have not ended, newest first. */
+  async function list(
+    caller: Acting,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Promise<Page<OwnSessionRow & { isCurrent: boolean }>> {
+    const { userId, sessionId } = sessionOf(caller)
+    // The list of a user is the same in both environments.
+    const scope: Scope = { accountId: caller.accountId, environment: 'sandbox' }
+    const binding = { route: 'GET /v1/auth/sessions', scope, query: { userId } }
+    const before = pager.decode(cursor, binding)
+    const at = now()
+    const seenAfter = new Date(at.getTime() - IDLE_MS)
+    const { accountId } = scope
+    const rows = await db.tenant(caller, (tx) =>
+      listOpen(tx, { accountId, userId }, { at, seenAfter, before, limit: limit + 1 }),
+    )
+    const marked = rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }))
+    return pager.page(marked, limit, ({ id }) => id, binding)
+  }
+
+  /**
+   * Ends one session of the caller.
+   * @throws {Failure} `not_found`
+   */
+  async function end(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<void> {
+    const { userId } = sessionOf(caller)
+    await db.tenant(caller, (tx) =>
+      again(tx, key, async () => {
+        if (!(await endOne(tx, { accountId: caller.accountId, userId }, id, now()))) {
+          throw new Failure('not_found', 'You have no such session: GET /v1/auth/sessions lists them.')
+        }
+        await recordAudit(tx, caller, { action: 'user.signed_out', subjectId: id, isScoped: false })
+      }),
+    )
+  }
+
+  /** Ends all sessions of the caller, this one too; returns how many. */
+  async function endEvery(caller: Acting, key: IdempotencyKey | undefined): Promise<number> {
+    const { userId } = sessionOf(caller)
+    return db.tenant(caller, (tx) =>
+      again(tx, key, async () => {
+        const sessions = await endAll(tx, { accountId: caller.accountId, userId }, now())
+        await recordAudit(tx, caller, {
+          action: 'user.signed_out',
+          subjectId: userId,
+          after: { sessions },
+          isScoped: false,
+        })
+        return sessions
+      }),
+    )
+  }
+
+  /**
+   * Ends all sessions of a user, in the transaction that removes the user or changes the role: a secret from before does not
+   * get the new role. Returns how many.
+   */
+  async function endOfUser(tx: Tx, user: { accountId: string; userId: string }): Promise<number> {
+    return endAll(tx, user, now())
+  }
+
+  /**
+   * Gives a session another secret, when its own user's privileges change in a request of that session: the one before
+   * ends at once. In a tenant transaction.
+   * @throws {Failure} `session_expired`
+   */
+  async function rotate(tx: Tx, { accountId, sessionId }: { accountId: string; sessionId: string }): Promise<SignedIn> {
+    const secret = randomBytes(32).toString('base64url')
+    const expiresAt = await replaceSecret(tx, { accountId, sessionId, secretHash: sha256(secret) })
+    if (expiresAt === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
+    const maxAgeSeconds = Math.max(0, Math.floor((expiresAt.getTime() - now().getTime()) / 1_000))
+    return { id: sessionId, secret, expiresAt, maxAgeSeconds }
+  }
+
+  return { describe, list, end, endEvery, endOfUser, rotate }
+}
+
+/** Of a route that takes sessions only. */
+export function sessionOf({ principal }: Pick<Acting, 'principal'>) {
+  if (principal.kind !== 'session') throw new Error('this route takes sessions only')
+  return principal
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { endpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
+import { type OwnSessions, sessionOf } from './own-sessions.ts'
+import { openSessionView, sessionView, toOpenSessionView, toSessionView } from './views.ts'
+
+const common = { tag: 'Login', permission: 'session.own' } as const
+
+const endedView = z.object({ session_id: z.string(), ended: z.literal(true) }).meta({ id: 'EndedSession' })
+const allEndedView = z.object({ ended: z.number().int() }).meta({ id: 'EndedSessions' })
+
+interface SessionRoutesDeps {
+  own: OwnSessions
+  cookies: SessionCookies
+}
+
+export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
+  const ended = (id: string) => ({ session_id: id, ended: true as const })
+  // The browser drops cookies that no longer count.
+  const signedOut = <V>(body: V): Reply<V> => reply(200, body, {}, cookies.clear())
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/auth/session',
+        operationId: 'getSession',
+        summary: 'The session of this browser: who is signed in, what they may do, and the CSRF token.',
+        view: sessionView,
+        status: [200],
+      },
+      async ({ caller }) => toSessionView(await own.describe(caller, sessionOf(caller).sessionId), cookies),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/auth/session',
+        operationId: 'endSession',
+        summary: 'Sign out: end the session of this browser.',
+        view: endedView,
+        status: [200],
+      },
+      async ({ caller, idempotencyKey }) => {
+        const { sessionId } = sessionOf(caller)
+        await own.end(caller, sessionId, idempotencyKey)
+        return signedOut(ended(sessionId))
+      },
+      async ({ caller }) => signedOut(ended(sessionOf(caller).sessionId)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/auth/sessions',
+        operationId: 'listSessions',
+        summary: 'List your own sessions that have not ended, newest first.',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(openSessionView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const page = await own.list(caller, query)
+        return { ...page, data: page.data.map(toOpenSessionView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/auth/sessions',
+        operationId: 'endAllSessions',
+        summary: 'Sign out everywhere: end all of your sessions, this one too.',
+        view: allEndedView,
+        status: [200],
+      },
+      async ({ caller, idempotencyKey }) => signedOut({ ended: await own.endEvery(caller, idempotencyKey) }),
+      async () => signedOut({ ended: 0 }),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/auth/sessions/:id',
+        operationId: 'endOtherSession',
+        params: z.object({ id: z.string().max(64).meta({ description: 'Of one of your sessions.' }) }),
+        summary: 'End one of your sessions.',
+        view: endedView,
+        status: [200],
+      },
+      async ({ caller, params: { id }, idempotencyKey }) => {
+        await own.end(caller, id, idempotencyKey)
+        return id === sessionOf(caller).sessionId ? signedOut(ended(id)) : ended(id)
+      },
+      async ({ params: { id } }) => ended(id),
+    ),
+  ]
+}

@@ -1,0 +1,67 @@
+import type { Plan, Product, Role } from '#src/catalogue/access.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+
+/** A member, removed or not, with what signing in must know of the account. */
+export interface Member {
+  accountId: string
+  userId: string
+  email: string
+  role: Role
+  isRemoved: boolean
+  accountName: string
+  plan: Plan
+  products: Product[]
+}
+
+interface AccountFacts {
+  id: string
+  name: string
+  plan: Plan
+  products: Product[]
+}
+
+const MEMBER = `u.account_id AS "accountId", u.id AS "userId", u.email, u.role,
+  u.deprovisioned_at IS NOT NULL AS "isRemoved", a.name AS "accountName", a.plan, a.products`
+
+// System role: only the address of a person who signs in tells the account.
+
+/** The member with an address. A removed one only where no account has it as a member: its row keeps the address out. */
+export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | undefined> {
+  const [row] = await tx.query<Member>(
+    `SELECT ${MEMBER} FROM users u JOIN accounts a ON a.id = u.account_id
+     WHERE u.email = $1 ORDER BY u.deprovisioned_at IS NOT NULL LIMIT 1`,
+    [email],
+  )
+  return row
+}
+
+export async function findMember(tx: Tx, accountId: string, userId: string): Promise<Member | undefined> {
+  const [row] = await tx.query<Member>(
+    `SELECT ${MEMBER} FROM users u JOIN accounts a ON a.id = u.account_id WHERE u.account_id = $1 AND u.id = $2`,
+    [accountId, userId],
+  )
+  return row
+}
+
+export async function noteSignIn(
+  tx: Tx,
+  { accountId, userId }: Pick<Member, 'accountId' | 'userId'>,
+  at: Date,
+): Promise<void> {
+  await tx.query(`UPDATE users SET last_login_at = $3 WHERE account_id = $1 AND id = $2`, [accountId, userId, at])
+}
+
+// System or tenant role.
+
+/** @throws a unique violation of `users_active_email_key` when the address is a member already. */
+export async function insertOwner(tx: Tx, email: string, account: AccountFacts): Promise<Member> {
+  const userId = newAccountId('usr')
+  await tx.query(`INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'owner')`, [
+    account.id,
+    userId,
+    email,
+  ])
+  const { id: accountId, name: accountName, plan, products } = account
+  return { accountId, userId, email, role: 'owner', isRemoved: false, accountName, plan, products }
+}

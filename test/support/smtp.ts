@@ -1,0 +1,56 @@
+// A real mail server on a free port. It records what it takes, and refuses what a test tells it to.
+
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type ParsedMail, simpleParser } from 'mailparser'
+import { SMTPServer } from 'smtp-server'
+
+export interface ReceivedMail {
+  from: string
+  to: string[]
+  raw: string
+  parsed: ParsedMail
+}
+
+export interface MailServer {
+  url: string
+  received: ReceivedMail[]
+  /** Refuses the next recipients, each with its status; undefined accepts one. */
+  refusals: (number | undefined)[]
+  close(): Promise<void>
+}
+
+export async function startMailServer(): Promise<MailServer> {
+  const received: ReceivedMail[] = []
+  const refusals: MailServer['refusals'] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo({ address }, _session, callback) {
+      const status = refusals.shift()
+      if (status === undefined) return callback()
+      // As real servers do, with the address in the answer.
+      callback(Object.assign(new Error(`<${address}> refused`), { responseCode: status }))
+    },
+    onData(stream, { envelope }, callback) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', async () => {
+        const raw = Buffer.concat(chunks).toString()
+        const parsed = await simpleParser(raw)
+        const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+        received.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw, parsed })
+        callback()
+      })
+    },
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  const { port } = server.server.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    received,
+    refusals,
+    close: () => new Promise((done) => server.close(() => done())),
+  }
+}
