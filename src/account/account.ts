@@ -8,6 +8,7 @@ import { loginFeature } from './login/feature.ts'
 import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
+import { teamFeature } from './team/feature.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
@@ -22,10 +23,11 @@ export function createAccount(p: Platform, settings: AccountSettings) {
   p.onClose(() => keys.settle())
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
-  const mail = mailFeature(p, settings, { login_link: login.login.writeLetter })
+  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist })
+  const mail = mailFeature(p, settings, { login_link: login.login.writeLetter, invite: team.invites.writeLetter })
   const webhooks = webhooksFeature(p, settings)
   return {
-    features: [mail.feature, sessions.feature, login.feature, webhooks.feature],
+    features: [mail.feature, sessions.feature, login.feature, team.feature, webhooks.feature],
     accounts,
     keys,
     sessions: sessions.sessions,

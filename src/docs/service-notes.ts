@@ -20,6 +20,7 @@ export const TAGS = [
   { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
   { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
+  { name: 'Team', description: 'The users of an account, their roles, and invites.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },

@@ -42,6 +42,17 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       actor_kind: 'session',
       actor_id: user,
     })
+    await insertOfAccount('invites', {
+      id: newAccountId('inv'),
+      email: 'b@example.com',
+      role: 'analyst',
+      invited_by: user,
+      nonce: bytes(16),
+      token_hash: bytes(),
+      created_at: new Date(),
+      sent_at: new Date(),
+      expires_at: new Date(),
+    })
     await insert('mails', { id: newAccountId('mai'), kind: 'login_link', recipient: 'a@example.com', subject_id: user })
     await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
     await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })

@@ -12,6 +12,7 @@ import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
+import type { Recheck } from './watch-access.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -153,7 +154,12 @@ export interface Exchange {
 }
 
 /** `text` is a Buffer once it is encoded. */
-export type Answer = TextAnswer | StreamReply
+export type Answer = TextAnswer | StreamAnswer
+
+interface StreamAnswer extends StreamReply {
+  /** Of a caller with a key or a session: asked while the stream is sent. */
+  recheck?: Recheck
+}
 
 interface TextAnswer {
   status: number

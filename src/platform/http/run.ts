@@ -21,13 +21,26 @@ import { fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
 import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
+import { type Recheck, watchAccess } from './watch-access.ts'
 
 const JSON_TYPES = ['application/json']
 
 /** Runs one request through its route. */
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
   const { req, params: named } = exchange
-  const caller = route.public === undefined ? await exchange.authenticate({ req, route, params: named }) : undefined
+  if (route.public !== undefined) return runFor(undefined, route, handlers, exchange, undefined)
+  const recheck = () => exchange.authenticate({ req, route, params: named })
+  const answer = await runFor(await recheck(), route, handlers, exchange, recheck)
+  return 'stream' in answer ? { ...answer, recheck } : answer
+}
+
+async function runFor(
+  caller: Caller | undefined,
+  route: Route,
+  handlers: Handlers,
+  exchange: Exchange,
+  recheck: Recheck | undefined,
+): Promise<Answer> {
   const params = parseParams(route, exchange.params)
   const query = parseQuery(route.query, exchange.search)
   const key = readIdempotencyKey(route, exchange, caller)
@@ -39,6 +52,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
     const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace, tap })
     // A refusal may come before the stream has a reader; the stream's error then has no handler.
     stream.on('error', () => {})
+    const endWatch = watchAccess(recheck, (refusal) => stream.destroy(refusal))
     try {
       const request = requestOf(exchange, caller, {
         params,
@@ -49,6 +63,7 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
       })
       return await answerOnce(route, handlers, request, exchange)
     } finally {
+      endWatch()
       stream.destroy()
     }
   }

@@ -56,7 +56,10 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
     ...settings,
   })
   const log = createLog({ process: 'mail', level: 'debug' }, { write: (line) => void lines.push(line) })
-  return { work: createDeliverMail({ db: test.db, mailer, writers: { login_link: writer }, log }), mailer }
+  return {
+    work: createDeliverMail({ db: test.db, mailer, writers: { login_link: writer, invite: writer }, log }),
+    mailer,
+  }
 }
 
 const mail = (recipient = 'mika@example.com') => ({ kind: 'login_link', recipient, subjectId: 'lnk_1' }) as const

@@ -28,6 +28,7 @@ const TENANT_GRANTS: Record<string, string> = {
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
+  invites: 'INSERT SELECT UPDATE',
   jobs: 'INSERT SELECT UPDATE',
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
@@ -47,11 +48,12 @@ const TENANT_GRANTS: Record<string, string> = {
 const SYSTEM_GRANTS: Record<string, string> = {
   accounts: 'INSERT(id,is_public,name,plan,products) SELECT(created_at,id,is_public,name,plan,products)',
   api_keys:
-    'SELECT(account_id,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+    'SELECT(account_id,created_by,environment,expires_at,hash,id,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'INSERT',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
+  invites: 'DELETE SELECT UPDATE(accepted_at,user_id)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   login_links: 'DELETE INSERT SELECT UPDATE(used_at,voided_at)',
   mails: 'DELETE INSERT SELECT',
@@ -65,7 +67,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.
-const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'user_sessions', 'users']
+const WITHOUT_ENVIRONMENT = ['accounts', 'audit_entries', 'invites', 'user_sessions', 'users']
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
 const WITHOUT_TENANT = [
   'attempts',
