@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROLES } from '#src/catalogue/access.ts'
 import { purgeInvites } from '#src/account/team/rows.ts'
+import { ROLES } from '#src/catalogue/access.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { browserOf, startTeamService, type TeamService } from './service.ts'
 
@@ -84,7 +84,10 @@ describe('an invite', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => service.accept(token)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ json }) => json.code === 'invalid_request')).toHaveLength(7)
-    const users = await service.test.owner('SELECT id FROM users WHERE account_id = $1 AND email = $2', [accountId, email])
+    const users = await service.test.owner('SELECT id FROM users WHERE account_id = $1 AND email = $2', [
+      accountId,
+      email,
+    ])
     expect(users).toHaveLength(1)
   })
 
@@ -126,7 +129,9 @@ describe('an invite', () => {
     expect((await service.send(owner, 'DELETE', `/v1/org/invites/${id}`)).json.revoked_at).toBe(revoked.json.revoked_at)
     expect(await service.deliver()).toEqual([])
     expect(await service.accept(token)).toMatchObject(INVALID)
-    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.code).toBe('invalid_state_transition')
+    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.code).toBe(
+      'invalid_state_transition',
+    )
   })
 
   it('is refused to members and beside a pending one, also when both are sent at once', async () => {
@@ -336,4 +341,3 @@ it('invites that ended a month ago are deleted, and no others', async () => {
   expect(await purgeInvites(service.test.db, new Date(Date.now() + 8 * DAY_MS))).toBeGreaterThan(0)
   expect(await stateOf(headers, id)).toBeUndefined()
 })
-

@@ -36,8 +36,7 @@ export async function startTeamService(env: NodeJS.ProcessEnv = {}): Promise<Tea
     },
     send: (headers, method, path, json) =>
       service.call({}, path, { method, headers, ...(json === undefined ? {} : { json }) }),
-    invite: (headers, email, role = 'analyst') =>
-      self.send(headers, 'POST', '/v1/org/users/invite', { email, role }),
+    invite: (headers, email, role = 'analyst') => self.send(headers, 'POST', '/v1/org/users/invite', { email, role }),
     async inviteTokenFor(email) {
       await service.deliver()
       const newest = service.mail.received.findLast(({ to }) => to.includes(email))
