@@ -9,6 +9,11 @@ import type { DeploymentState } from './state.ts'
 /** All publishable sandbox keys share one account, whose data anyone may see. */
 export const SANDBOX_ACCOUNT = 'acc_sandbox'
 
+/** Of the newcomer's own account. */
+export const OWNER_EMAIL = 'owner@localhost'
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
+
 interface Embedding {
   directory: string
   state: DeploymentState
@@ -20,6 +25,9 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
   return {
     MASTER_KEY: settings.masterKey ?? state.masterKey,
     BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
+    MAIL_DIR: settings.mailDirectory ?? join(directory, 'mail'),
+    // Nobody else reaches the service then, and a newcomer has no mail server.
+    LOGIN_ECHO: settings.loginEcho ?? (isDatabaseOurs && LOOPBACK.test(settings.host) ? '1' : '0'),
     // A newcomer's receiver is on the same machine.
     OUTBOUND_ALLOW: settings.outboundAllow ?? 'localhost,127.0.0.1,[::1]',
     // A prefix belongs to a database: two checkouts that use one Redis would take each other's jobs.

@@ -1,7 +1,7 @@
 // `npm start`: everything, until Ctrl-C.
 
 import { type Deployment, startDeployment } from './deployment.ts'
-import { publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
+import { OWNER_EMAIL, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd, untilAborted } from './signals.ts'
 import { readProcfile } from './supervisor.ts'
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   try {
     const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
     const deployment = await startDeployment({ say, onWarning: oncePer(10_000, warn), signal: end })
-    say(describe(deployment))
+    say(describe(deployment, await makeLoginLink(deployment)))
     const ending = await Promise.race([untilAborted(end), deployment.lost])
     if (ending instanceof Error) process.stderr.write(`${sentenceOf(ending)}\nEverything is stopped. Start it again.\n`)
     else say(`\n${ending.word}: draining...`)
@@ -38,7 +38,14 @@ async function main(): Promise<number> {
   }
 }
 
-function describe(deployment: Deployment): string {
+// undefined where the deployment's owner let somebody else have the account.
+async function makeLoginLink({ services, state, baseUrl }: Deployment): Promise<string | undefined> {
+  if (state === undefined) return undefined
+  const made = services.account.printLink(OWNER_EMAIL, { accountId: state.account.id, at: baseUrl })
+  return made.then(({ link }) => link).catch(() => undefined)
+}
+
+function describe(deployment: Deployment, loginLink: string | undefined): string {
   const { baseUrl, state, directory, postgres, config, internalPorts, takenPorts, logs } = deployment
   const { port } = new URL(baseUrl)
   const taken =
@@ -57,6 +64,9 @@ function describe(deployment: Deployment): string {
         ['every scope', state.account.key],
       ]),
       '',
+      ...(loginLink === undefined
+        ? []
+        : [`Sign in as its owner (${OWNER_EMAIL}; the link works once, for an hour)`, `  ${loginLink}`, '']),
       `Publishable sandbox keys (of ${SANDBOX_ACCOUNT}, shared by all who know them)`,
       ...aligned([
         ['every scope', all],
@@ -83,6 +93,10 @@ function describe(deployment: Deployment): string {
       ],
       ['photos', config.BLOB_STORE.replace(/^disk:/, '')],
       ['logs', `${logs}/<process>.log`],
+      [
+        'mails',
+        config.SMTP_URL === undefined ? `${config.MAIL_DIR ?? 'nowhere (SMTP_URL)'}` : 'to your mail server (SMTP_URL)',
+      ],
       ['webhooks to', `public addresses${allowed} (OUTBOUND_ALLOW)`],
     ]),
     '',

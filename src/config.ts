@@ -121,6 +121,8 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     host: env.HOST || '127.0.0.1',
     port: env.PORT ? wanted : undefined,
     internalPort: env.INTERNAL_PORT ? Number(env.INTERNAL_PORT) : undefined,
+    mailDirectory: env.MAIL_DIR || undefined,
+    loginEcho: env.LOGIN_ECHO || undefined,
     outboundAllow: env.OUTBOUND_ALLOW,
     logLevel: env.LOG_LEVEL,
     dataDirectory: env.DATA_DIR || fileURLToPath(new URL('../.data', import.meta.url)),

@@ -9,6 +9,7 @@ import { listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/o
 import { workOf } from '#src/process.ts'
 import type { Services } from '#src/services.ts'
 import { usageError } from '../sentence.ts'
+import { printLoginLink } from './login-link.ts'
 import { FAMILIES, listSigningKeys, rotateSigningKey } from './signing-keys.ts'
 
 const ENVIRONMENTS = ['sandbox', 'live'] as const
@@ -21,6 +22,7 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
   key create --account ACC --environment ${ENVIRONMENTS.join('|')} --scopes verify,attest,... [--name NAME] [--expires TIME]
   key list --account ACC --environment ${ENVIRONMENTS.join('|')} [--limit N]
   key revoke KEY_ID [--yes]
+  login-link EMAIL [--account ACC]                  prints a link that signs in; with --account, a new owner
   jobs list [--queue QUEUE] [--state STATE] [--limit N]
   jobs redrive (JOB_ID | --queue QUEUE) [--yes]     runs dead jobs again
   queue pause QUEUE [--yes]
@@ -85,6 +87,7 @@ const ENTRIES: Record<string, Entry> = {
   'key create': { options: ['account', 'environment', 'scopes', 'name', 'expires'], words: 0, read: readKeyCreate },
   'key list': { options: ['account', 'environment', 'limit'], words: 0, read: readKeyList },
   'key revoke': { options: ['yes'], words: 1, read: readKeyRevoke },
+  'login-link': { options: ['account'], words: 1, read: ({ account }, word) => printLoginLink(word, account) },
   'jobs list': { options: ['queue', 'state', 'limit'], words: 0, read: readJobsList },
   'jobs redrive': { options: ['queue', 'yes'], words: 1, read: readJobsRedrive },
   'queue pause': { options: ['yes'], words: 1, read: (_, word) => readQueueChange('pause', word) },
@@ -97,10 +100,11 @@ const ENTRIES: Record<string, Entry> = {
 export function readCommand(args: string[]): Command | undefined {
   const { values, positionals } = parse(args)
   if (values.help) return undefined
-  const name = positionals.slice(0, 2).join(' ')
+  const [first = '', second] = positionals
+  const name = second === undefined || Object.hasOwn(ENTRIES, first) ? first : `${first} ${second}`
   const entry = Object.hasOwn(ENTRIES, name) ? ENTRIES[name] : undefined
   if (entry === undefined) throw usageError(name === '' ? 'What is to be done?' : `There is no command "${name}".`)
-  const words = positionals.slice(2)
+  const words = positionals.slice(name.split(' ').length)
   if (words.length > entry.words) throw usageError(`${name}: "${words[entry.words]}" is too much.`)
   for (const [option, value] of Object.entries(values)) {
     const isKnown = option === 'json' || entry.options.some((known) => known === option)

@@ -6,6 +6,7 @@ import { createAssets } from './assets.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
+import { loginPage } from './login.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
@@ -94,6 +95,15 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     ),
     page(
       {
+        path: '/login/link',
+        operationId: 'showLogin',
+        summary: 'The page of login links: it uses nothing up by itself',
+        reason: 'A person who signs in has no session yet',
+      },
+      (exchange) => show(exchange, '/login/link', () => loginPage(`../docs/assets/${assets.nameOf('login.js')}`)),
+    ),
+    page(
+      {
         path: '/docs/search.json',
         operationId: 'getSearchIndex',
         summary: 'The index of the search of these pages',
@@ -128,11 +138,19 @@ interface PageRoute {
   operationId: string
   summary: string
   contentType?: string
+  /** Why it is public. */
+  reason?: string
 }
 
 // The answers are prepared texts, which need no view; query parameters are ignored.
 function page(
-  { path, operationId, summary, contentType = HTML }: PageRoute,
+  {
+    path,
+    operationId,
+    summary,
+    contentType = HTML,
+    reason = 'Readers of the documentation may have no key yet',
+  }: PageRoute,
   answer: (exchange: Exchange) => Promise<Answer>,
 ): Route {
   const route = publicEndpoint(
@@ -142,7 +160,7 @@ function page(
       operationId,
       tag: 'Service',
       summary,
-      public: 'Readers of the documentation may have no key yet',
+      public: reason,
       view: z.never(),
       streams: { contentType },
       status: [200],

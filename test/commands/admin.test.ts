@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys, type Keys } from '#src/account/keys/keys.ts'
+import { createAllowlist } from '#src/account/login/allowlist.ts'
+import { createPrintLink, type PrintLink } from '#src/account/login/operator-link.ts'
+import { createLinkTokens } from '#src/platform/crypto/link-token.ts'
 import { isPaused } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
 import { readCommand } from '../../commands/admin/commands.ts'
@@ -9,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 describe('admin', () => {
   let database: TestDatabase
   let keys: Keys
+  let printLink: PrintLink
   const logged: object[] = []
 
   const run = (words: string[], isAgreed = true) => {
@@ -16,7 +20,7 @@ describe('admin', () => {
     const command = readCommand(words)
     if (command === undefined) throw new Error('no command')
     return command.act({
-      services: { platform: { db }, account: { keys, accounts: createAccounts({ db }) } } as Services,
+      services: { platform: { db }, account: { keys, accounts: createAccounts({ db }), printLink } } as Services,
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },
@@ -28,6 +32,13 @@ describe('admin', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     keys = createKeys({ db: database.db })
+    printLink = createPrintLink({
+      db: database.db,
+      now: () => new Date(),
+      linkTokens: createLinkTokens([Buffer.alloc(32, 1)]),
+      allowlist: createAllowlist([]),
+      baseUrl: 'https://api.example.test',
+    })
   })
   afterAll(() => database.close())
 
@@ -69,6 +80,17 @@ describe('admin', () => {
     expect(await isPaused(database.db, 'deliver')).toBe(true)
     await say('queue resume deliver')
     expect(await isPaused(database.db, 'deliver')).toBe(false)
+  })
+
+  it('prints a link that signs in, and logs that without the link', async () => {
+    const account = (await run(['account', 'create', '--name', 'With users'])) as { id: string }
+    await expect(say('login-link mika@example.com')).rejects.toThrow('--account')
+    const printed = await say(`login-link mika@example.com --account ${account.id}`)
+    expect(printed).toMatchObject({ link: expect.stringMatching(/\/login\/link#.{43}$/), account: account.id })
+    expect(await say('login-link mika@example.com')).toMatchObject({ email: 'mika@example.com' })
+    expect(logged.at(-1)).toEqual({ act: 'login-link', account: account.id, user: expect.stringMatching(/^usr_/) })
+    expect(() => readCommand(['login-link'])).toThrow('EMAIL')
+    expect(() => readCommand(['login-link', 'a@b', 'c@d'])).toThrow('too much')
   })
 
   it('reports an unknown account', async () => {

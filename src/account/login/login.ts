@@ -12,6 +12,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { createFairTurns } from '#src/platform/fair-turns.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
@@ -31,6 +32,16 @@ const USES_OF_CLIENT: AttemptLimit = { name: 'login use', most: 60, withinMs: 60
 
 // One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
 const LANE = 'login'
+
+// Strangers send these requests, and keys and sessions are looked up on the same few connections: one of them is the
+// most that login takes. Clients take turns, so that one that sends a thousand requests delays its own.
+const TURNS = {
+  slots: 1,
+  slotsEach: 1,
+  maxWaitingEach: 20,
+  maxWaiting: 500,
+  refusal: { detail: 'Too many people sign in at this moment. Try again.', retryAfterSeconds: 2 },
+}
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 // Of the name of an account.
@@ -60,6 +71,14 @@ export interface UsedLink {
   accountId: string
 }
 
+interface UseRequest {
+  token: string
+  network: string
+  origin: Origin
+  /** Of the session that the browser has. */
+  currentSecret: string | undefined
+}
+
 type Use =
   | { kind: 'used'; used: UsedLink }
   | { kind: 'limited'; refused: AttemptRefusal }
@@ -70,6 +89,7 @@ export type Login = ReturnType<typeof createLogin>
 
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
+  const inTurn = createFairTurns(TURNS)
 
   /**
    * Makes a link, mailed later; it voids those before it.
@@ -82,7 +102,7 @@ export function createLogin(deps: LoginDeps) {
     const at = now()
     const network = networkOf(origin.ip)
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed: deps.isEchoed })
-    const refused = await db.system('request login link', async (tx) => {
+    const write = async (tx: Tx) => {
       const counted = [
         { limit: REQUESTS_FOR_ADDRESS, subject: [email, network] },
         { limit: REQUESTS_OF_CLIENT, subject: [network] },
@@ -95,7 +115,8 @@ export function createLogin(deps: LoginDeps) {
       await insertLink(tx, made.row)
       await sendMail(tx, { kind: 'login_link', recipient: email, subjectId: made.row.id, lane: LANE })
       return undefined
-    })
+    }
+    const refused = await inTurn(network, () => db.system('request login link', write))
     if (refused !== undefined) throw tooManyAttempts(refused)
     allowlist.check(email)
     return deps.isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
@@ -107,8 +128,9 @@ export function createLogin(deps: LoginDeps) {
    * used, replaced or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
-    const outcome = await onceMoreIfTaken(() =>
-      db.system('use login link', (tx) => useIn(tx, { token, origin, currentSecret })),
+    const network = networkOf(origin.ip)
+    const outcome = await inTurn(network, () =>
+      onceMoreIfTaken(() => db.system('use login link', (tx) => useIn(tx, { token, network, origin, currentSecret }))),
     )
     if (outcome.kind === 'used') return outcome.used
     if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
@@ -117,13 +139,9 @@ export function createLogin(deps: LoginDeps) {
     throw invalidField('/token', 'invalid_link', 'is not a link that works: it was used or replaced, or is too old')
   }
 
-  async function useIn(
-    tx: Tx,
-    { token, origin, currentSecret }: { token: string; origin: Origin; currentSecret: string | undefined },
-  ): Promise<Use> {
+  async function useIn(tx: Tx, { token, network, origin, currentSecret }: UseRequest): Promise<Use> {
     const at = now()
-    const subject = [networkOf(origin.ip)]
-    const refused = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject }], at)
+    const refused = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject: [network] }], at)
     if (refused !== undefined) return { kind: 'limited', refused }
     const tokenHash = sha256(token)
     const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined

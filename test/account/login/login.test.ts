@@ -1,6 +1,7 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newAccountId } from '#src/platform/ids.ts'
 import { makeAccount } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 import { browserOf, type LoginService, startLoginService } from './service.ts'
 
 let service: LoginService
@@ -191,6 +192,32 @@ describe('the limits', () => {
     expect((await service.request(newPerson(), { headers })).json.code).toBe('rate_limited')
   })
 
+  it('let a client that floods the service wait for itself, while keys are looked up as ever', async () => {
+    const email = newPerson()
+    const key = await service.makeCaller()
+    const blocker = new pg.Client({ connectionString: service.test.ownerUrl })
+    await blocker.connect()
+    await blocker.query('BEGIN')
+    await blocker.query(`SELECT pg_advisory_xact_lock(hashtextextended('login address ' || $1, 0))`, [email])
+    const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': '203.0.113.77' }
+    const ask = async () => {
+      const init = { method: 'POST', headers, body: JSON.stringify({ email }) }
+      return (await fetch(`${service.app.url}/v1/auth/magic-link`, init)).status
+    }
+    const statuses: number[] = []
+    const flood = Array.from({ length: 40 }, () => ask().then((status) => void statuses.push(status)))
+    // One runs and waits for the lock, twenty wait for it.
+    await until(() => statuses.length === 19)
+    expect(statuses).toEqual(Array(19).fill(503))
+    expect((await service.call(key, '/v1/claims')).status).toBe(200)
+    await blocker.query('COMMIT')
+    await blocker.end()
+    await Promise.all(flood)
+    // More than five only where the lock's time-out, a 503, came before the commit.
+    expect(statuses.slice(19).filter((status) => status === 200).length).toBeLessThanOrEqual(5)
+    expect(statuses.slice(19)).toContain(429)
+  })
+
   it('allow one mailbox thirty mails an hour, whoever asks', async () => {
     const email = newPerson()
     for (let at = 0; at < 30; at += 1) expect((await service.request(email)).status).toBe(200)
@@ -220,11 +247,7 @@ describe('the limits', () => {
 it('a user of an account signs in with the role of the account', async () => {
   const { accountId } = await makeAccount(service.test)
   const email = newPerson()
-  await service.test.owner(`INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'analyst')`, [
-    accountId,
-    newAccountId('usr'),
-    email,
-  ])
+  await service.addUser(accountId, { email, role: 'analyst' })
   const { answer, headers } = await service.enter(email)
   expect(answer.json).toMatchObject({ account: { account_id: accountId }, role: 'analyst' })
   expect((await service.call({}, '/v1/claims', { headers })).status).toBe(200)

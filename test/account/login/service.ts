@@ -1,14 +1,13 @@
 // Signing in as a person does: a link is requested, its mail is sent to a real mail server, and the link of the mail is
 // used.
 
-import type { LetterWriter } from '#src/account/mail/send.ts'
+import type { Role } from '#src/catalogue/access.ts'
+import { newAccountId } from '#src/platform/ids.ts'
 import { workOf } from '#src/process.ts'
 import type { TestAnswer } from '../../support/http.ts'
 import { createJobs } from '../../support/jobs.ts'
-import { type Sent, startTestService, type TestService } from '../../support/service.ts'
+import { type Sent, startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts'
 import { type MailServer, startMailServer } from '../../support/smtp.ts'
-
-export type { LetterWriter }
 
 export interface LoginService extends TestService {
   mail: MailServer
@@ -20,13 +19,19 @@ export interface LoginService extends TestService {
   use(token: string, sent?: Sent): Promise<TestAnswer>
   /** A browser that signed in by mail: its headers, as `signIn` returns them. */
   enter(email: string): Promise<{ answer: TestAnswer; headers: Record<string, string> }>
+  /** A user of an account. */
+  addUser(accountId: string, user: { email: string; role?: Role; isRemoved?: boolean }): Promise<string>
 }
 
-export async function startLoginService(env: NodeJS.ProcessEnv = {}): Promise<LoginService> {
+export async function startLoginService(
+  env: NodeJS.ProcessEnv = {},
+  options: Pick<TestServiceOptions, 'overrides'> = {},
+): Promise<LoginService> {
   const mail = await startMailServer()
   const service = await startTestService({
     env: { SMTP_URL: mail.url, TRUSTED_PROXIES: '127.0.0.1', ...env },
     app: { trustedProxies: ['127.0.0.1'] },
+    ...options,
   })
   const jobs = createJobs(service.test, 'mail')
   const work = workOf(service.services, 'mail')
@@ -58,6 +63,14 @@ export async function startLoginService(env: NodeJS.ProcessEnv = {}): Promise<Lo
       await self.request(email)
       const answer = await self.use(await self.tokenFor(email))
       return { answer, headers: browserOf(answer) }
+    },
+    async addUser(accountId, { email, role = 'owner', isRemoved = false }) {
+      const id = newAccountId('usr')
+      await service.test.owner(
+        'INSERT INTO users (account_id, id, email, role, deprovisioned_at) VALUES ($1, $2, $3, $4, $5)',
+        [accountId, id, email, role, isRemoved ? new Date() : null],
+      )
+      return id
     },
     async close() {
       await service.close()

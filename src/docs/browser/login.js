@@ -1,0 +1,69 @@
+// Asks for a link, and signs in with one after a press of the button. The token leaves the address at once: it must not
+// stay in the history.
+
+const root = new URL(document.body.dataset.root ?? './', window.location.href)
+const [message, confirm, request, shown, leave] = ['message', 'confirm', 'request', 'shown', 'leave'].map((id) =>
+  document.getElementById(id),
+)
+let token = /^#([A-Za-z0-9_-]{43})$/.exec(window.location.hash)?.[1]
+let csrfToken
+
+if (token !== undefined) {
+  window.history.replaceState(null, '', window.location.pathname)
+  show(confirm)
+} else if (document.cookie.includes('svc_csrf=')) {
+  const { ok, body } = await call('GET', 'v1/auth/session')
+  if (ok) welcome(body)
+  else show(request)
+} else {
+  show(request)
+}
+
+confirm.addEventListener('submit', use)
+shown.addEventListener('submit', use)
+request.addEventListener('submit', async (event) => {
+  event.preventDefault()
+  const { ok, body } = await call('POST', 'v1/auth/magic-link', { email: request.elements.email.value })
+  if (!ok) return show(request, body.detail)
+  token = body.token
+  if (token !== undefined) return show(shown, '')
+  show(undefined, 'If the address can sign in here, a link is on its way. It works for 10 minutes.')
+})
+leave.addEventListener('submit', async (event) => {
+  event.preventDefault()
+  const { ok, body } = await call('DELETE', 'v1/auth/session')
+  show(request, ok ? 'You are signed out.' : body.detail)
+})
+
+async function use(event) {
+  event.preventDefault()
+  const { ok, body } = await call('POST', 'v1/auth/magic-link/verify', { token })
+  if (ok) return welcome(body)
+  const isSpent = body.errors?.[0]?.pointer === '/token'
+  show(request, isSpent ? 'This link does not work any more. Ask for another one.' : body.detail)
+}
+
+function welcome({ user, account, role, csrf_token }) {
+  csrfToken = csrf_token
+  show(leave, `You are signed in as ${user.email}, ${role} of ${account.name}.`)
+}
+
+function show(form, text = '') {
+  for (const one of [confirm, request, shown, leave]) one.hidden = one !== form
+  message.hidden = text === ''
+  message.textContent = text
+}
+
+async function call(method, path, sent) {
+  try {
+    const headers = {
+      ...(sent !== undefined && { 'Content-Type': 'application/json' }),
+      ...(csrfToken !== undefined && { 'X-CSRF-Token': csrfToken }),
+    }
+    const body = sent === undefined ? undefined : JSON.stringify(sent)
+    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
+    return { ok: answer.ok, body: await answer.json() }
+  } catch {
+    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
+  }
+}

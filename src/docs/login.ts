@@ -1,0 +1,30 @@
+// `/login/link`: where the link of a mail leads, until there is a dashboard. Opening it uses nothing up: scanners of mail
+// open links too. The token is in the fragment, so the page is the same for everybody.
+
+import { html } from './html.ts'
+import type { DocsPage } from './layout.ts'
+
+export function loginPage(script: string): DocsPage {
+  const body = html`<div class="home login">
+<h1>Sign in</h1>
+<noscript><p class="lead">This page needs scripts: the link contains what signs you in where no server sees it.</p></noscript>
+<p class="lead" id="message" role="status" aria-live="polite" hidden></p>
+<form id="confirm" hidden>
+<p>The link signs you in on this device, once.</p>
+<p><button type="submit">Sign in</button></p>
+</form>
+<form id="request" hidden>
+<p><label for="email">Your e-mail address</label></p>
+<p><input type="email" id="email" name="email" autocomplete="email" maxlength="254" required> <button type="submit">Mail me a link</button></p>
+</form>
+<form id="shown" hidden>
+<p>This service shows its links instead of mailing them alone. A session from such a link reaches sandbox data only.</p>
+<p><button type="submit">Sign in with the link</button></p>
+</form>
+<form id="leave" hidden>
+<p><button type="submit">Sign out</button></p>
+</form>
+</div>
+`
+  return { path: '/login/link', title: 'Sign in', body, isWide: true, scripts: [{ src: script, isModule: true }] }
+}

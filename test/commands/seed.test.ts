@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { readDeploymentSettings } from '#src/config.ts'
+import { embeddedDefaults } from '../../commands/seed.ts'
+
+const state = {
+  masterKey: 'k',
+  loginPassword: 'p',
+  sandboxKeys: { all: 'a', verify: 'v', attest: 't' },
+  account: { id: 'acc_01m7x7enn9exb9d4gh0kbvf97d', key: 'k' },
+}
+const defaultsOf = (env: NodeJS.ProcessEnv, isDatabaseOurs = true) =>
+  embeddedDefaults({ directory: '/data', state, settings: readDeploymentSettings(env), isDatabaseOurs })
+
+it.each([
+  ['on loopback', {}, true, '1'],
+  ['on loopback, by its name', { HOST: 'localhost' }, true, '1'],
+  ['on IPv6 loopback', { HOST: '::1' }, true, '1'],
+  ['for other machines', { HOST: '0.0.0.0' }, true, '0'],
+  ['for other machines, by a name', { HOST: '127.0.0.1.example.com' }, true, '0'],
+  ['on a database of its operator', {}, false, '0'],
+  ['where its operator turns it off', { LOGIN_ECHO: '0' }, true, '0'],
+])('a service that listens %s shows links: %j', (_, env, isDatabaseOurs, expected) => {
+  expect(defaultsOf(env, isDatabaseOurs).LOGIN_ECHO).toBe(expected)
+})
+
+it('mails are files beside the other data', () => {
+  expect(defaultsOf({}).MAIL_DIR).toBe('/data/mail')
+  expect(defaultsOf({ MAIL_DIR: '/elsewhere' }).MAIL_DIR).toBe('/elsewhere')
+})
