@@ -37,7 +37,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'submit', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
-  { title: 'Running it', names: ['operate', 'login', 'faults', 'hostile'] },
+  { title: 'Running it', names: ['operate', 'login', 'team', 'faults', 'hostile'] },
 ]
 const REST = 'More'
 // A page whose file is not in docs/.

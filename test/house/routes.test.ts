@@ -98,6 +98,7 @@ const PUBLIC = [
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
+  'GET /login/invite',
   'GET /login/link',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
