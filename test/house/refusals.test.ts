@@ -116,7 +116,9 @@ function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
 
 function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
   const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
-  if (route.public === undefined && route.scope === undefined) {
+  // A sandbox key changes nothing of the whole account.
+  const changesAccount = route.isAccountLevel === true && route.method !== 'GET'
+  if (route.public === undefined && (route.scope === undefined || changesAccount)) {
     const headers = { ...cookiesOf(SESSION), ...sent.headers }
     return call(app, path + search, { method: route.method, ...sent, headers })
   }

@@ -41,12 +41,12 @@ interface AcceptDeps {
   allowlist: Allowlist
 }
 
-export interface Accepted {
+export interface AcceptedInvite {
   session: SignedIn
   accountId: string
 }
 
-type Acceptance = { accepted: Accepted } | { limited: AttemptRefusal } | { refused: Failure }
+type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | { refused: Failure }
 
 export type Accept = ReturnType<typeof createAccept>
 
@@ -58,7 +58,7 @@ export function createAccept({ db, now, sessions, own, allowlist }: AcceptDeps) 
    * or too old; `beta_access_required`; `plan_required`; `conflict` where the session is another person's, or the address
    * a member's.
    */
-  return async (token: string, origin: Origin, currentSecret?: string): Promise<Accepted> => {
+  return async (token: string, origin: Origin, currentSecret?: string): Promise<AcceptedInvite> => {
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
     const outcome = await db

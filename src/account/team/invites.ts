@@ -5,6 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
 import type { Allowlist } from '#src/account/login/allowlist.ts'
 import { type AttemptLimit, countAttempt, tooManyAttempts } from '#src/account/login/attempts.ts'
+import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import { findTeamMemberByEmail, lockTeam } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
@@ -16,8 +17,8 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
+import { quote } from '#src/platform/sanitize.ts'
 import { checkGrant, getAuthority } from './authority.ts'
-import { INVITE_DAYS, inviteLetterOf } from './letter.ts'
 import {
   findInvite,
   findPendingInvite,
@@ -30,6 +31,7 @@ import {
   stateOf,
 } from './rows.ts'
 
+const INVITE_DAYS = 7
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -253,4 +255,31 @@ function domainOf(email: string): string {
 
 function endOf(at: Date): Date {
   return new Date(at.getTime() + INVITE_DAYS * DAY_MS)
+}
+
+/** The token is in the fragment, which browsers send to no server: no log on the way has it. */
+function inviteUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/login/invite#${token}`
+}
+
+interface Invitation {
+  baseUrl: string
+  token: string
+  accountName: string
+  role: Role
+}
+
+function inviteLetterOf({ baseUrl, token, accountName, role }: Invitation): Letter {
+  return {
+    subject: 'You are invited to Countersign',
+    paragraphs: [
+      // Chosen by strangers: without line breaks and invisible characters it can't pose as another part of the mail.
+      `You are invited to the account "${quote(accountName) ?? ''}" of Countersign at ${baseUrl}, with the role ${role}.`,
+    ],
+    action: { label: 'Accept the invite', url: inviteUrl(baseUrl, token) },
+    notes: [
+      `The link works once, for ${INVITE_DAYS} days, and only until the invite is sent again or revoked.`,
+      'If you did not expect it, do nothing.',
+    ],
+  }
 }

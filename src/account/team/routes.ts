@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tokenBody } from '#src/account/login/routes.ts'
 import { type OwnSessions, sessionOf } from '#src/account/sessions/own-sessions.ts'
 import { role, sessionView, toSessionView } from '#src/account/sessions/views.ts'
 import { endpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
@@ -37,8 +38,16 @@ const common = {
 } as const
 const MAX_BODY_BYTES = 4_096
 
-const inviteId = z.object({ id: z.string().max(64).meta({ description: 'Of an invite.' }) })
-const userId = z.object({ id: z.string().max(64).meta({ description: 'Of a user.' }) })
+// The pattern tells readers of the OpenAPI document that `/v1/org/users/me` is not one of `/v1/org/users/{id}`.
+const idOf = (type: 'inv' | 'usr') =>
+  z.object({
+    id: z
+      .string()
+      .max(64)
+      .meta({ description: `\`${type}_\` and 26 characters.`, pattern: `^${type}_[0-7][0-9a-hjkmnp-tv-z]{25}$` }),
+  })
+const inviteId = idOf('inv')
+const userId = idOf('usr')
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
 
 export function teamRoutes(deps: TeamRoutesDeps): Route[] {
@@ -122,7 +131,7 @@ function acceptRoute({ accept, own, cookies }: TeamRoutesDeps): Route {
       tag: 'Team',
       summary: 'Accept an invite and sign in with its role. The token works once.',
       public: 'The token is the credential',
-      body: z.strictObject({ token: z.string().min(1).max(200) }),
+      body: tokenBody,
       maxBodyBytes: MAX_BODY_BYTES,
       view: sessionView,
       status: [200],
