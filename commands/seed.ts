@@ -26,7 +26,7 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
     MASTER_KEY: settings.masterKey ?? state.masterKey,
     BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
     MAIL_DIR: settings.mailDirectory ?? join(directory, 'mail'),
-    // Nobody else reaches the service then, and a newcomer has no mail server.
+    // No other machine reaches the service then, and a newcomer has no mail server.
     LOGIN_ECHO: settings.loginEcho ?? (isDatabaseOurs && LOOPBACK.test(settings.host) ? '1' : '0'),
     // A newcomer's receiver is on the same machine.
     OUTBOUND_ALLOW: settings.outboundAllow ?? 'localhost,127.0.0.1,[::1]',

@@ -57,7 +57,13 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description: 'Sections of the guides, error codes and operations, each with its address.',
   },
   'GET /docs/roles': { description: 'The permissions of each role, and the routes that need them.' },
-  'GET /login/invite': { description: 'The token is in the fragment of the address, which browsers send to no server.' },
+  'GET /login/invite': {
+    description: 'The token is in the fragment of the address, which browsers send to no server.',
+  },
+  'GET /login/link': {
+    description:
+      'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',
+  },
   'GET /docs/errors': { description: 'One section per code; `type` of every problem leads to its own.' },
   'GET /docs/:name': { description: 'Such as `integrate`: from a key to a verified webhook, step by step.' },
   'GET /docs/assets/:name': { description: 'Names carry the hash of what is in them.' },
