@@ -23,7 +23,7 @@ export function createAccount(p: Platform, settings: AccountSettings) {
   p.onClose(() => keys.settle())
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
-  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist })
+  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist, inTurn: login.login.inTurn })
   const mail = mailFeature(p, settings, { login_link: login.login.writeLetter, invite: team.invites.writeLetter })
   const webhooks = webhooksFeature(p, settings)
   return {

@@ -11,6 +11,7 @@ import {
   networkOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
+import type { Login } from '#src/account/login/login.ts'
 import { lockAddress, voidLinks } from '#src/account/login/rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
@@ -39,6 +40,7 @@ interface AcceptDeps {
   sessions: Pick<Sessions, 'create' | 'find' | 'endBySecret'>
   own: Pick<OwnSessions, 'endOfUser'>
   allowlist: Allowlist
+  inTurn: Login['inTurn']
 }
 
 export interface AcceptedInvite {
@@ -50,7 +52,7 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 
 export type Accept = ReturnType<typeof createAccept>
 
-export function createAccept({ db, now, sessions, own, allowlist }: AcceptDeps) {
+export function createAccept({ db, now, sessions, own, allowlist, inTurn }: AcceptDeps) {
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
@@ -61,15 +63,15 @@ export function createAccept({ db, now, sessions, own, allowlist }: AcceptDeps) 
   return async (token: string, origin: Origin, currentSecret?: string): Promise<AcceptedInvite> => {
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
-    const outcome = await db
-      .system('accept invite', (tx) => acceptIn(tx, { token, origin, currentSecret, signedIn }))
-      .catch((error: unknown): Acceptance => {
-        // Another account made the address its member between our look-up and our insert.
-        if (error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key') {
-          return { refused: takenElsewhere() }
-        }
-        throw error
-      })
+    const work = () => db.system('accept invite', (tx) => acceptIn(tx, { token, origin, currentSecret, signedIn }))
+    // Together with logins: strangers send both.
+    const outcome = await inTurn(networkOf(origin.ip), work).catch((error: unknown): Acceptance => {
+      // Another account made the address its member between our look-up and our insert.
+      if (error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key') {
+        return { refused: takenElsewhere() }
+      }
+      throw error
+    })
     if ('accepted' in outcome) return outcome.accepted
     throw 'limited' in outcome ? tooManyAttempts(outcome.limited) : outcome.refused
   }

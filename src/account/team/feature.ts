@@ -1,4 +1,5 @@
 import type { Allowlist } from '#src/account/login/allowlist.ts'
+import type { Login } from '#src/account/login/login.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
@@ -17,13 +18,14 @@ interface TeamParts {
   sessions: Sessions
   own: OwnSessions
   allowlist: Allowlist
+  inTurn: Login['inTurn']
 }
 
 /** The users of an account: invited, listed, given roles, removed. */
-export function teamFeature(p: Platform, { sessions, own, allowlist }: TeamParts) {
+export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn }: TeamParts) {
   const invites = createInvites({ ...p, allowlist })
   const members = createMembers({ ...p, own })
-  const accept = createAccept({ ...p, sessions, own, allowlist })
+  const accept = createAccept({ ...p, sessions, own, allowlist, inTurn })
   return defineFeature(
     {
       name: 'team',
