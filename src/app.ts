@@ -90,6 +90,7 @@ export function createApp(deps: AppDeps): Koa {
           requestId,
           clientAddress,
           authenticate: (visit) => authenticate(visit, headers),
+          identify,
           findOverCap,
           findEffect,
           keepStatus,

@@ -12,6 +12,7 @@ import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
 import { productsFeature } from './products/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
+import { teamFeature } from './team/feature.ts'
 import { usageFeature } from './usage/feature.ts'
 import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
@@ -25,17 +26,19 @@ export function createAccount(p: Platform, settings: AccountSettings, tables: ()
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
+  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist, inTurn: login.login.inTurn })
   const webhooks = webhooksFeature(p, settings)
   const usage = usageFeature(p, { notify: mailNotice })
   const mail = mailFeature(p, settings, {
     login_link: login.login.writeLetter,
+    invite: team.invites.writeLetter,
     usage_notice: createNoticeLetter(p),
   })
   const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
-  const features = [mail, keys, sessions, login, webhooks, usage, audit, products, exports, closure]
+  const features = [mail, keys, sessions, login, team, webhooks, usage, audit, products, exports, closure]
   return {
     features: features.map(({ feature }) => feature),
     accounts,

@@ -57,7 +57,7 @@ export const PERMISSIONS = {
   'account.export': { allows: 'export everything of the account', roles: [], isScoped: false },
   'account.close': { allows: 'close the account', roles: [], isScoped: false },
   'session.own': {
-    allows: 'see and end their own sessions',
+    allows: 'see and end their own sessions, and leave the account',
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: false,
   },

@@ -11,6 +11,7 @@ const { resolve } = createRequire(import.meta.url)
 
 const SOURCES = {
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
+  'invite.js': new URL('./browser/invite.js', import.meta.url),
   'login.js': new URL('./browser/login.js', import.meta.url),
   'guides.js': new URL('./browser/guides.js', import.meta.url),
   'pages.css': new URL('./browser/pages.css', import.meta.url),

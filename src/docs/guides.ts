@@ -37,8 +37,8 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'keys', 'submit', 'plans', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
-  { title: 'Account', names: ['account'] },
-  { title: 'Running it', names: ['operate', 'login', 'faults', 'hostile'] },
+  { title: 'Account', names: ['account', 'login', 'team'] },
+  { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]
 const REST = 'More'
 // A page whose file is not in docs/.

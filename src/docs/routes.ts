@@ -6,7 +6,7 @@ import { createAssets } from './assets.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
-import { loginPage } from './login.ts'
+import { invitePage, loginPage } from './login.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
@@ -101,6 +101,15 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         reason: 'A person who signs in has no session yet',
       },
       (exchange) => show(exchange, '/login/link', () => loginPage(`../docs/assets/${assets.nameOf('login.js')}`)),
+    ),
+    page(
+      {
+        path: '/login/invite',
+        operationId: 'showInvite',
+        summary: 'The page of invites: it uses nothing up by itself',
+        reason: 'The token of the invite is the credential',
+      },
+      (exchange) => show(exchange, '/login/invite', () => invitePage(`../docs/assets/${assets.nameOf('invite.js')}`)),
     ),
     page(
       {

@@ -20,6 +20,7 @@ export const TAGS = [
   { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
   { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
+  { name: 'Team', description: 'The users of an account, their roles, and invites.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },
@@ -62,6 +63,9 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description: 'Sections of the guides, error codes and operations, each with its address.',
   },
   'GET /docs/roles': { description: 'The permissions of each role, and the routes that need them.' },
+  'GET /login/invite': {
+    description: 'The token is in the fragment of the address, which browsers send to no server.',
+  },
   'GET /login/link': {
     description:
       'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',

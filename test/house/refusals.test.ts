@@ -115,11 +115,13 @@ function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
 
 function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
   const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
-  // A sandbox key may change nothing of the whole account.
-  if (route.scope !== undefined && route.isAccountLevel !== true)
-    return call(app, path + search, { method: route.method, key: 'k', ...sent })
-  const headers = { ...cookiesOf({ id: owner.sessionId, secret: 'A'.repeat(43) }), ...sent.headers }
-  return call(app, path + search, { method: route.method, ...sent, headers })
+  // A sandbox key changes nothing of the whole account.
+  const changesAccount = route.isAccountLevel === true && route.method !== 'GET'
+  if (route.public === undefined && (route.scope === undefined || changesAccount)) {
+    const headers = { ...cookiesOf({ id: owner.sessionId, secret: 'A'.repeat(43) }), ...sent.headers }
+    return call(app, path + search, { method: route.method, ...sent, headers })
+  }
+  return call(app, path + search, { method: route.method, key: 'k', ...sent })
 }
 
 function parametersOf(route: Route): [name: string, schema: Schema][] {

@@ -82,6 +82,13 @@ const SCOPES: Record<string, string> = {
   'DELETE /v1/webhook-endpoints/:id': 'admin',
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
+  'POST /v1/org/users/invite': 'admin',
+  'GET /v1/org/invites': 'admin',
+  'POST /v1/org/invites/:id/resend': 'admin',
+  'DELETE /v1/org/invites/:id': 'admin',
+  'GET /v1/org/users': 'admin',
+  'PATCH /v1/org/users/:id': 'admin',
+  'DELETE /v1/org/users/:id': 'admin',
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
@@ -89,6 +96,7 @@ const SESSIONS_ONLY: string[] = [
   'DELETE /v1/auth/session',
   'DELETE /v1/auth/sessions',
   'DELETE /v1/auth/sessions/:id',
+  'DELETE /v1/org/users/me',
   'GET /v1/account/closure',
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',
@@ -112,11 +120,13 @@ const PUBLIC = [
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
+  'GET /login/invite',
   'GET /login/link',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',
+  'POST /v1/org/invites/accept',
 ]
 
 describe('the routes', () => {

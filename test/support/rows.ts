@@ -42,6 +42,17 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       actor_kind: 'session',
       actor_id: user,
     })
+    await insertOfAccount('invites', {
+      id: newAccountId('inv'),
+      email: 'b@example.com',
+      role: 'analyst',
+      invited_by: user,
+      nonce: bytes(16),
+      token_hash: bytes(),
+      created_at: new Date(),
+      sent_at: new Date(),
+      expires_at: new Date(),
+    })
     await insert('mails', { id: newAccountId('mai'), kind: 'login_link', recipient: 'a@example.com', subject_id: user })
     await insertOfAccount('account_exports', {
       id: newAccountId('exp'),

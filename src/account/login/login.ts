@@ -186,7 +186,7 @@ export function createLogin(deps: LoginDeps) {
     return token === undefined ? undefined : letterOf(baseUrl, token)
   }
 
-  return { request, use, writeLetter }
+  return { request, use, writeLetter, inTurn }
 }
 
 function readAddress(given: string): string {

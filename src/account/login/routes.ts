@@ -13,6 +13,9 @@ interface LoginRoutesDeps {
 
 const MAX_BODY_BYTES = 4_096
 
+/** The token of a mailed link. */
+export const tokenBody = z.strictObject({ token: z.string().min(1).max(200) }).meta({ id: 'LinkToken' })
+
 export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
   // A page of another site must not sign a visitor in, as itself or as somebody else.
   const refuseForeign = ({ header }: Pick<PublicRequest<unknown, unknown, unknown>, 'header'>) =>
@@ -52,7 +55,7 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
         tag: 'Login',
         summary: 'Sign in with the token of a link. It works once.',
         public: 'The token is the credential',
-        body: z.strictObject({ token: z.string().min(1).max(200) }),
+        body: tokenBody,
         maxBodyBytes: MAX_BODY_BYTES,
         view: sessionView,
         status: [200],

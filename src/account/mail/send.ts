@@ -8,7 +8,7 @@ import type { Letter } from './letter.ts'
 import { insertMail } from './rows.ts'
 
 /** What a mail is about. A new kind is one line here, and its writer in src/account/account.ts. */
-export const MAIL_KINDS = ['login_link', 'usage_notice'] as const
+export const MAIL_KINDS = ['login_link', 'invite', 'usage_notice'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 export interface NewMail {

@@ -71,12 +71,13 @@ export async function endOne(tx: Tx, { accountId, userId }: Whose, id: string, a
   return rows.length === 1
 }
 
-/** Ends all sessions of a user; returns how many had not ended. */
-export async function endAll(tx: Tx, { accountId, userId }: Whose, at: Date): Promise<number> {
+/** Ends the sessions of a user, all but `except`; returns how many had not ended. */
+export async function endAll(tx: Tx, { accountId, userId }: Whose, at: Date, except?: string): Promise<number> {
   const rows = await tx.query(
     `UPDATE user_sessions SET ended_at = $3
-     WHERE account_id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING id`,
-    [accountId, userId, at],
+     WHERE account_id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3 AND ($4::text IS NULL OR id <> $4)
+     RETURNING id`,
+    [accountId, userId, at, except ?? null],
   )
   return rows.length
 }

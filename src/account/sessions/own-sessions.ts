@@ -92,9 +92,10 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   /**
    * Ends all sessions of a user, in the transaction that removes the user or changes the role: a secret from before does not
    * get the new role. Returns how many.
+   * @param except A session that goes on with another secret.
    */
-  async function endOfUser(tx: Tx, user: { accountId: string; userId: string }): Promise<number> {
-    return endAll(tx, user, now())
+  async function endOfUser(tx: Tx, user: { accountId: string; userId: string }, except?: string): Promise<number> {
+    return endAll(tx, user, now(), except)
   }
 
   /**

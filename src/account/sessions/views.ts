@@ -7,7 +7,7 @@ import { IDLE_MS } from './sessions.ts'
 
 const plan = z.enum(PLANS).meta({ id: 'Plan' })
 export const product = z.enum(PRODUCTS).meta({ id: 'Product' })
-const role = z.enum(ROLES).meta({ id: 'Role' })
+export const role = z.enum(ROLES).meta({ id: 'Role' })
 const method = z.enum(['magic_link', 'operator_link', 'invite', 'sso']).meta({ id: 'SignInMethod' })
 const permission = z.enum(PERMISSION_NAMES as [string, ...string[]]).meta({ id: 'Permission' })
 

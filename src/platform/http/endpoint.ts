@@ -15,6 +15,7 @@ import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
+import type { Recheck } from './watch-access.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -164,6 +165,8 @@ export interface Exchange {
   clientAddress: (req: IncomingMessage) => string
   /** Who calls, once it is known that they may. */
   authenticate(visit: Visit): Promise<Caller>
+  /** The same once more while an answer is sent, without counting a request. */
+  identify(visit: Visit): Promise<Caller>
   /** Why an account whose month is used up is refused. */
   findOverCap: FindOverCap | undefined
   findEffect: FindEffect
@@ -173,7 +176,12 @@ export interface Exchange {
 }
 
 /** `text` is a Buffer once it is encoded. */
-export type Answer = TextAnswer | StreamReply
+export type Answer = TextAnswer | StreamAnswer
+
+interface StreamAnswer extends StreamReply {
+  /** Of a caller with a key or a session: asked while the stream is sent. */
+  recheck?: Recheck
+}
 
 interface TextAnswer {
   status: number

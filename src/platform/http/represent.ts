@@ -87,7 +87,7 @@ function isWorthIt(answer: Answer): boolean {
 async function encode(answer: Answer, coding: Coding): Promise<Answer> {
   const { 'Content-Length': _length, ...kept } = answer.headers
   const headers = { ...kept, 'Content-Encoding': coding }
-  if ('stream' in answer) return { status: answer.status, headers, stream: encodeStream(answer.stream, coding) }
+  if ('stream' in answer) return { ...answer, headers, stream: encodeStream(answer.stream, coding) }
   const isSmall = answer.text.length <= MAX_SYNC_BYTES
   const text = isSmall ? encodeNow(answer.text, coding) : await encodeAside(answer.text, coding)
   return { ...answer, headers, text }

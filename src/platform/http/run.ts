@@ -21,17 +21,21 @@ import { fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
 import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
+import { type Recheck, watchAccess } from './watch-access.ts'
 
 const JSON_TYPES = ['application/json']
 
 /** Runs one request through its route. */
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
   const { req, params: named } = exchange
-  const caller = route.public === undefined ? await exchange.authenticate({ req, route, params: named }) : undefined
+  const visit = { req, route, params: named }
+  const caller = route.public === undefined ? await exchange.authenticate(visit) : undefined
   const isMetered = caller !== undefined && route.meters !== undefined
   const overCap = isMetered ? await exchange.findOverCap?.(caller) : undefined
   try {
-    return await runAdmitted(route, handlers, exchange, { caller, overCap })
+    const recheck = caller && (() => exchange.identify(visit))
+    const answer = await runAdmitted(route, handlers, exchange, { caller, overCap, recheck })
+    return recheck !== undefined && 'stream' in answer ? { ...answer, recheck } : answer
   } catch (error) {
     throw overCap !== undefined && comesAfterCap(error) ? overCap : error
   }
@@ -48,13 +52,14 @@ function comesAfterCap(error: unknown): boolean {
 interface Admitted {
   caller: Caller | undefined
   overCap: Failure | undefined
+  recheck: Recheck | undefined
 }
 
 async function runAdmitted(
   route: Route,
   handlers: Handlers,
   exchange: Exchange,
-  { caller, overCap }: Admitted,
+  { caller, overCap, recheck }: Admitted,
 ): Promise<Answer> {
   const params = parseParams(route, exchange.params)
   const query = parseQuery(route.query, exchange.search)
@@ -67,6 +72,7 @@ async function runAdmitted(
     const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace, tap })
     // A refusal may come before the stream has a reader; the stream's error then has no handler.
     stream.on('error', () => {})
+    const endWatch = watchAccess(recheck, (refusal) => stream.destroy(refusal))
     try {
       const request = requestOf(exchange, caller, {
         params,
@@ -78,6 +84,7 @@ async function runAdmitted(
       })
       return await answerOnce(route, handlers, request, exchange)
     } finally {
+      endWatch()
       stream.destroy()
     }
   }

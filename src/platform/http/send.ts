@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Answer } from './endpoint.ts'
+import { watchAccess } from './watch-access.ts'
 
 // As long as a client needs to notice an early answer; discarding costs only bandwidth.
 const LINGER_MS = 30_000
@@ -20,7 +21,7 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
     if ('stream' in answer) answer.stream.destroy()
     return
   }
-  if ('stream' in answer) return sendStream(req, res, answer.status, answer.headers, answer.stream)
+  if ('stream' in answer) return sendStream(req, res, answer)
   const { headers } = answer
   // RFC 9110 15.4.5: a 304 has no body and so no length.
   if (answer.cookies !== undefined) res.setHeader('Set-Cookie', answer.cookies)
@@ -44,9 +45,7 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
 async function sendStream(
   req: IncomingMessage,
   res: ServerResponse,
-  status: number,
-  headers: Record<string, string>,
-  stream: Readable,
+  { status, headers, stream, recheck }: Extract<Answer, { stream: Readable }>,
 ): Promise<void> {
   // An error before the first byte can still become a proper problem.
   await firstByte(stream)
@@ -62,10 +61,13 @@ async function sendStream(
     res.end()
     return
   }
+  const endWatch = watchAccess(recheck, (refusal) => stream.destroy(refusal))
   try {
     await pipeline(stream, res)
   } catch (error) {
     if (stream.errored !== null && stream.errored === error && !isPrematureClose(error)) throw error
+  } finally {
+    endWatch()
   }
 }
 

@@ -57,7 +57,12 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
   })
   const log = createLog({ process: 'mail', level: 'debug' }, { write: (line) => void lines.push(line) })
   return {
-    work: createDeliverMail({ db: test.db, mailer, writers: { login_link: writer, usage_notice: writer }, log }),
+    work: createDeliverMail({
+      db: test.db,
+      mailer,
+      writers: { login_link: writer, invite: writer, usage_notice: writer },
+      log,
+    }),
     mailer,
   }
 }

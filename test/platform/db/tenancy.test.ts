@@ -30,6 +30,7 @@ const TENANT_GRANTS: Record<string, string> = {
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
+  invites: 'INSERT SELECT UPDATE',
   jobs: 'INSERT SELECT UPDATE',
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
@@ -54,11 +55,12 @@ const SYSTEM_GRANTS: Record<string, string> = {
   accounts:
     'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_ended_at,suspension_reason)',
   api_keys:
-    'SELECT(account_id,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+    'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
+  invites: 'DELETE SELECT UPDATE(accepted_at,user_id)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   login_links: 'DELETE INSERT SELECT UPDATE(used_at,voided_at)',
   mails: 'DELETE INSERT SELECT',
@@ -79,6 +81,7 @@ const WITHOUT_ENVIRONMENT = [
   'account_notices',
   'accounts',
   'audit_entries',
+  'invites',
   'user_sessions',
   'users',
 ]

@@ -1,0 +1,192 @@
+// Accepting an invite: the token proves that the caller reads the mailbox, so it needs no session. An invite that is
+// refused for another reason than its token stays pending: the person may leave the other account first.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { findAccount } from '#src/account/keys/rows.ts'
+import type { Allowlist } from '#src/account/login/allowlist.ts'
+import {
+  type AttemptLimit,
+  type AttemptRefusal,
+  countAttempt,
+  networkOf,
+  tooManyAttempts,
+} from '#src/account/login/attempts.ts'
+import type { Login } from '#src/account/login/login.ts'
+import { lockAddress, voidLinks } from '#src/account/login/rows.ts'
+import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
+import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
+import { findMember, findMemberByEmail, noteSignIn } from '#src/account/users/rows.ts'
+import {
+  findTeamMemberByEmail,
+  insertTeamMember,
+  lockTeam,
+  reactivateMember,
+  type TeamMember,
+} from '#src/account/users/team-rows.ts'
+import type { Plan } from '#src/catalogue/access.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
+
+// As for login links: of one client, whatever the token.
+const USES_OF_CLIENT: AttemptLimit = { name: 'invite use', most: 60, withinMs: 60 * 60_000 }
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+interface AcceptDeps {
+  db: Pick<Database, 'system'>
+  now: () => Date
+  sessions: Pick<Sessions, 'create' | 'find' | 'endBySecret'>
+  own: Pick<OwnSessions, 'endOfUser'>
+  allowlist: Allowlist
+  inTurn: Login['inTurn']
+}
+
+export interface AcceptedInvite {
+  session: SignedIn
+  accountId: string
+}
+
+type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | { refused: Failure }
+
+export type Accept = ReturnType<typeof createAccept>
+
+export function createAccept({ db, now, sessions, own, allowlist, inTurn }: AcceptDeps) {
+  /**
+   * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
+   * @param currentSecret Of the session cookie, if there is one.
+   * @throws {Failure} `rate_limited`; `invalid_request` at `/token` for an invite that is unknown, used, revoked, replaced
+   * or too old; `beta_access_required`; `plan_required`; `conflict` where the session is another person's, or the address
+   * a member's.
+   */
+  return async (token: string, origin: Origin, currentSecret?: string): Promise<AcceptedInvite> => {
+    const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
+    const signedIn = current === undefined || current.hasEnded ? undefined : current
+    const work = () => db.system('accept invite', (tx) => acceptIn(tx, { token, origin, currentSecret, signedIn }))
+    // Together with logins: strangers send both.
+    const outcome = await inTurn(networkOf(origin.ip), work).catch((error: unknown): Acceptance => {
+      // Another account made the address its member between our look-up and our insert.
+      if (error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key') {
+        return { refused: takenElsewhere() }
+      }
+      throw error
+    })
+    if ('accepted' in outcome) return outcome.accepted
+    throw 'limited' in outcome ? tooManyAttempts(outcome.limited) : outcome.refused
+  }
+
+  // A refusal is returned, so that the attempt stays counted.
+  async function acceptIn(tx: Tx, { token, origin, currentSecret, signedIn }: AcceptRequest): Promise<Acceptance> {
+    const at = now()
+    const subject = [networkOf(origin.ip)]
+    const limited = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject }], at)
+    if (limited !== undefined) return { limited }
+    const tokenHash = sha256(token)
+    const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined
+    if (named === undefined) return { refused: invalidInvite() }
+    const { accountId, email, role } = named
+    await lockAddress(tx, email)
+    await lockTeam(tx, accountId)
+    // It may have been used or replaced while we waited.
+    const invite = await findInviteByToken(tx, tokenHash)
+    if (invite === undefined || stateOf(invite, at) !== 'pending') return { refused: invalidInvite() }
+    const sender = signedIn && (await findMember(tx, signedIn.accountId, signedIn.userId))
+    const known = await findTeamMemberByEmail(tx, accountId, email)
+    const elsewhere = await findMemberByEmail(tx, email)
+    const account = await findAccount(tx, accountId)
+    const isTaken = elsewhere !== undefined && !elsewhere.isRemoved
+    const refused = refusalOf({ invite, sender, known, isTaken, plan: account?.plan })
+    if (refused !== undefined) return { refused }
+
+    const userId = await join(tx, invite, known, at)
+    if (!(await takeInvite(tx, tokenHash, userId, at)))
+      throw new Error('an invite was taken under the lock of its team')
+    await voidLinks(tx, { email, at })
+    if (currentSecret !== undefined) await sessions.endBySecret(tx, currentSecret)
+    const session = await sessions.create(tx, { accountId, userId, method: 'invite', origin })
+    await noteSignIn(tx, { accountId, userId }, at)
+    const acting: Acting = {
+      accountId,
+      environment: 'sandbox',
+      principal: { kind: 'session', sessionId: session.id, userId, role, isSandboxOnly: false },
+      origin,
+    }
+    await recordAudit(tx, acting, {
+      action: 'invite.accepted',
+      subjectId: invite.id,
+      after: { user_id: userId, role, was_removed: known !== undefined },
+      isScoped: false,
+    })
+    const after = { method: 'invite', sandbox_only: false }
+    await recordAudit(tx, acting, { action: 'user.signed_in', subjectId: session.id, after, isScoped: false })
+    return { accepted: { session, accountId } }
+  }
+
+  async function join(
+    tx: Tx,
+    { accountId, email, role }: Invite,
+    known: TeamMember | undefined,
+    at: Date,
+  ): Promise<string> {
+    if (known === undefined) return insertTeamMember(tx, { accountId, email, role, at })
+    const member = { accountId, userId: known.id }
+    await reactivateMember(tx, member, role)
+    // A login that ran beside the removal may have left a session that the tombstone alone kept out.
+    await own.endOfUser(tx, member)
+    return known.id
+  }
+
+  function refusalOf({ invite, sender, known, isTaken, plan }: Known): Failure | undefined {
+    if (sender !== undefined && sender.email !== invite.email) {
+      return new Failure('conflict', 'You are signed in with another address than that of the invite: sign out first.')
+    }
+    if (!allowlist.isAllowed(invite.email)) {
+      return new Failure('beta_access_required', 'Signing in is limited to invited people for now.')
+    }
+    if (known !== undefined && known.deprovisionedAt === null) {
+      return new Failure('conflict', 'You are a member of this account already: sign in.')
+    }
+    if (isTaken) return takenElsewhere()
+    return plan === 'enterprise' ? undefined : lackingPlan()
+  }
+}
+
+interface AcceptRequest {
+  token: string
+  origin: Origin
+  currentSecret: string | undefined
+  signedIn: { accountId: string; userId: string } | undefined
+}
+
+interface Known {
+  invite: Invite
+  sender: { email: string } | undefined
+  known: TeamMember | undefined
+  /** Another account has the address as a member. */
+  isTaken: boolean
+  plan: Plan | undefined
+}
+
+// One answer for every reason: a token that was guessed learns nothing.
+function invalidInvite(): Failure {
+  return invalidField(
+    '/token',
+    'invalid_link',
+    'is not an invite that works: it was used, revoked or sent again, or is too old',
+  )
+}
+
+function takenElsewhere(): Failure {
+  return new Failure(
+    'conflict',
+    'Your address belongs to a member of another account. An address has one account: leave that one first.',
+  )
+}
+
+function lackingPlan(): Failure {
+  return new Failure('plan_required', {
+    detail: 'Members beside the owner need the plan enterprise, which this account does not have.',
+    members: { required_plan: 'enterprise' },
+  })
+}

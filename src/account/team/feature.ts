@@ -1,0 +1,46 @@
+import type { Allowlist } from '#src/account/login/allowlist.ts'
+import type { Login } from '#src/account/login/login.ts'
+import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
+import type { Sessions } from '#src/account/sessions/sessions.ts'
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { createAccept } from './accept.ts'
+import { createInvites } from './invites.ts'
+import { createMembers } from './members.ts'
+import { NOTES } from './notes.ts'
+import { teamRoutes } from './routes.ts'
+import { purgeInvites } from './rows.ts'
+
+// After the day on which they expired, or would have.
+const ENDED_DAYS = 30
+
+interface TeamParts {
+  sessions: Sessions
+  own: OwnSessions
+  allowlist: Allowlist
+  inTurn: Login['inTurn']
+}
+
+/** The users of an account: invited, listed, given roles, removed. */
+export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn }: TeamParts) {
+  const invites = createInvites({ ...p, allowlist })
+  const members = createMembers({ ...p, own })
+  const accept = createAccept({ ...p, sessions, own, allowlist, inTurn })
+  return defineFeature(
+    {
+      name: 'team',
+      data: [{ table: 'invites', key: ['id'], isOfAccount: true, secrets: ['token_hash', 'nonce'] }],
+      routes: teamRoutes({ invites, members, accept, own, cookies: p.cookies }),
+      notes: NOTES,
+      retention: [
+        {
+          per: 'deployment',
+          what: 'invites',
+          everyMs: HOUR_MS,
+          purge: () => purgeInvites(p.db, new Date(p.now().getTime() - ENDED_DAYS * DAY_MS)),
+        },
+      ],
+    },
+    { invites, members },
+  )
+}

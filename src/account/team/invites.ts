@@ -1,0 +1,285 @@
+// Invites: a mailed token makes the reader of a mailbox a member. The database knows the token's SHA-256; the mail worker
+// computes the token again when it sends the mail.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { findAccount } from '#src/account/keys/rows.ts'
+import type { Allowlist } from '#src/account/login/allowlist.ts'
+import { type AttemptLimit, countAttempt, tooManyAttempts } from '#src/account/login/attempts.ts'
+import type { Letter } from '#src/account/mail/letter.ts'
+import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
+import { findTeamMemberByEmail, lockTeam } from '#src/account/users/team-rows.ts'
+import type { Role } from '#src/catalogue/access.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
+import { quote } from '#src/platform/sanitize.ts'
+import { checkGrant, getAuthority } from './authority.ts'
+import {
+  findInvite,
+  findPendingInvite,
+  type Invite,
+  type InviteState,
+  insertInvite,
+  listInvites,
+  renewInvite,
+  revokeInvite,
+  stateOf,
+} from './rows.ts'
+
+const INVITE_DAYS = 7
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const MAILS_OF_ACCOUNT: AttemptLimit = { name: 'invites of account', most: 200, withinMs: HOUR_MS }
+const MAILS_OF_ACCOUNT_TO_ADDRESS: AttemptLimit = { name: 'invites to address', most: 5, withinMs: DAY_MS }
+// From all accounts together: how many invites strangers can send to one mailbox.
+const MAILS_TO_ADDRESS: AttemptLimit = { name: 'invites to mailbox', most: 20, withinMs: DAY_MS }
+
+export interface InvitesDeps {
+  db: Pick<Database, 'tenant' | 'system'>
+  now: () => Date
+  pager: Pager
+  linkTokens: LinkTokens
+  allowlist: Allowlist
+  /** Without a trailing slash. */
+  baseUrl: string
+}
+
+/** An invite with its state at the time of the answer. */
+export type ShownInvite = Invite & { state: InviteState }
+
+export type Invites = ReturnType<typeof createInvites>
+
+export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }: InvitesDeps) {
+  const show = (invite: Invite): ShownInvite => ({ ...invite, state: stateOf(invite, now()) })
+
+  /**
+   * @throws {Failure} `invalid_request` at `/email`; `rate_limited`; `beta_access_required`; `role_limit`,
+   * `session_required`, `insufficient_role`; `conflict` where the address is a member or has a pending invite.
+   */
+  async function invite(
+    caller: Acting,
+    wanted: { email: string; role: Role },
+    key: IdempotencyKey | undefined,
+  ): Promise<ShownInvite> {
+    const email = readAddress(wanted.email)
+    allowlist.check(email)
+    await count(caller, email)
+    const { accountId } = caller
+    const made = await db.tenant(caller, (tx) =>
+      once(
+        tx,
+        key,
+        async () => {
+          await lockTeam(tx, accountId)
+          checkGrant(await getAuthority(tx, caller), [wanted.role])
+          const at = now()
+          await refuseTaken(tx, { accountId, email, at })
+          const id = newAccountId('inv')
+          const { nonce, tokenHash } = linkTokens.make(id)
+          const invitedBy = actorOf(caller.principal).id
+          const expiresAt = endOf(at)
+          const { role } = wanted
+          await insertInvite(tx, { accountId, id, email, role, invitedBy, nonce, tokenHash, createdAt: at, expiresAt })
+          await mail(tx, caller, { id, email, sends: 1 })
+          await recordAudit(tx, caller, {
+            action: 'user.invited',
+            subjectId: id,
+            after: { role, email_domain: domainOf(email) },
+            isScoped: false,
+          })
+          return getInvite(tx, accountId, id)
+        },
+        ({ id }) => id,
+      ),
+    )
+    return show(made)
+  }
+
+  /** Newest first. */
+  async function list(
+    { accountId, ...caller }: Scope,
+    { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: InviteState | undefined },
+  ): Promise<Page<ShownInvite>> {
+    // The list is the same in both environments.
+    const binding = {
+      route: 'GET /v1/org/invites',
+      scope: { accountId, environment: 'sandbox' as const },
+      query: { state },
+    }
+    const before = pager.decode(cursor, binding)
+    const at = now()
+    const rows = await db.tenant({ accountId, ...caller }, (tx) =>
+      listInvites(tx, accountId, { state, at, before, limit: limit + 1 }),
+    )
+    return pager.page(rows.map(show), limit, ({ id }) => id, binding)
+  }
+
+  /** @throws {Failure} `not_found` */
+  async function get(caller: Scope, id: string): Promise<ShownInvite> {
+    return show(await db.tenant(caller, (tx) => getInvite(tx, caller.accountId, id)))
+  }
+
+  /**
+   * Mails a pending or expired invite again, with a new token and a new end: the token before no longer works.
+   * @throws {Failure} `not_found`, `invalid_state_transition`, `rate_limited`, and what `invite` throws.
+   */
+  async function resend(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<ShownInvite> {
+    const { accountId } = caller
+    const known = await get(caller, id)
+    allowlist.check(known.email)
+    await count(caller, known.email)
+    const renewed = await db.tenant(caller, (tx) =>
+      once(
+        tx,
+        key,
+        async () => {
+          await lockTeam(tx, accountId)
+          const found = await getInvite(tx, accountId, id)
+          checkGrant(await getAuthority(tx, caller), [found.role])
+          const at = now()
+          refuseEnded(stateOf(found, at), ['pending', 'expired'])
+          await refuseTaken(tx, { accountId, email: found.email, at, except: id })
+          const { nonce, tokenHash } = linkTokens.make(id)
+          const next = await renewInvite(tx, { accountId, id, nonce, tokenHash, sentAt: at, expiresAt: endOf(at) })
+          if (next === undefined) throw new Error('an open invite under the lock of its team is not open')
+          await mail(tx, caller, next)
+          await recordAudit(tx, caller, { action: 'invite.resent', subjectId: id, isScoped: false })
+          return next
+        },
+        () => id,
+      ),
+    )
+    return show(renewed)
+  }
+
+  /**
+   * An invite that has expired or was revoked stays as it is.
+   * @throws {Failure} `not_found`, `invalid_state_transition` for an accepted one.
+   */
+  async function revoke(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<ShownInvite> {
+    const { accountId } = caller
+    const ended = await db.tenant(caller, (tx) =>
+      again(tx, key, async () => {
+        await lockTeam(tx, accountId)
+        await getAuthority(tx, caller)
+        const at = now()
+        const state = stateOf(await getInvite(tx, accountId, id), at)
+        refuseEnded(state, ['pending', 'expired', 'revoked'])
+        if (state === 'pending') {
+          await revokeInvite(tx, { accountId, id }, at)
+          await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
+        }
+        return getInvite(tx, accountId, id)
+      }),
+    )
+    return show(ended)
+  }
+
+  /** Of the mail queue. No letter for an invite that ended, or that was sent again meanwhile. */
+  const writeLetter: LetterWriter = async ({ subjectId, scope: { accountId } }) => {
+    const [id = '', sends] = subjectId.split('.')
+    const found = await db.system('mail invite', async (tx) => {
+      const row = await findInvite(tx, accountId, id)
+      const account = await findAccount(tx, accountId)
+      return row === undefined || account === undefined ? undefined : { row, accountName: account.name }
+    })
+    if (found === undefined || stateOf(found.row, now()) !== 'pending' || String(found.row.sends) !== sends) {
+      return undefined
+    }
+    const token = linkTokens.recompute(found.row)
+    const { accountName, row } = found
+    return token === undefined ? undefined : inviteLetterOf({ baseUrl, token, accountName, role: row.role })
+  }
+
+  return { invite, list, get, resend, revoke, writeLetter }
+
+  // In a transaction of its own: a refused attempt counts, and the transaction of the invite rolls back when it refuses.
+  async function count({ accountId }: Scope, email: string): Promise<void> {
+    const counted = [
+      { limit: MAILS_OF_ACCOUNT, subject: [accountId] },
+      { limit: MAILS_OF_ACCOUNT_TO_ADDRESS, subject: [accountId, email] },
+      { limit: MAILS_TO_ADDRESS, subject: [email] },
+    ]
+    const refused = await db.system('count invite', (tx) => countAttempt(tx, counted, now()))
+    if (refused !== undefined) throw tooManyAttempts(refused)
+  }
+}
+
+function mail(tx: Tx, { accountId, environment }: Scope, { id, email, sends }: Pick<Invite, 'id' | 'email' | 'sends'>) {
+  const subjectId = `${id}.${sends}`
+  return sendMail(tx, { kind: 'invite', recipient: email, subjectId, scope: { accountId, environment } })
+}
+
+/** @throws {Failure} `conflict` at `/email` */
+async function refuseTaken(
+  tx: Tx,
+  { accountId, email, at, except }: { accountId: string; email: string; at: Date; except?: string },
+): Promise<void> {
+  const taken = (detail: string) =>
+    new Failure('conflict', { detail, errors: [{ pointer: '/email', code: 'conflict', detail }] })
+  const member = await findTeamMemberByEmail(tx, accountId, email)
+  if (member !== undefined && member.deprovisionedAt === null) throw taken(`is the address of ${member.id}, a member`)
+  const pending = await findPendingInvite(tx, { accountId, email, at })
+  if (pending !== undefined && pending.id !== except) {
+    throw taken(`has the pending invite ${pending.id}: send that one again, or revoke it`)
+  }
+}
+
+/** @throws {Failure} `invalid_state_transition` */
+function refuseEnded(state: InviteState, allowed: readonly InviteState[]): void {
+  if (allowed.includes(state)) return
+  throw new Failure('invalid_state_transition', { detail: `The invite is ${state}.`, members: { allowed, state } })
+}
+
+async function getInvite(tx: Tx, accountId: string, id: string): Promise<Invite> {
+  const found = await findInvite(tx, accountId, id)
+  if (found === undefined) throw new Failure('not_found', 'There is no such invite: GET /v1/org/invites lists them.')
+  return found
+}
+
+function readAddress(given: string): string {
+  const email = normalizeAddress(given)
+  if (email !== undefined) return email
+  throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
+}
+
+function domainOf(email: string): string {
+  return email.slice(email.indexOf('@') + 1)
+}
+
+function endOf(at: Date): Date {
+  return new Date(at.getTime() + INVITE_DAYS * DAY_MS)
+}
+
+/** The token is in the fragment, which browsers send to no server: no log on the way has it. */
+function inviteUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/login/invite#${token}`
+}
+
+interface Invitation {
+  baseUrl: string
+  token: string
+  accountName: string
+  role: Role
+}
+
+function inviteLetterOf({ baseUrl, token, accountName, role }: Invitation): Letter {
+  return {
+    subject: 'You are invited to Countersign',
+    paragraphs: [
+      // Chosen by strangers: without line breaks and invisible characters it can't pose as another part of the mail.
+      `You are invited to the account "${quote(accountName) ?? ''}" of Countersign at ${baseUrl}, with the role ${role}.`,
+    ],
+    action: { label: 'Accept the invite', url: inviteUrl(baseUrl, token) },
+    notes: [
+      `The link works once, for ${INVITE_DAYS} days, and only until the invite is sent again or revoked.`,
+      'If you did not expect it, do nothing.',
+    ],
+  }
+}

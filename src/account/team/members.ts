@@ -1,0 +1,186 @@
+// Who belongs to an account, with which role. A removed member keeps a tombstone: links and single sign-on refuse the
+// address, and only an invite makes it a member again. Their sessions end in the transaction of the removal; a login
+// link from before is refused because of the tombstone, and accepting an invite voids it.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
+import type { SignedIn } from '#src/account/sessions/sessions.ts'
+import {
+  findTeamMember,
+  hasOtherOwner,
+  listTeamMembers,
+  lockTeam,
+  type MemberState,
+  markRemoved,
+  selectKeysCreatedBy,
+  setRole,
+  type TeamMember,
+} from '#src/account/users/team-rows.ts'
+import { ROLES, type Role } from '#src/catalogue/access.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { checkGrant, getAuthority } from './authority.ts'
+import { revokeInvitesOf } from './rows.ts'
+
+interface MembersDeps {
+  db: Pick<Database, 'tenant' | 'readSystem'>
+  now: () => Date
+  pager: Pager
+  own: Pick<OwnSessions, 'endOfUser' | 'rotate'>
+}
+
+export interface RoleChange {
+  member: TeamMember
+  sessionsEnded: number
+  /** Of the session that changed its own user's role: its secret is another one now. */
+  renewed: SignedIn | undefined
+}
+
+export interface Removal {
+  member: TeamMember
+  sessionsEnded: number
+  invitesRevoked: string[]
+  /** They go on working: programs depend on them. */
+  keysCreated: string[]
+}
+
+type Removed = Omit<Removal, 'keysCreated'>
+
+export type Members = ReturnType<typeof createMembers>
+
+export function createMembers({ db, now, pager, own }: MembersDeps) {
+  /** Newest first. */
+  async function list(
+    caller: Scope,
+    { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: MemberState | undefined },
+  ): Promise<Page<TeamMember>> {
+    const { accountId } = caller
+    // The list is the same in both environments.
+    const scope: Scope = { accountId, environment: 'sandbox' }
+    const binding = { route: 'GET /v1/org/users', scope, query: { state } }
+    const before = pager.decode(cursor, binding)
+    const rows = await db.tenant(caller, (tx) => listTeamMembers(tx, accountId, { state, before, limit: limit + 1 }))
+    return pager.page(rows, limit, ({ id }) => id, binding)
+  }
+
+  /**
+   * Sessions of the user end, so that no secret from before has the new role; the one that makes the change for its own
+   * user goes on with another secret.
+   * @throws {Failure} `not_found`; `conflict` for a removed user and for the last owner; `role_limit`, `session_required`,
+   * `insufficient_role`, `session_expired`.
+   */
+  async function changeRole(
+    caller: Acting,
+    { userId, role }: { userId: string; role: Role },
+    key: IdempotencyKey | undefined,
+  ): Promise<RoleChange> {
+    const { accountId, principal } = caller
+    const user = { accountId, userId }
+    return db.tenant(caller, (tx) =>
+      again(tx, key, async () => {
+        await lockTeam(tx, accountId)
+        const authority = await getAuthority(tx, caller)
+        const found = await getMember(tx, user)
+        if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
+        if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
+        checkGrant(authority, [found.role, role])
+        if (found.role === 'owner') await keepOwner(tx, user)
+        await setRole(tx, user, role)
+        const sessionId = principal.kind === 'session' && principal.userId === userId ? principal.sessionId : undefined
+        const sessionsEnded = await own.endOfUser(tx, user, sessionId)
+        const renewed = sessionId === undefined ? undefined : await own.rotate(tx, { accountId, sessionId })
+        // Invites that the user could not send any more.
+        const roles = rolesWith('team.write', 'live').includes(role) ? ownerUnless(role) : ROLES
+        const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, now())
+        await recordAudit(tx, caller, {
+          action: 'user.role_changed',
+          subjectId: userId,
+          before: { role: found.role },
+          after: { role, sessions_ended: sessionsEnded, invites_revoked: invites },
+          isScoped: false,
+        })
+        return { member: await getMember(tx, user), sessionsEnded, renewed }
+      }),
+    )
+  }
+
+  /**
+   * Removing a removed user changes nothing.
+   * @throws {Failure} `not_found`; `conflict` for the last owner; and as `changeRole` does.
+   */
+  async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
+    return withKeys(caller, userId, (tx) =>
+      again(tx, key, async () => {
+        await lockTeam(tx, caller.accountId)
+        const authority = await getAuthority(tx, caller)
+        const found = await getMember(tx, { accountId: caller.accountId, userId })
+        checkGrant(authority, [found.role])
+        return deprovision(tx, caller, found)
+      }),
+    )
+  }
+
+  /** The user of the session leaves, whatever the role. @throws {Failure} `conflict` for the last owner. */
+  async function leave(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
+    return withKeys(caller, userId, (tx) =>
+      again(tx, key, async () => {
+        await lockTeam(tx, caller.accountId)
+        return deprovision(tx, caller, await getMember(tx, { accountId: caller.accountId, userId }))
+      }),
+    )
+  }
+
+  return { list, changeRole, remove, leave, deprovision }
+
+  /** Under the lock of the team, in a tenant transaction: everything that ends with a membership ends here. */
+  async function deprovision(tx: Tx, by: Acting, found: TeamMember): Promise<Removed> {
+    const { accountId } = by
+    const user = { accountId, userId: found.id }
+    if (found.deprovisionedAt !== null) return { member: found, sessionsEnded: 0, invitesRevoked: [] }
+    if (found.role === 'owner') await keepOwner(tx, user)
+    const at = now()
+    await markRemoved(tx, user, at)
+    const sessionsEnded = await own.endOfUser(tx, user)
+    const wanted = { accountId, sentBy: found.id, roles: ROLES, email: found.email }
+    const invitesRevoked = await revokeInvitesOf(tx, wanted, at)
+    await recordAudit(tx, by, {
+      action: 'user.deprovisioned',
+      subjectId: found.id,
+      before: { role: found.role },
+      after: { sessions_ended: sessionsEnded, invites_revoked: invitesRevoked },
+      isScoped: false,
+    })
+    return { member: { ...found, deprovisionedAt: at }, sessionsEnded, invitesRevoked }
+  }
+
+  // After the commit, in the system role: the keys of both environments, which no tenant transaction sees together.
+  async function withKeys(caller: Acting, userId: string, work: (tx: Tx) => Promise<Removed>): Promise<Removal> {
+    const removed = await db.tenant(caller, work)
+    const keys = await db.readSystem<{ id: string }>('keys of a removed user', () =>
+      selectKeysCreatedBy({ accountId: caller.accountId, userId }, now()),
+    )
+    return { ...removed, keysCreated: keys.map(({ id }) => id) }
+  }
+}
+
+function ownerUnless(role: Role): Role[] {
+  return role === 'owner' ? [] : ['owner']
+}
+
+/** @throws {Failure} `conflict` */
+async function keepOwner(tx: Tx, user: { accountId: string; userId: string }): Promise<void> {
+  if (await hasOtherOwner(tx, user)) return
+  throw new Failure('conflict', 'This is the last owner of the account: make another user an owner first.')
+}
+
+/** @throws {Failure} `not_found` */
+async function getMember(tx: Tx, user: { accountId: string; userId: string }): Promise<TeamMember> {
+  const found = await findTeamMember(tx, user)
+  if (found === undefined) throw new Failure('not_found', 'There is no such user: GET /v1/org/users lists them.')
+  return found
+}

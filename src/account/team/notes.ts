@@ -1,0 +1,113 @@
+import { SESSION } from '#src/account/sessions/notes.ts'
+import { listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const USER = 'usr_01m7x7ennfe7dsmvdzwjp06y9w'
+
+const INVITE = {
+  invite_id: 'inv_01m7x7ennfe7dsmvdzwjp06y9z',
+  email: 'robin@example.com',
+  role: 'analyst',
+  state: 'pending',
+  invited_by: USER,
+  created_at: '2026-11-20T15:11:00.000Z',
+  sent_at: '2026-11-20T15:11:00.000Z',
+  expires_at: '2026-11-27T15:11:00.000Z',
+  accepted_at: null,
+  user_id: null,
+  revoked_at: null,
+}
+
+const MEMBER = {
+  user_id: USER,
+  email: 'mika@example.com',
+  role: 'analyst',
+  state: 'active',
+  created_at: '2026-11-20T15:00:00.000Z',
+  last_login_at: '2026-11-20T15:11:00.000Z',
+  deprovisioned_at: null,
+}
+
+const REMOVAL = {
+  ...MEMBER,
+  state: 'deprovisioned',
+  deprovisioned_at: '2026-11-20T15:20:00.000Z',
+  sessions_ended: 2,
+  invites_revoked: [INVITE.invite_id],
+  keys_created: ['key_live_01m7x7em5b4e4hv6x9s8n1q0tj'],
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/org/users/invite': {
+    description:
+      'The mail contains a link that works once, for 7 days. An address has one pending invite. Only an owner invites an ' +
+      'owner, and no API key does. An account may send 200 invites an hour, and five a day to one address.',
+    examples: { 'An analyst': { email: 'robin@example.com', role: 'analyst' } },
+    answers: { 200: { example: INVITE } },
+    problems: ['beta_access_required', 'role_limit', 'session_required', 'rate_limited', 'conflict'],
+  },
+  'GET /v1/org/invites': {
+    description: 'Ended invites are listed for 30 days after the day on which they would have expired.',
+    answers: { 200: { example: listed(INVITE) } },
+  },
+  'POST /v1/org/invites/:id/resend': {
+    description: 'For a pending or an expired invite. It works for 7 days from then on.',
+    answers: { 200: { example: INVITE } },
+    problems: [
+      'not_found',
+      'beta_access_required',
+      'role_limit',
+      'session_required',
+      'rate_limited',
+      'conflict',
+      'invalid_state_transition',
+    ],
+  },
+  'DELETE /v1/org/invites/:id': {
+    description: 'Its link no longer works. Revoking an invite that was revoked or has expired changes nothing.',
+    answers: { 200: { example: { ...INVITE, state: 'revoked', revoked_at: '2026-11-20T15:20:00.000Z' } } },
+    problems: ['not_found', 'invalid_state_transition', 'session_required'],
+  },
+  'POST /v1/org/invites/accept': {
+    description:
+      'No session is needed: the token proves that the caller reads the mailbox. With a session of another address, and ' +
+      'where the address belongs to a user already, the answer is 409 and the invite stays pending. A token that does not ' +
+      'work is `invalid_request` at `/token`, whatever the reason. Login links of the address stop working. ' +
+      '`Idempotency-Key` is ignored: a token works once.',
+    examples: { 'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' } },
+    answers: { 200: { example: { ...SESSION, method: 'invite' } } },
+    problems: [
+      'csrf_token_invalid',
+      'session_expired',
+      'beta_access_required',
+      'plan_required',
+      'rate_limited',
+      'conflict',
+    ],
+  },
+  'GET /v1/org/users': {
+    description: 'A removed user stays listed: the address can’t come back by itself, and the audit log names the id.',
+    answers: { 200: { example: listed(MEMBER) } },
+  },
+  'PATCH /v1/org/users/:id': {
+    description:
+      'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner ' +
+      'grants or takes the role owner, and no API key does. The last owner keeps it. Pending invites that the user could ' +
+      'not send any more are revoked.',
+    examples: { 'To approver': { role: 'approver' } },
+    answers: { 200: { example: { ...MEMBER, role: 'approver', sessions_ended: 1 } } },
+    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
+  },
+  'DELETE /v1/org/users/:id': {
+    description:
+      'Removing a removed user changes nothing. API keys that the user created go on working, and are listed. The last ' +
+      'owner can’t be removed. Possible on every plan.',
+    answers: { 200: { example: REMOVAL } },
+    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
+  },
+  'DELETE /v1/org/users/me': {
+    description: 'The last owner can’t leave.',
+    answers: { 200: { example: REMOVAL } },
+    problems: ['not_found', 'conflict'],
+  },
+}

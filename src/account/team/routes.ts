@@ -1,0 +1,233 @@
+import { z } from 'zod'
+import { tokenBody } from '#src/account/login/routes.ts'
+import { type OwnSessions, sessionOf } from '#src/account/sessions/own-sessions.ts'
+import { role, sessionView, toSessionView } from '#src/account/sessions/views.ts'
+import { endpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
+import type { Accept } from './accept.ts'
+import type { Invites } from './invites.ts'
+import type { Members, RoleChange } from './members.ts'
+import { INVITE_STATES } from './rows.ts'
+import {
+  inviteView,
+  MEMBER_STATES,
+  memberView,
+  removalView,
+  roleChangeView,
+  toInviteView,
+  toMemberView,
+  toRemovalView,
+  toRoleChangeView,
+} from './views.ts'
+
+interface TeamRoutesDeps {
+  invites: Invites
+  members: Members
+  accept: Accept
+  own: Pick<OwnSessions, 'describe'>
+  cookies: SessionCookies
+}
+
+const common = {
+  tag: 'Team',
+  scope: 'admin',
+  permission: 'team.write',
+  needsAccountKey: true,
+  isAccountLevel: true,
+} as const
+const MAX_BODY_BYTES = 4_096
+
+// The pattern tells readers of the OpenAPI document that `/v1/org/users/me` is not one of `/v1/org/users/{id}`.
+const idOf = (type: 'inv' | 'usr') =>
+  z.object({
+    id: z
+      .string()
+      .max(64)
+      .meta({ description: `\`${type}_\` and 26 characters.`, pattern: `^${type}_[0-7][0-9a-hjkmnp-tv-z]{25}$` }),
+  })
+const inviteId = idOf('inv')
+const userId = idOf('usr')
+const page = { limit: listQuery.limit, cursor: listQuery.cursor }
+
+export function teamRoutes(deps: TeamRoutesDeps): Route[] {
+  return [...inviteRoutes(deps), acceptRoute(deps), ...memberRoutes(deps)]
+}
+
+function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/org/users/invite',
+        operationId: 'inviteUser',
+        audits: 'user.invited',
+        summary: 'Invite a person by e-mail to become a user with a role',
+        plan: 'enterprise',
+        body: z.strictObject({ email: z.string().min(3).max(1_000), role }),
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: inviteView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => toInviteView(await invites.invite(caller, body, idempotencyKey)),
+      async ({ caller }, id) => toInviteView(await invites.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/org/invites',
+        operationId: 'listInvites',
+        summary: 'List invites, newest first',
+        query: z.object({ ...page, state: z.enum(INVITE_STATES).optional() }),
+        view: listOf(inviteView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const found = await invites.list(caller, query)
+        return { ...found, data: found.data.map(toInviteView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/org/invites/:id/resend',
+        operationId: 'resendInvite',
+        audits: 'invite.resent',
+        summary: 'Send an invite again, with another token; the token before no longer works',
+        plan: 'enterprise',
+        params: inviteId,
+        view: inviteView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toInviteView(await invites.resend(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toInviteView(await invites.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/org/invites/:id',
+        operationId: 'revokeInvite',
+        audits: 'invite.revoked',
+        summary: 'Revoke an invite',
+        params: inviteId,
+        view: inviteView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toInviteView(await invites.revoke(caller, params.id, idempotencyKey)),
+      async ({ caller, params }) => toInviteView(await invites.get(caller, params.id)),
+    ),
+  ]
+}
+
+function acceptRoute({ accept, own, cookies }: TeamRoutesDeps): Route {
+  return publicEndpoint(
+    {
+      method: 'POST',
+      path: '/v1/org/invites/accept',
+      operationId: 'acceptInvite',
+      tag: 'Team',
+      summary: 'Accept an invite and sign in with its role. The token works once.',
+      public: 'The token is the credential',
+      body: tokenBody,
+      maxBodyBytes: MAX_BODY_BYTES,
+      view: sessionView,
+      status: [200],
+    },
+    async ({ body, origin, header }) => {
+      // A page of another site must not sign a visitor in.
+      cookies.checkOrigin({
+        headers: { origin: header('origin'), host: header('host'), 'sec-fetch-site': header('sec-fetch-site') },
+      })
+      const current = cookies.read({ headers: { cookie: header('cookie') } })
+      const { session, accountId } = await accept(body.token, origin, current)
+      const facts = await own.describe({ accountId, environment: 'sandbox' }, session.id)
+      return reply(200, toSessionView(facts, cookies), {}, cookies.issue(session))
+    },
+  )
+}
+
+function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
+  const changed = (change: RoleChange): Reply<z.input<typeof roleChangeView>> =>
+    reply(200, toRoleChangeView(change), {}, change.renewed && cookies.issue(change.renewed))
+  return [
+    endpoint(
+      {
+        ...common,
+        permission: 'team.read',
+        method: 'GET',
+        path: '/v1/org/users',
+        operationId: 'listUsers',
+        summary: 'List the users of the account, newest first; removed ones too',
+        query: z.object({ ...page, state: z.enum(MEMBER_STATES).optional() }),
+        view: listOf(memberView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const found = await members.list(caller, query)
+        return { ...found, data: found.data.map(toMemberView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'PATCH',
+        path: '/v1/org/users/:id',
+        operationId: 'changeUserRole',
+        audits: 'user.role_changed',
+        summary: 'Change the role of a user',
+        plan: 'enterprise',
+        params: userId,
+        body: z.strictObject({ role }),
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: roleChangeView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        changed(await members.changeRole(caller, { userId: params.id, role: body.role }, idempotencyKey)),
+      async ({ caller, params, body }) =>
+        changed(await members.changeRole(caller, { userId: params.id, role: body.role }, undefined)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        path: '/v1/org/users/:id',
+        operationId: 'removeUser',
+        audits: 'user.deprovisioned',
+        summary: 'Remove a user; their sessions end at once, and only an invite makes them a user again',
+        params: userId,
+        view: removalView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toRemovalView(await members.remove(caller, params.id, idempotencyKey)),
+      async ({ caller, params }) => toRemovalView(await members.remove(caller, params.id, undefined)),
+    ),
+    endpoint(
+      {
+        tag: 'Team',
+        // Whatever the role and the plan.
+        permission: 'session.own',
+        isAccountLevel: true,
+        method: 'DELETE',
+        path: '/v1/org/users/me',
+        operationId: 'leaveAccount',
+        audits: 'user.deprovisioned',
+        summary: 'Leave the account: remove yourself, whatever your role',
+        view: removalView,
+        status: [200],
+      },
+      async ({ caller, idempotencyKey }) => {
+        const removed = await members.leave(caller, sessionOf(caller).userId, idempotencyKey)
+        return reply(200, toRemovalView(removed), {}, cookies.clear())
+      },
+      async ({ caller }) => toRemovalView(await members.leave(caller, sessionOf(caller).userId, undefined)),
+    ),
+  ]
+}

@@ -1,0 +1,159 @@
+import type { Role } from '#src/catalogue/access.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+
+export const INVITE_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const
+export type InviteState = (typeof INVITE_STATES)[number]
+
+export interface Invite {
+  accountId: string
+  id: string
+  email: string
+  role: Role
+  /** The user or the key. */
+  invitedBy: string
+  nonce: Buffer
+  tokenHash: Buffer
+  /** How many mails were made. */
+  sends: number
+  createdAt: Date
+  sentAt: Date
+  expiresAt: Date
+  acceptedAt: Date | null
+  /** Whom accepting made a member. */
+  userId: string | null
+  revokedAt: Date | null
+}
+
+export type NewInvite = Omit<Invite, 'sends' | 'sentAt' | 'acceptedAt' | 'userId' | 'revokedAt'>
+
+export function stateOf(
+  { acceptedAt, revokedAt, expiresAt }: Pick<Invite, 'acceptedAt' | 'revokedAt' | 'expiresAt'>,
+  at: Date,
+): InviteState {
+  if (acceptedAt !== null) return 'accepted'
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt <= at ? 'expired' : 'pending'
+}
+
+const INVITE = `account_id AS "accountId", id, email, role, invited_by AS "invitedBy", nonce, token_hash AS "tokenHash",
+  sends, created_at AS "createdAt", sent_at AS "sentAt", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+  user_id AS "userId", revoked_at AS "revokedAt"`
+const IS_OPEN = 'accepted_at IS NULL AND revoked_at IS NULL'
+
+// Tenant role.
+
+export async function insertInvite(tx: Tx, row: NewInvite): Promise<void> {
+  await tx.query(
+    `INSERT INTO invites (account_id, id, email, role, invited_by, nonce, token_hash, created_at, sent_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
+    [row.accountId, row.id, row.email, row.role, row.invitedBy, row.nonce, row.tokenHash, row.createdAt, row.expiresAt],
+  )
+}
+
+/** The invite of an address that can still be accepted. */
+export async function findPendingInvite(
+  tx: Tx,
+  { accountId, email, at }: { accountId: string; email: string; at: Date },
+): Promise<Invite | undefined> {
+  const [row] = await tx.query<Invite>(
+    `SELECT ${INVITE} FROM invites WHERE account_id = $1 AND email = $2 AND ${IS_OPEN} AND expires_at > $3 LIMIT 1`,
+    [accountId, email, at],
+  )
+  return row
+}
+
+/** Newest first, starting below the id `before`. */
+export async function listInvites(
+  tx: Tx,
+  accountId: string,
+  { state, at, before, limit }: { state: InviteState | undefined; at: Date; before: string | undefined; limit: number },
+): Promise<Invite[]> {
+  return tx.query<Invite>(
+    `SELECT ${INVITE} FROM invites
+     WHERE account_id = $1 AND ($2::text IS NULL OR id < $2)
+       AND ($3::text IS NULL OR $3 = CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+         WHEN expires_at <= $4 THEN 'expired' ELSE 'pending' END)
+     ORDER BY id DESC LIMIT $5`,
+    [accountId, before ?? null, state ?? null, at, limit],
+  )
+}
+
+/** Replaces the token, so that the one before no longer works. */
+export async function renewInvite(
+  tx: Tx,
+  invite: Pick<Invite, 'accountId' | 'id' | 'nonce' | 'tokenHash' | 'sentAt' | 'expiresAt'>,
+): Promise<Invite | undefined> {
+  const [row] = await tx.query<Invite>(
+    `UPDATE invites SET nonce = $3, token_hash = $4, sent_at = $5, expires_at = $6, sends = sends + 1
+     WHERE account_id = $1 AND id = $2 AND ${IS_OPEN} RETURNING ${INVITE}`,
+    [invite.accountId, invite.id, invite.nonce, invite.tokenHash, invite.sentAt, invite.expiresAt],
+  )
+  return row
+}
+
+export async function revokeInvite(tx: Tx, { accountId, id }: Pick<Invite, 'accountId' | 'id'>, at: Date) {
+  await tx.query(`UPDATE invites SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND ${IS_OPEN}`, [
+    accountId,
+    id,
+    at,
+  ])
+}
+
+/** Revokes the pending invites that a user sent for some roles, and those to an address; returns their ids. */
+export async function revokeInvitesOf(
+  tx: Tx,
+  { accountId, sentBy, roles, email }: { accountId: string; sentBy: string; roles: readonly Role[]; email?: string },
+  at: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE invites SET revoked_at = $5
+     WHERE account_id = $1 AND ((invited_by = $2 AND role = ANY ($3)) OR email = $4) AND ${IS_OPEN} AND expires_at > $5
+     RETURNING id`,
+    [accountId, sentBy, roles, email ?? null, at],
+  )
+  return rows.map(({ id }) => id)
+}
+
+// Tenant or system role.
+
+export async function findInvite(tx: Tx, accountId: string, id: string): Promise<Invite | undefined> {
+  const [row] = await tx.query<Invite>(`SELECT ${INVITE} FROM invites WHERE account_id = $1 AND id = $2`, [
+    accountId,
+    id,
+  ])
+  return row
+}
+
+// System role: the token alone tells the account.
+
+export async function findInviteByToken(tx: Tx, tokenHash: Buffer): Promise<Invite | undefined> {
+  const [row] = await tx.query<Invite>(`SELECT ${INVITE} FROM invites WHERE token_hash = $1`, [tokenHash])
+  return row
+}
+
+/** Uses an invite up. Of two transactions, one gets true. */
+export async function takeInvite(tx: Tx, tokenHash: Buffer, userId: string, at: Date): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE invites SET accepted_at = $2, user_id = $3 WHERE token_hash = $1 AND ${IS_OPEN} AND expires_at > $2
+     RETURNING 1`,
+    [tokenHash, at, userId],
+  )
+  return rows.length === 1
+}
+
+const STEP = 2_000
+
+/** Deletes invites that expired, or would have, before `before`; returns how many. They name people. */
+export async function purgeInvites(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const gone = await db.system('retention', (tx) =>
+      tx.query(
+        `DELETE FROM invites WHERE (account_id, id) IN
+           (SELECT account_id, id FROM invites WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+        [before, STEP],
+      ),
+    )
+    total += gone.length
+    if (gone.length < STEP) return total
+  }
+}

@@ -1,0 +1,115 @@
+// The members of one account. Tenant or system role: each statement names the account.
+
+import type { Role } from '#src/catalogue/access.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+
+export type MemberState = 'active' | 'deprovisioned'
+
+export interface TeamMember {
+  id: string
+  email: string
+  role: Role
+  createdAt: Date
+  lastLoginAt: Date | null
+  deprovisionedAt: Date | null
+}
+
+interface MemberKey {
+  accountId: string
+  userId: string
+}
+
+const MEMBER = `id, email, role, created_at AS "createdAt", last_login_at AS "lastLoginAt",
+  deprovisioned_at AS "deprovisionedAt"`
+
+/**
+ * Transactions that change who is a member, or a member's role, run one after the other: otherwise two of them could each
+ * remove one of two owners.
+ */
+export async function lockTeam(tx: Tx, accountId: string): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('team ' || $1, 0))`, [accountId])
+}
+
+export async function findTeamMember(tx: Tx, { accountId, userId }: MemberKey): Promise<TeamMember | undefined> {
+  const [row] = await tx.query<TeamMember>(`SELECT ${MEMBER} FROM users WHERE account_id = $1 AND id = $2`, [
+    accountId,
+    userId,
+  ])
+  return row
+}
+
+export async function findTeamMemberByEmail(tx: Tx, accountId: string, email: string): Promise<TeamMember | undefined> {
+  const [row] = await tx.query<TeamMember>(`SELECT ${MEMBER} FROM users WHERE account_id = $1 AND email = $2`, [
+    accountId,
+    email,
+  ])
+  return row
+}
+
+/** Newest first, starting below the id `before`. */
+export async function listTeamMembers(
+  tx: Tx,
+  accountId: string,
+  { state, before, limit }: { state: MemberState | undefined; before: string | undefined; limit: number },
+): Promise<TeamMember[]> {
+  return tx.query<TeamMember>(
+    `SELECT ${MEMBER} FROM users
+     WHERE account_id = $1 AND ($2::text IS NULL OR id < $2)
+       AND ($3::boolean IS NULL OR (deprovisioned_at IS NOT NULL) = $3)
+     ORDER BY id DESC LIMIT $4`,
+    [accountId, before ?? null, state === undefined ? null : state === 'deprovisioned', limit],
+  )
+}
+
+/** Under the lock of the team. */
+export async function hasOtherOwner(tx: Tx, { accountId, userId }: MemberKey): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 FROM users WHERE account_id = $1 AND id <> $2 AND role = 'owner' AND deprovisioned_at IS NULL LIMIT 1`,
+    [accountId, userId],
+  )
+  return rows.length === 1
+}
+
+/** @throws a unique violation of `users_active_email_key` when another account has the address as a member. */
+export async function insertTeamMember(
+  tx: Tx,
+  { accountId, email, role, at }: { accountId: string; email: string; role: Role; at: Date },
+): Promise<string> {
+  const userId = newAccountId('usr')
+  await tx.query(`INSERT INTO users (account_id, id, email, role, created_at) VALUES ($1, $2, $3, $4, $5)`, [
+    accountId,
+    userId,
+    email,
+    role,
+    at,
+  ])
+  return userId
+}
+
+/** Makes a removed member active again. @throws as `insertTeamMember` does. */
+export async function reactivateMember(tx: Tx, { accountId, userId }: MemberKey, role: Role): Promise<void> {
+  await tx.query(`UPDATE users SET deprovisioned_at = NULL, role = $3 WHERE account_id = $1 AND id = $2`, [
+    accountId,
+    userId,
+    role,
+  ])
+}
+
+export async function setRole(tx: Tx, { accountId, userId }: MemberKey, role: Role): Promise<void> {
+  await tx.query(`UPDATE users SET role = $3 WHERE account_id = $1 AND id = $2`, [accountId, userId, role])
+}
+
+/** Keeps the row, which keeps the address out. */
+export async function markRemoved(tx: Tx, { accountId, userId }: MemberKey, at: Date): Promise<void> {
+  await tx.query(`UPDATE users SET deprovisioned_at = $3 WHERE account_id = $1 AND id = $2`, [accountId, userId, at])
+}
+
+/** System role: the keys of both environments that a user created and that still work. */
+export function selectKeysCreatedBy({ accountId, userId }: MemberKey, at: Date): Statement {
+  return {
+    text: `SELECT id FROM api_keys WHERE account_id = $1 AND created_by = $2 AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > $3) ORDER BY id`,
+    values: [accountId, userId, at],
+  }
+}

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purgeInvites } from '#src/account/team/rows.ts'
+import { ROLES } from '#src/catalogue/access.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import { browserOf, startTeamService, type TeamService } from './service.ts'
+
+let service: TeamService
+beforeAll(async () => {
+  service = await startTeamService()
+})
+afterAll(() => service.close())
+
+const DAY_MS = 24 * 3_600_000
+const INVALID = {
+  status: 400,
+  json: { code: 'invalid_request', errors: [{ pointer: '/token', code: 'invalid_link' }] },
+}
+
+const sessionOf = (headers: Record<string, string>) => service.send(headers, 'GET', '/v1/auth/session')
+const idOf = ({ json }: { json: Record<string, unknown> }) => String(json.invite_id)
+const stateOf = async (headers: Record<string, string>, id: string) => {
+  const { json } = await service.send(headers, 'GET', '/v1/org/invites?limit=100')
+  return (json.data as { invite_id: string; state: string }[]).find((one) => one.invite_id === id)?.state
+}
+
+describe('an invite', () => {
+  it('is mailed, makes its reader a member with its role, and signs in once', async () => {
+    const { owner, ownerId, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    const invited = await service.invite(owner, email.toUpperCase(), 'approver')
+    expect(invited).toMatchObject({
+      status: 200,
+      json: { email, role: 'approver', state: 'pending', invited_by: ownerId, accepted_at: null, user_id: null },
+    })
+    const token = await service.inviteTokenFor(email)
+    const answer = await service.accept(token)
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { user: { email }, account: { account_id: accountId }, role: 'approver', method: 'invite' },
+    })
+    const headers = browserOf(answer)
+    expect((await sessionOf(headers)).json).toMatchObject({ role: 'approver', environments: ['sandbox', 'live'] })
+    expect((await service.send(headers, 'GET', '/v1/cases')).status).toBe(200)
+    expect((await service.send(headers, 'GET', '/v1/webhook-endpoints')).json.code).toBe('insufficient_role')
+    expect((await service.invite(headers, service.newAddress())).json.code).toBe('insufficient_role')
+    expect(await service.accept(token)).toMatchObject(INVALID)
+    expect(await stateOf(owner, idOf(invited))).toBe('accepted')
+
+    const entries = await service.test.owner<{ action: string }>(
+      'SELECT action, actor_kind, subject_id, after FROM audit_entries WHERE account_id = $1 ORDER BY id',
+      [accountId],
+    )
+    expect(entries).toMatchObject([
+      { action: 'user.invited', subject_id: idOf(invited), after: { role: 'approver', email_domain: 'example.com' } },
+      { action: 'invite.accepted', subject_id: idOf(invited), after: { role: 'approver', was_removed: false } },
+      { action: 'user.signed_in', after: { method: 'invite' } },
+    ])
+  })
+
+  it('is stored, mailed and logged without its token', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    const invited = await service.invite(owner, email)
+    const token = await service.inviteTokenFor(email)
+    await service.accept(token)
+    expect(token).toHaveLength(43)
+    expect(invited.text).not.toContain(token)
+    expect(JSON.stringify(service.app.logged)).not.toContain(token)
+    for (const table of ['invites', 'mails', 'jobs', 'audit_entries']) {
+      const rows = await service.test.owner(`SELECT * FROM ${table} WHERE account_id = $1`, [accountId])
+      expect([table, JSON.stringify(rows).includes(token)]).toEqual([table, false])
+    }
+    const [row] = await service.test.owner<{ token_hash: Buffer }>('SELECT token_hash FROM invites WHERE id = $1', [
+      idOf(invited),
+    ])
+    expect(row?.token_hash).toEqual(sha256(token))
+  })
+
+  it('can be accepted by one of several at the same moment', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.invite(owner, email)
+    const token = await service.inviteTokenFor(email)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => service.accept(token)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ json }) => json.code === 'invalid_request')).toHaveLength(7)
+    const users = await service.test.owner('SELECT id FROM users WHERE account_id = $1 AND email = $2', [
+      accountId,
+      email,
+    ])
+    expect(users).toHaveLength(1)
+  })
+
+  it('sent again works for another week, and its first token no longer', async () => {
+    const start = Date.now()
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    const id = idOf(await service.invite(owner, email))
+    const first = await service.inviteTokenFor(email)
+    const resent = await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
+    expect(resent).toMatchObject({ status: 200, json: { invite_id: id, state: 'pending' } })
+    const second = await service.inviteTokenFor(email)
+    expect(second).not.toBe(first)
+    expect(await service.accept(first)).toMatchObject(INVALID)
+
+    // The owner's session has ended by then.
+    service.clock.now = new Date(start + 8 * DAY_MS)
+    expect(await service.accept(second)).toMatchObject(INVALID)
+    const { headers } = await service.signIn(accountId)
+    expect(await stateOf(headers, id)).toBe('expired')
+    expect((await service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)).json.state).toBe('pending')
+    expect((await service.accept(await service.inviteTokenFor(email))).status).toBe(200)
+    const again = await service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)
+    expect(again.json).toMatchObject({ code: 'invalid_state_transition', state: 'accepted' })
+    expect((await service.send(headers, 'DELETE', `/v1/org/invites/${id}`)).json.code).toBe('invalid_state_transition')
+    service.clock.now = undefined
+  })
+
+  it('revoked or sent again before its mail leaves is not mailed, nor accepted', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const id = idOf(await service.invite(owner, email))
+    await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
+    expect(await service.deliver()).toHaveLength(1)
+    const token = await service.inviteTokenFor(email)
+    await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
+    const revoked = await service.send(owner, 'DELETE', `/v1/org/invites/${id}`)
+    expect(revoked).toMatchObject({ status: 200, json: { state: 'revoked' } })
+    expect((await service.send(owner, 'DELETE', `/v1/org/invites/${id}`)).json.revoked_at).toBe(revoked.json.revoked_at)
+    expect(await service.deliver()).toEqual([])
+    expect(await service.accept(token)).toMatchObject(INVALID)
+    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.code).toBe(
+      'invalid_state_transition',
+    )
+  })
+
+  it('is refused to members and beside a pending one, also when both are sent at once', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const answers = await Promise.all(Array.from({ length: 4 }, () => service.invite(owner, email)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+    expect((await service.accept(await service.inviteTokenFor(email))).status).toBe(200)
+    expect((await service.invite(owner, email)).json).toMatchObject({
+      code: 'conflict',
+      errors: [{ pointer: '/email', code: 'conflict' }],
+    })
+  })
+
+  it('is made once for an Idempotency-Key, and a replay shows it', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const headers = { ...owner, 'Idempotency-Key': 'invite-1' }
+    const first = await service.invite(headers, email)
+    const second = await service.invite(headers, email)
+    expect(second).toMatchObject({ status: 200, json: first.json, headers: { 'idempotent-replayed': 'true' } })
+    expect(await service.deliver()).toHaveLength(1)
+    expect((await service.invite(headers, service.newAddress())).json.code).toBe('idempotency_key_reused')
+  })
+
+  it('is refused for what is no address or no role, naming the field', async () => {
+    const { owner } = await service.makeTeam()
+    expect((await service.invite(owner, 'a@b\r\nBcc: c@example.com')).json.errors?.[0]?.pointer).toBe('/email')
+    const json = { email: service.newAddress(), role: 'superuser' }
+    expect((await service.send(owner, 'POST', '/v1/org/users/invite', json)).json.errors?.[0]?.pointer).toBe('/role')
+    for (const token of ['x', 'A'.repeat(43), '../../x']) expect(await service.accept(token)).toMatchObject(INVALID)
+  })
+})
+
+describe('who may invite', () => {
+  it('are owners and admins; only owners invite owners', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const expected = { owner: 200, admin: 200, approver: 403, analyst: 403, developer: 403 }
+    for (const role of ROLES) {
+      const { headers } = await service.signIn(accountId, { role })
+      expect([role, (await service.invite(headers, service.newAddress())).status]).toEqual([role, expected[role]])
+    }
+    const { headers: admin } = await service.signIn(accountId, { role: 'admin' })
+    const email = service.newAddress()
+    expect((await service.invite(admin, email, 'owner')).json.code).toBe('role_limit')
+    const id = idOf(await service.invite(owner, email, 'owner'))
+    expect((await service.send(admin, 'POST', `/v1/org/invites/${id}/resend`)).json.code).toBe('role_limit')
+    expect((await service.accept(await service.inviteTokenFor(email))).json.role).toBe('owner')
+  })
+
+  it('are live keys with the scope admin, which invite no owner; no others', async () => {
+    const live = await service.makeCaller({ scopes: ['admin'], environment: 'live' })
+    const send = (key: string, role: string) =>
+      service.call({ key }, '/v1/org/users/invite', { json: { email: service.newAddress(), role } })
+    expect((await send(live.key, 'admin')).json).toMatchObject({ state: 'pending' })
+    expect((await send(live.key, 'owner')).json.code).toBe('session_required')
+    const sandbox = await service.makeCaller({ scopes: ['all'] })
+    expect((await send(sandbox.key, 'analyst')).json.code).toBe('environment_mismatch')
+    const other = await service.makeCaller({ scopes: ['verify'], environment: 'live' })
+    expect((await send(other.key, 'analyst')).json.code).toBe('insufficient_scope')
+    const published = await service.makeCaller({ scopes: ['admin'], environment: 'live', isAccountBearing: false })
+    expect((await send(published.key, 'analyst')).json.code).toBe('account_key_required')
+    const growth = await service.makeCaller({ scopes: ['admin'], environment: 'live', plan: 'growth' })
+    expect((await send(growth.key, 'analyst')).json.code).toBe('plan_required')
+  })
+
+  it('are none without the plan enterprise, nor with a session from a shown link', async () => {
+    const { owner } = await service.makeTeam('growth')
+    expect((await service.invite(owner, service.newAddress())).json.code).toBe('plan_required')
+    const { headers } = await service.signIn((await service.makeTeam()).accountId, { isSandboxOnly: true })
+    expect((await service.invite(headers, service.newAddress())).json.code).toBe('environment_mismatch')
+    expect((await service.send(owner, 'GET', '/v1/org/users')).json.data).toHaveLength(1)
+  })
+
+  it('see the invites of their own account alone, by pages and states', async () => {
+    const { owner } = await service.makeTeam()
+    const ids = []
+    for (let at = 0; at < 3; at += 1) ids.unshift(idOf(await service.invite(owner, service.newAddress())))
+    await service.send(owner, 'DELETE', `/v1/org/invites/${ids[1]}`)
+    const first = (await service.send(owner, 'GET', '/v1/org/invites?limit=2')).json
+    const second = await service.send(owner, 'GET', `/v1/org/invites?limit=2&cursor=${first.next_cursor}`)
+    const listed = [first, second.json].flatMap(({ data }) => data as { invite_id: string }[])
+    expect(listed.map(({ invite_id }) => invite_id)).toEqual(ids)
+    const pending = await service.send(owner, 'GET', '/v1/org/invites?state=pending')
+    expect((pending.json.data as unknown[]).length).toBe(2)
+    const stranger = (await service.makeTeam()).owner
+    expect((await service.send(stranger, 'GET', '/v1/org/invites')).json.data).toEqual([])
+    for (const [method, path] of [
+      ['DELETE', `/v1/org/invites/${ids[0]}`],
+      ['POST', `/v1/org/invites/${ids[0]}/resend`],
+    ] as const) {
+      expect((await service.send(stranger, method, path)).json.code).toBe('not_found')
+    }
+  })
+})
+
+describe('accepting', () => {
+  it('is refused to the members of another account, and the inviter learns nothing', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const elsewhere = await service.enter(email)
+    expect(elsewhere.answer.status).toBe(200)
+    const invited = await service.invite(owner, email)
+    expect(invited.json.state).toBe('pending')
+    const token = await service.inviteTokenFor(email)
+    expect(await service.accept(token)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(await stateOf(owner, idOf(invited))).toBe('pending')
+    expect(await sessionOf(elsewhere.headers)).toMatchObject({ status: 200 })
+  })
+
+  it('is refused beside a session of another person, and ends the session of the same one', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.invite(owner, email)
+    const token = await service.inviteTokenFor(email)
+    const withOwner = { headers: { Cookie: owner.Cookie ?? '' } }
+    expect((await service.accept(token, withOwner)).json.code).toBe('conflict')
+    expect((await sessionOf(owner)).status).toBe(200)
+    // A cookie that no longer counts is no session.
+    await service.send(owner, 'DELETE', '/v1/auth/session')
+    expect((await service.accept(token, withOwner)).status).toBe(200)
+  })
+
+  it('is refused to pages of other origins', async () => {
+    for (const headers of [{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }]) {
+      expect((await service.accept('A'.repeat(43), { headers })).json.code).toBe('csrf_token_invalid')
+    }
+  })
+
+  it('needs the plan enterprise then, too, and leaves the invite pending without it', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.invite(owner, email)
+    const token = await service.inviteTokenFor(email)
+    await service.test.owner(`UPDATE accounts SET plan = 'growth' WHERE id = $1`, [accountId])
+    expect((await service.accept(token)).json.code).toBe('plan_required')
+    await service.test.owner(`UPDATE accounts SET plan = 'enterprise' WHERE id = $1`, [accountId])
+    expect((await service.accept(token)).status).toBe(200)
+  })
+
+  it('voids the login links of the address', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.request(email)
+    const link = await service.tokenFor(email)
+    await service.join(owner, email)
+    expect(await service.use(link)).toMatchObject(INVALID)
+  })
+})
+
+describe('the limits of invites', () => {
+  it('stop a client that guesses tokens, and no other', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.invite(owner, email)
+    const token = await service.inviteTokenFor(email)
+    const headers = { 'X-Forwarded-For': '203.0.113.77' }
+    const codes: Record<string, number> = {}
+    for (let round = 0; round < 50; round += 1) {
+      const guesses = Array.from({ length: 20 }, (_, at) =>
+        service.accept(String(round * 20 + at).padStart(43, 'A'), { headers }),
+      )
+      for (const { json } of await Promise.all(guesses)) codes[String(json.code)] = (codes[String(json.code)] ?? 0) + 1
+    }
+    expect(codes).toEqual({ invalid_request: 60, rate_limited: 940 })
+    expect((await service.accept(token, { headers })).json.code).toBe('rate_limited')
+    expect((await service.accept(token)).status).toBe(200)
+  })
+
+  it('allow an account five mails a day to one address, and all accounts together twenty', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const id = idOf(await service.invite(owner, email))
+    const resend = () => service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
+    for (let at = 0; at < 4; at += 1) expect((await resend()).status).toBe(200)
+    const limited = await resend()
+    expect(limited).toMatchObject({ status: 429, json: { code: 'rate_limited' } })
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(23 * 3_600)
+    for (let at = 0; at < 15; at += 1) {
+      expect((await service.invite((await service.makeTeam()).owner, email)).status).toBe(200)
+    }
+    expect((await service.invite((await service.makeTeam()).owner, email)).json.code).toBe('rate_limited')
+  })
+})
+
+it('the page of invites runs its own script only, and opening it uses nothing up', async () => {
+  const { owner } = await service.makeTeam()
+  const email = service.newAddress()
+  await service.invite(owner, email)
+  const token = await service.inviteTokenFor(email)
+  const page = await service.call({}, '/login/invite')
+  expect(page).toMatchObject({ status: 200, headers: { 'referrer-policy': 'no-referrer' } })
+  expect(page.headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/)
+  expect(page.text).not.toMatch(/<script>|onclick|javascript:/)
+  const [, script = ''] = /src="\.\.(\/docs\/assets\/invite[^"]*)"/.exec(page.text) ?? []
+  expect(await service.call({}, script)).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('v1/org/invites/accept'),
+  })
+  expect((await service.accept(token)).status).toBe(200)
+})
+
+it('DASHBOARD_LOGIN_ALLOWLIST holds for inviting and for accepting', async () => {
+  const limited = await startTeamService({ DASHBOARD_LOGIN_ALLOWLIST: '@example.com' })
+  try {
+    const { owner } = await limited.makeTeam()
+    expect((await limited.invite(owner, 'a@example.net')).json.code).toBe('beta_access_required')
+    const email = limited.newAddress()
+    const id = idOf(await limited.invite(owner, email))
+    const token = await limited.inviteTokenFor(email)
+    // As if the list had been shortened meanwhile.
+    await limited.test.owner(`UPDATE invites SET email = 'a@example.net' WHERE id = $1`, [id])
+    expect((await limited.accept(token)).json.code).toBe('beta_access_required')
+  } finally {
+    await limited.close()
+  }
+})
+
+it('invites that ended a month ago are deleted, and no others', async () => {
+  const { owner: headers } = await service.makeTeam()
+  const id = idOf(await service.invite(headers, service.newAddress()))
+  await purgeInvites(service.test.db, new Date(Date.now() + 6 * DAY_MS))
+  expect(await stateOf(headers, id)).toBe('pending')
+  expect(await purgeInvites(service.test.db, new Date(Date.now() + 8 * DAY_MS))).toBeGreaterThan(0)
+  expect(await stateOf(headers, id)).toBeUndefined()
+})

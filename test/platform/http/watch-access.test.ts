@@ -1,0 +1,238 @@
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { Failure } from '#src/failure.ts'
+import type { KeyRow, SessionRow } from '#src/platform/http/caller.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { watchAccess } from '#src/platform/http/watch-access.ts'
+import { cookiesOf, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+
+// A caller that may no longer make a request loses the one that it began.
+
+const SECRET = 'S'.repeat(43)
+let key: KeyRow
+let session: SessionRow
+let [opened, closed] = [0, 0]
+let app: TestApp
+
+const common = { tag: 'things', summary: 'x', operationId: 'test', scope: 'verify', permission: 'claims.read' } as const
+const routes: Route[] = [
+  endpoint(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/endless',
+      view: z.never(),
+      streams: { contentType: 'application/x-ndjson' },
+      status: [200],
+    },
+    async () => {
+      opened += 1
+      const stream = new Readable({
+        read() {
+          this.push(`${'x'.repeat(65_536)}\n`)
+        },
+      }).on('close', () => {
+        closed += 1
+      })
+      return { status: 200, stream, headers: {} }
+    },
+  ),
+  endpoint(
+    {
+      ...common,
+      method: 'POST',
+      path: '/v1/upload',
+      rawBody: { contentTypes: ['text/plain'] },
+      view: z.object({ bytes: z.number() }),
+      status: [200],
+    },
+    async ({ stream }) => {
+      opened += 1
+      let bytes = 0
+      for await (const chunk of stream as AsyncIterable<Buffer>) bytes += chunk.length
+      return { bytes }
+    },
+    async () => ({ bytes: 0 }),
+  ),
+]
+
+beforeAll(async () => {
+  app = await startApp(routes, {
+    findKey: async () => key,
+    findSession: async (secret) => (secret === SECRET ? session : undefined),
+  })
+})
+afterAll(() => app.close())
+
+function begin(): void {
+  key = makeKeyRow({ scopes: ['verify'] })
+  session = {
+    sessionId: 'uss_1',
+    userId: 'usr_1',
+    accountId: 'acc_1',
+    role: 'owner',
+    plan: 'enterprise',
+    products: ['attest'],
+    isSandboxOnly: false,
+    hasEnded: false,
+    suspendedAt: undefined,
+  }
+  opened = 0
+  closed = 0
+}
+
+const GET = 'GET /v1/endless HTTP/1.1'
+
+async function open(
+  headers: string[],
+  first = GET,
+): Promise<{ socket: Socket; text: () => string; isCut: () => boolean }> {
+  const socket = connect(app.port, '127.0.0.1')
+  let isCut = false
+  let text = ''
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    isCut = true
+  })
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1').slice(0, 2_000)
+  })
+  socket.write(`${[first, 'Host: x', ...headers].join('\r\n')}\r\n\r\n`)
+  await until(() => opened === 1)
+  return { socket, text: () => text, isCut: () => isCut }
+}
+
+const sessionHead = Object.entries(cookiesOf({ id: 'uss_1', secret: SECRET })).map(
+  ([name, value]) => `${name}: ${value}`,
+)
+
+describe('a streamed answer', () => {
+  it.each([
+    [
+      'of a session that ended',
+      () => sessionHead,
+      () => {
+        session = { ...session, hasEnded: true }
+      },
+      'session_expired',
+    ],
+    [
+      'of a role that lost the permission',
+      () => sessionHead,
+      () => {
+        session = { ...session, role: 'developer', plan: 'growth' }
+      },
+      'plan_required',
+    ],
+    [
+      'of a key that was revoked',
+      () => ['Authorization: Bearer k'],
+      () => {
+        key = { ...key, revokedAt: new Date() }
+      },
+      'api_key_revoked',
+    ],
+    [
+      'of a key that was revoked, compressed',
+      () => ['Authorization: Bearer k', 'Accept-Encoding: gzip'],
+      () => {
+        key = { ...key, revokedAt: new Date() }
+      },
+      'api_key_revoked',
+    ],
+  ])('%s is cut off, also from a reader that reads slowly', async (_name, head, lose, code) => {
+    begin()
+    const { socket } = await open(head())
+    await until(() => socket.bytesRead > 0)
+    socket.pause()
+    lose()
+    await until(() => closed === 1)
+    await until(() => app.logged.some((line) => line.code === code))
+    // The reader takes what was on its way, and then the connection ends without the end of the body.
+    let isEnded = false
+    socket.on('close', () => {
+      isEnded = true
+    })
+    socket.resume()
+    await until(() => isEnded)
+  })
+
+  it('goes on for those who still may', async () => {
+    begin()
+    const { socket, isCut } = await open(sessionHead)
+    let asked = 0
+    session = new Proxy(session, {
+      get(row, name) {
+        if (name === 'hasEnded') asked += 1
+        return Reflect.get(row, name)
+      },
+    })
+    await until(() => asked >= 2)
+    expect([isCut(), closed]).toEqual([false, 0])
+    socket.destroy()
+    await until(() => closed === 1)
+  })
+})
+
+it('an upload of a session that ended is refused before its end', async () => {
+  begin()
+  const head = [...sessionHead, 'Content-Type: text/plain', 'Content-Length: 1000000']
+  const { socket, text } = await open(head, 'POST /v1/upload HTTP/1.1')
+  socket.write('a first part')
+  session = { ...session, hasEnded: true }
+  await until(() => text().includes('session_expired'))
+  expect(text()).toMatch(/^HTTP\/1\.1 401 /)
+  socket.destroy()
+})
+
+describe('the watch', () => {
+  const refusal = new Failure('api_key_revoked', 'x')
+
+  it('reports the loss once, and nothing after its end', async () => {
+    const lost: Failure[] = []
+    let asked = 0
+    watchAccess(
+      async () => {
+        asked += 1
+        throw refusal
+      },
+      (failure) => void lost.push(failure),
+      { everyMs: 1 },
+    )
+    await until(() => lost.length === 1)
+    const before = asked
+    const answers: (() => void)[] = []
+    const end = watchAccess(
+      () =>
+        new Promise((_resolve, reject) => {
+          answers.push(() => reject(refusal))
+        }),
+      (failure) => void lost.push(failure),
+      { everyMs: 1 },
+    )
+    await until(() => answers.length === 1)
+    end()
+    answers[0]?.()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([lost, asked]).toEqual([[refusal], before])
+  })
+
+  it('bears that nobody can tell, for a while', async () => {
+    const lost: Failure[] = []
+    let asked = 0
+    const away = async () => {
+      asked += 1
+      throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+    }
+    const end = watchAccess(away, (failure) => void lost.push(failure), { everyMs: 1, maxUnknownMs: 3_600_000 })
+    await until(() => asked > 5)
+    expect(lost).toEqual([])
+    end()
+    watchAccess(away, (failure) => void lost.push(failure), { everyMs: 1, maxUnknownMs: 5 })
+    await until(() => lost.length === 1)
+    expect(lost[0]?.code).toBe('service_unavailable')
+  })
+})
