@@ -80,6 +80,7 @@ export function createApp(deps: AppDeps): Koa {
           requestId,
           clientAddress,
           authenticate,
+          identify,
           findEffect,
           keepStatus,
           pace,

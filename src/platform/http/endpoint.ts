@@ -147,6 +147,8 @@ export interface Exchange {
   clientAddress: (req: IncomingMessage) => string
   /** Who calls, once it is known that they may. */
   authenticate(visit: Visit): Promise<Caller>
+  /** The same decision once more, for a request that goes on: it counts as no request. */
+  identify(visit: Visit): Promise<Caller>
   findEffect: FindEffect
   keepStatus: KeepStatus | undefined
   pace: Pace

@@ -29,8 +29,9 @@ const JSON_TYPES = ['application/json']
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
   const { req, params: named } = exchange
   if (route.public !== undefined) return runFor(undefined, route, handlers, exchange, undefined)
-  const recheck = () => exchange.authenticate({ req, route, params: named })
-  const answer = await runFor(await recheck(), route, handlers, exchange, recheck)
+  const visit = { req, route, params: named }
+  const recheck = () => exchange.identify(visit)
+  const answer = await runFor(await exchange.authenticate(visit), route, handlers, exchange, recheck)
   return 'stream' in answer ? { ...answer, recheck } : answer
 }
 
