@@ -112,6 +112,7 @@ function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
         method: 'DELETE',
         path: '/v1/org/invites/:id',
         operationId: 'revokeInvite',
+        isEmergency: true,
         audits: 'invite.revoked',
         summary: 'Revoke an invite',
         params: inviteId,
