@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { accountIdParams } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { type OwnSessions, sessionOf } from './own-sessions.ts'
 import { openSessionView, sessionView, toOpenSessionView, toSessionView } from './views.ts'
@@ -91,7 +92,7 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         isOpenWhenClosed: true,
         path: '/v1/auth/sessions/:id',
         operationId: 'endOtherSession',
-        params: z.object({ id: z.string().max(64).meta({ description: 'Of one of your sessions.' }) }),
+        params: accountIdParams('uss'),
         summary: 'End one of your sessions.',
         view: endedView,
         status: [200],

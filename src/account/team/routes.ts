@@ -4,6 +4,7 @@ import { type OwnSessions, sessionOf } from '#src/account/sessions/own-sessions.
 import { role, sessionView, toSessionView } from '#src/account/sessions/views.ts'
 import { endpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { accountIdParams } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Accept } from './accept.ts'
 import type { Invites } from './invites.ts'
@@ -38,16 +39,8 @@ const common = {
 } as const
 const MAX_BODY_BYTES = 4_096
 
-// The pattern tells readers of the OpenAPI document that `/v1/org/users/me` is not one of `/v1/org/users/{id}`.
-const idOf = (type: 'inv' | 'usr') =>
-  z.object({
-    id: z
-      .string()
-      .max(64)
-      .meta({ description: `\`${type}_\` and 26 characters.`, pattern: `^${type}_[0-7][0-9a-hjkmnp-tv-z]{25}$` }),
-  })
-const inviteId = idOf('inv')
-const userId = idOf('usr')
+const inviteId = accountIdParams('inv')
+const userId = accountIdParams('usr')
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
 
 export function teamRoutes(deps: TeamRoutesDeps): Route[] {

@@ -3,7 +3,7 @@
 // one.
 
 import { z } from 'zod'
-import type { ScopedType } from '#src/catalogue/ids.ts'
+import type { AccountType, ScopedType } from '#src/catalogue/ids.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
 export function idParam(type: ScopedType) {
@@ -16,4 +16,15 @@ export function idParam(type: ScopedType) {
 /** For a path whose only parameter is `:id`. */
 export function idParams(type: ScopedType) {
   return z.object({ id: idParam(type) })
+}
+
+/** The same for what belongs to the whole account: its ids have no word of an environment. */
+export function accountIdParams(type: AccountType) {
+  const pattern = `^${type}_[0-7][0-9a-hjkmnp-tv-z]{25}$`
+  return z.object({
+    id: z
+      .string()
+      .max(64)
+      .meta({ description: `\`${type}_\` and 26 characters.`, pattern }),
+  })
 }
