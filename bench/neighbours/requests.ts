@@ -3,6 +3,7 @@
 
 import { recordVideo } from '../../capture-kit/video.ts'
 import { renamed } from '../captures.ts'
+import { PLAIN_READS } from './account-routes.ts'
 import { ADJUSTER, type HonestData, POLICY } from './data.ts'
 import type { Ask, Routine } from './steady.ts'
 
@@ -242,6 +243,8 @@ export function honestRoutines(data: HonestData): Routine[] {
     },
     'GET /v1/account/reevaluations': () => get('/v1/account/reevaluations'),
     'GET /v1/account/reevaluations/:id': () => get(`/v1/account/reevaluations/${data.reevaluationId}`),
+
+    ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {
       const after = (body: Buffer) => void made.keys.push(idOf('id')(body))

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { allRoutes } from '#src/app.ts'
+import { NOT_CALLED } from '../../bench/neighbours/account-routes.ts'
 import type { HonestData } from '../../bench/neighbours/data.ts'
 import { compareAll, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
 import { honestRoutines } from '../../bench/neighbours/requests.ts'
@@ -14,7 +15,7 @@ describe('the honest tenant', () => {
   const services = makeServices()
   afterAll(() => services.close())
 
-  it('calls every route of the table, and no other', () => {
+  it('calls every route of the table but the listed ones, and no other', () => {
     const routes = allRoutes({
       routes: routesOf(services),
       jwks: async () => ({ keys: [] }),
@@ -22,7 +23,7 @@ describe('the honest tenant', () => {
     })
     const table = routes.map(({ method, path }) => `${method} ${path}`)
     const called = honestRoutines(NOTHING).map(({ name }) => name.replace(/ \(.*\)$/, ''))
-    expect([...new Set(called)].sort()).toEqual(table.sort())
+    expect([...new Set([...called, ...NOT_CALLED])].sort()).toEqual(table.sort())
   })
 })
 

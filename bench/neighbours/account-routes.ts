@@ -1,0 +1,43 @@
+// The routes of the account: those that are only read here, and those that are not called at all.
+
+export const PLAIN_READS = [
+  '/docs/roles',
+  '/login/link',
+  '/login/invite',
+  '/v1/account',
+  '/v1/account/audit',
+  '/v1/account/audit/export',
+  '/v1/account/invoices',
+  '/v1/account/plan',
+  '/v1/account/products',
+  '/v1/account/usage',
+  '/v1/org/invites',
+  '/v1/org/users',
+]
+
+/** Routes that the honest tenant does not call: they take a signed-in user, end what they are about, or send mail. */
+export const NOT_CALLED: readonly string[] = [
+  'DELETE /v1/account/closure',
+  'DELETE /v1/auth/session',
+  'DELETE /v1/auth/sessions',
+  'DELETE /v1/auth/sessions/:id',
+  'DELETE /v1/org/invites/:id',
+  'DELETE /v1/org/users/:id',
+  'DELETE /v1/org/users/me',
+  'GET /v1/account/closure',
+  'GET /v1/account/exports',
+  'GET /v1/account/exports/:id',
+  'GET /v1/account/exports/:id/download',
+  'GET /v1/auth/session',
+  'GET /v1/auth/sessions',
+  'PATCH /v1/org/users/:id',
+  'POST /v1/account/closure',
+  'POST /v1/account/export',
+  'POST /v1/auth/magic-link',
+  'POST /v1/auth/magic-link/verify',
+  'POST /v1/org/invites/:id/resend',
+  'POST /v1/org/invites/accept',
+  'POST /v1/org/users/invite',
+  'PUT /v1/account/plan',
+  'PUT /v1/account/products',
+]
