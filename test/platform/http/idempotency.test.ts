@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 import { startThings, type Things } from './things.ts'
 
 let things: Things
-let caller: Scope & { key: string }
+let caller: Scope & { key: string; keyId: string }
 let named = 0
 
 beforeAll(async () => {
@@ -27,6 +27,8 @@ function unique(): string {
 }
 
 const post = (json: unknown, key?: string, path = '/v1/things') => things.post(caller.key, path, json, key)
+// Of the principal and the key.
+const digestOf = (name: string) => sha256(`${caller.keyId} ${name}`)
 const isReplay = ({ headers }: TestAnswer) => headers['idempotent-replayed'] === 'true'
 
 describe('a request with an Idempotency-Key', () => {
@@ -47,12 +49,12 @@ describe('a request with an Idempotency-Key', () => {
   it('leaves a row that contains neither the key nor the answer', async () => {
     const name = unique()
     const { json } = await post({ name }, name)
-    const rows = await things.test.owner('SELECT * FROM idempotency_keys WHERE key_digest = $1', [sha256(name)])
+    const rows = await things.test.owner('SELECT * FROM idempotency_keys WHERE key_digest = $1', [digestOf(name)])
     expect(rows).toEqual([
       {
         account_id: caller.accountId,
         environment: 'sandbox',
-        key_digest: sha256(name),
+        key_digest: digestOf(name),
         route: 'POST /v1/things',
         fingerprint: expect.any(Buffer),
         status: 200,
@@ -86,10 +88,13 @@ describe('a request with an Idempotency-Key', () => {
     expect(await things.count(name)).toBe(4)
   })
 
-  it('is the same with another API key of the same account', async () => {
+  it('is another one with another API key, of the same account too', async () => {
     const name = unique()
     await post({ name }, name)
-    expect(isReplay(await things.post(things.addKey(caller), '/v1/things', { name }, name))).toBe(true)
+    const { accountId, environment } = caller
+    const other = things.addKey({ accountId, environment })
+    expect(isReplay(await things.post(other, '/v1/things', { name }, name))).toBe(false)
+    expect(await things.count(name)).toBe(2)
   })
 
   it('is unaffected without the header', async () => {
@@ -105,8 +110,8 @@ describe('a request with an Idempotency-Key', () => {
     await post({ name: early }, early)
     await post({ name: late }, late)
     const age = `UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key_digest = $1`
-    await things.test.owner(age, [sha256(early), '23 hours 59 minutes'])
-    await things.test.owner(age, [sha256(late), '24 hours 1 minute'])
+    await things.test.owner(age, [digestOf(early), '23 hours 59 minutes'])
+    await things.test.owner(age, [digestOf(late), '24 hours 1 minute'])
     expect(await purgeIdempotencyKeys(things.test.db)).toBe(1)
     expect(isReplay(await post({ name: early }, early))).toBe(true)
     expect(isReplay(await post({ name: late }, late))).toBe(false)
@@ -264,7 +269,7 @@ describe('concurrent requests with one key', () => {
       await things.test.owner(
         `INSERT INTO idempotency_keys (account_id, environment, key_digest, route, fingerprint, status, subject)
          SELECT account_id, environment, $2, route, fingerprint, status, subject FROM idempotency_keys WHERE key_digest = $1`,
-        [sha256(template), sha256(name)],
+        [digestOf(template), digestOf(name)],
       )
     }
     const late = await post({ name: template }, name)

@@ -17,7 +17,7 @@ export interface Things {
   app: TestApp
   /** Each runs at its step when a test has set it: before the key is taken, inside the effect, after the commit. */
   at: { start?: () => unknown; effect?: (tx: Tx) => unknown; committed?: () => unknown }
-  makeCaller(row?: Partial<KeyRow>): Promise<Scope & { key: string }>
+  makeCaller(row?: Partial<KeyRow>): Promise<Scope & { key: string; keyId: string }>
   addKey(scope: Scope, row?: Partial<KeyRow>): string
   /** Effects under this name, in any account. */
   count(name: string): Promise<number>
@@ -48,7 +48,8 @@ export async function startThings(): Promise<Things> {
     addKey,
     async makeCaller(row = {}) {
       const scope = await makeAccount(test, row.environment === undefined ? {} : { environment: row.environment })
-      return { ...scope, key: addKey(scope, row) }
+      const keyId = newId('key', scope.environment)
+      return { ...scope, keyId, key: addKey(scope, { ...row, keyId }) }
     },
     async count(name) {
       const rows = await test.owner('SELECT 1 FROM capture_sessions WHERE claim_reference = $1', [name])
