@@ -99,7 +99,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
       openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),
     ),
     pager: createPager({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key) }),
-    cookies: createSessionCookies({ key: config.MASTER_KEY, baseUrl }),
+    cookies: createSessionCookies({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key), baseUrl }),
     linkTokens: createLinkTokens([config.MASTER_KEY, ...previous.map(({ key }) => key)]),
     baseUrl,
     log,

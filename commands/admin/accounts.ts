@@ -64,7 +64,7 @@ export function readAccountSuspend({ reason: given }: Values, word: string | und
     )
     return change(
       context,
-      { account: id, act: 'account suspend', action: 'account.suspended', after: { reason }, details: { reason } },
+      { account: id, act: 'account suspend', action: 'account.suspended', after: {}, details: { reason } },
       (tx) => suspendAccount(tx, id, reason),
     )
   }

@@ -66,6 +66,15 @@ export const PERMISSIONS = {
 export type Permission = keyof typeof PERMISSIONS
 export const PERMISSION_NAMES = Object.keys(PERMISSIONS) as Permission[]
 
+// What a sandbox key may read of the whole account. Anyone who may create a key can create one for the sandbox with every
+// scope, whatever their role: so it shows what every member sees. The audit log shows it the entries of the sandbox.
+const SEEN_FROM_SANDBOX: readonly Permission[] = ['account.read', 'team.read', 'session.own', 'audit.read']
+
+/** Whether keys of the sandbox, and sessions that reach it only, may read what is of the whole account. */
+export function isSeenFromSandbox(permission: Permission): boolean {
+  return SEEN_FROM_SANDBOX.includes(permission)
+}
+
 /** The roles that have a permission, in the order of `ROLES`. */
 export function rolesWith(permission: Permission, environment: 'sandbox' | 'live'): Role[] {
   const { roles, isScoped }: PermissionRow = PERMISSIONS[permission]

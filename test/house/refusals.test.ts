@@ -115,8 +115,8 @@ function ofRightType({ rawBody }: Route): Parameters<typeof call>[2] {
 
 function send(route: Route, search: string, sent: Parameters<typeof call>[2] = {}) {
   const path = route.path.replaceAll(/:([a-z]+)/g, (_, name) => (name === 'index' ? '0' : 'x'))
-  // A sandbox key changes nothing of the whole account.
-  const changesAccount = route.isAccountLevel === true && route.method !== 'GET'
+  // Of the whole account, a sandbox key changes nothing and does not see all.
+  const changesAccount = route.isAccountLevel === true
   if (route.public === undefined && (route.scope === undefined || changesAccount)) {
     const headers = { ...cookiesOf({ id: owner.sessionId, secret: 'A'.repeat(43) }), ...sent.headers }
     return call(app, path + search, { method: route.method, ...sent, headers })

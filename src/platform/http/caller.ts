@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
-import { rolesWith } from '#src/catalogue/permissions.ts'
+import { isSeenFromSandbox, rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
 import type { Environment } from '#src/platform/ids.ts'
@@ -239,16 +239,17 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
       )
     }
   }
-  const changesAccount = route.isAccountLevel === true && route.method !== 'GET'
-  if (isSession && principal.isSandboxOnly && (environment === 'live' || changesAccount)) {
+  const isOpen = route.method === 'GET' && route.permission !== undefined && isSeenFromSandbox(route.permission)
+  const isOfWhole = route.isAccountLevel === true && !isOpen
+  if (isSession && principal.isSandboxOnly && (environment === 'live' || isOfWhole)) {
     throw new Failure(
       'environment_mismatch',
       'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link.',
     )
   }
-  // What live data depend on must not be changed with a sandbox key.
-  if (!isSession && changesAccount && environment === 'sandbox') {
-    throw new Failure('environment_mismatch', 'This changes the whole account: use a live key, or sign in.')
+  // What live data depend on must not be changed with a sandbox key, nor what a role may not read be read with one.
+  if (!isSession && isOfWhole && environment === 'sandbox' && route.scope !== undefined) {
+    throw new Failure('environment_mismatch', 'This is about the whole account: use a live key, or sign in.')
   }
 }
 

@@ -21,9 +21,11 @@ import { fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
 import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
-import { type Recheck, watchAccess } from './watch-access.ts'
+import { watchAccess } from './watch-access.ts'
 
 const JSON_TYPES = ['application/json']
+// How old the decision about access may be when a handler starts.
+const ACCESS_AGE_MS = 2_000
 
 /** Runs one request through its route. */
 export async function runRoute(route: Route, handlers: Handlers, exchange: Exchange): Promise<Answer> {
@@ -52,7 +54,7 @@ function comesAfterCap(error: unknown): boolean {
 interface Admitted {
   caller: Caller | undefined
   overCap: Failure | undefined
-  recheck: Recheck | undefined
+  recheck: (() => Promise<Caller>) | undefined
 }
 
 async function runAdmitted(
@@ -89,12 +91,16 @@ async function runAdmitted(
     }
   }
 
+  const startedAt = performance.now()
   const { json, body, heldBytes, isLarge, taken } = await readBody(route, exchange)
   try {
+    // A body may arrive for minutes: a user who was removed meanwhile changes nothing any more.
+    const isSlow = performance.now() - startedAt > ACCESS_AGE_MS
+    const current = isSlow ? ((await recheck?.()) ?? caller) : caller
     if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
     key.value?.bodyIs(isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken))
     const said = { params, query: query.value, body: body.value, key: key.value, taken, overCap }
-    return await answerOnce(route, handlers, requestOf(exchange, caller, said), exchange)
+    return await answerOnce(route, handlers, requestOf(exchange, current, said), exchange)
   } finally {
     exchange.budget.give(heldBytes)
   }

@@ -13,16 +13,38 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/
 
 export type SessionCookies = ReturnType<typeof createSessionCookies>
 
-/** @param key From which the key of the tokens is derived. @param baseUrl Whose scheme decides the cookie's name. */
-export function createSessionCookies({ key, baseUrl }: { key: Buffer; baseUrl: string }) {
-  const csrfKey = createHmac('sha256', key).update('countersign csrf').digest()
+/**
+ * @param key From which the key of the tokens is derived. `previous`: tokens from before a rotation stay valid.
+ * @param baseUrl Whose scheme decides the cookie's name.
+ */
+export function createSessionCookies({
+  key,
+  previous = [],
+  baseUrl,
+}: {
+  key: Buffer
+  previous?: readonly Buffer[]
+  baseUrl: string
+}) {
+  const keyOf = (master: Buffer) => createHmac('sha256', master).update('countersign csrf').digest()
+  const csrfKey = keyOf(key)
+  const acceptedKeys = [csrfKey, ...previous.map(keyOf)]
   const isSecure = baseUrl.startsWith('https:')
   // Browsers accept the prefix __Host- with Secure only, which plain http on localhost can't have.
   const sessionCookie = isSecure ? '__Host-svc_session' : 'svc_session'
   const attributes = `Path=/; SameSite=Lax${isSecure ? '; Secure' : ''}`
   const ownOrigin = new URL(baseUrl).origin
 
-  const tokenOf = (sessionId: string) => createHmac('sha256', csrfKey).update(sessionId).digest('base64url')
+  const tokenBy = (by: Buffer, sessionId: string) => createHmac('sha256', by).update(sessionId).digest('base64url')
+  const tokenOf = (sessionId: string) => tokenBy(csrfKey, sessionId)
+
+  function isTokenOf(sessionId: string, sent: string): boolean {
+    const given = Buffer.from(sent)
+    return acceptedKeys.some((by) => {
+      const expected = Buffer.from(tokenBy(by, sessionId))
+      return given.length === expected.length && timingSafeEqual(given, expected)
+    })
+  }
 
   return {
     tokenOf,
@@ -56,9 +78,7 @@ export function createSessionCookies({ key, baseUrl }: { key: Buffer; baseUrl: s
       this.checkOrigin(req)
       const sent = req.headersDistinct[CSRF_HEADER] ?? []
       if (sent.length === 0) throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is missing.')
-      const expected = Buffer.from(tokenOf(sessionId))
-      const given = Buffer.from(sent[0] ?? '')
-      if (sent.length > 1 || given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      if (sent.length > 1 || !isTokenOf(sessionId, sent[0] ?? '')) {
         throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is not the token of this session.')
       }
     },
