@@ -1,6 +1,6 @@
 // `admin -- account`, `plan` and `products`.
 
-import type { Account } from '#src/account/keys/accounts.ts'
+import { type Account, SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import { countKeysOf, setPlan, setProducts, suspendAccount, unsuspendAccount } from '#src/account/keys/operate.ts'
 import { PLANS, PRODUCTS } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -59,6 +59,7 @@ export function readAccountSuspend({ reason: given }: Values, word: string | und
   const reason = required('--reason', given)
   return async (context) => {
     const { name } = await findAccount(context.services, id)
+    if (id === SERVICE_ACCOUNT_ID) throw new Error(`${id} sends the mails of people without an account: it stays.`)
     await context.confirm(
       `Suspend ${id} ("${name}")? Every request with its keys is refused from now on, and its jobs and webhook deliveries wait.`,
     )

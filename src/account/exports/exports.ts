@@ -120,6 +120,7 @@ function checkProven({ principal }: Acting): void {
   if (principal.kind === 'session' && !principal.isSandboxOnly) return
   throw new Failure(
     'environment_mismatch',
-    'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link.',
+    'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link, or with one that ' +
+      'the operator prints.',
   )
 }

@@ -28,6 +28,9 @@ interface NewAccount {
   isPublic?: boolean
 }
 
+/** Whose jobs send mails before an account exists; made by a migration. It has no keys and no users. */
+export const SERVICE_ACCOUNT_ID = 'acc_service'
+
 const WALK_ROWS = 500
 const ACCOUNT_ID = /^acc_[0-9a-z]{1,40}$/
 

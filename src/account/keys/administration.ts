@@ -196,7 +196,8 @@ export function placeOf(acting: Acting, environment: Environment = acting.enviro
   if (principal.isSandboxOnly) {
     throw new Failure(
       'environment_mismatch',
-      'The link of this session was shown and not mailed, so it creates no live keys: sign in with a mailed link.',
+      'The link of this session was shown and not mailed, so it creates no live keys: sign in with a mailed link, or with one that ' +
+        'the operator prints.',
     )
   }
   return { ...acting, environment }

@@ -2,6 +2,7 @@
 // anyway, so such a link gives a full session.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
 import { findMemberByEmail, insertOwner, type Member } from '#src/account/users/rows.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
@@ -79,5 +80,9 @@ async function memberFor(tx: Tx, email: string, accountId: string | undefined): 
     throw new Error(`${email} was removed from ${accountId}: only an invite undoes that.`)
   const account = await findAccount(tx, accountId)
   if (account === undefined) throw new Error(`There is no account ${accountId}.`)
+  // Its owner could close the account that all publishable keys share, or stop all mails.
+  if (account.is_public || accountId === SERVICE_ACCOUNT_ID) {
+    throw new Error(`${accountId} belongs to the deployment and has no users.`)
+  }
   return insertOwner(tx, email, account)
 }

@@ -1,6 +1,7 @@
 // To send a mail is to write a row and a job, in the transaction of what the mail is about. Neither contains a link or a
 // text: the worker asks the feature of the mail's kind for its letter when it sends it.
 
+import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -33,7 +34,7 @@ export interface NewMail {
 export type LetterWriter = (mail: { recipient: string; subjectId: string; scope: Scope }) => Promise<Letter | undefined>
 
 // Made by the migration: jobs need an account.
-const SERVICE_SCOPE: Scope = { accountId: 'acc_service', environment: 'live' }
+const SERVICE_SCOPE: Scope = { accountId: SERVICE_ACCOUNT_ID, environment: 'live' }
 
 /** Returns the id of the mail. */
 export async function sendMail(tx: Tx, { kind, recipient, subjectId, scope, lane }: NewMail): Promise<string> {

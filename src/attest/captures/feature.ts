@@ -22,7 +22,7 @@ export function capturesFeature(p: Platform, { eraser }: Pick<MediaFeature, 'era
     {
       name: 'captures',
       data: [
-        { table: 'capture_sessions', key: ['id'] },
+        { table: 'capture_sessions', key: ['id'], secrets: ['nonce'] },
         {
           table: 'capture_chunks',
           key: ['session_id', 'chunk_index'],

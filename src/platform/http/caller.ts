@@ -244,7 +244,8 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
   if (isSession && principal.isSandboxOnly && (environment === 'live' || isOfWhole)) {
     throw new Failure(
       'environment_mismatch',
-      'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link.',
+      'The link of this session was shown and not mailed, so it reaches the sandbox only: sign in with a mailed link, or with one that ' +
+        'the operator prints.',
     )
   }
   // What live data depend on must not be changed with a sandbox key, nor what a role may not read be read with one.

@@ -15,6 +15,7 @@ const SECRET = 'S'.repeat(43)
 let key: KeyRow
 let session: SessionRow
 let [opened, closed] = [0, 0]
+let handled = 0
 let app: TestApp
 
 const common = { tag: 'things', summary: 'x', operationId: 'test', scope: 'verify', permission: 'claims.read' } as const
@@ -56,6 +57,25 @@ const routes: Route[] = [
       return { bytes }
     },
     async () => ({ bytes: 0 }),
+  ),
+  endpoint(
+    {
+      method: 'POST',
+      path: '/v1/slow',
+      operationId: 'sendSlowly',
+      tag: 'T',
+      summary: 'Takes a JSON body',
+      scope: 'verify',
+      permission: 'claims.read',
+      body: z.strictObject({ text: z.string() }),
+      view: z.object({ ok: z.boolean() }),
+      status: [200],
+    },
+    async () => {
+      handled += 1
+      return { ok: true }
+    },
+    async () => ({ ok: true }),
   ),
 ]
 
@@ -234,5 +254,44 @@ describe('the watch', () => {
     watchAccess(away, (failure) => void lost.push(failure), { everyMs: 1, maxUnknownMs: 5 })
     await until(() => lost.length === 1)
     expect(lost[0]?.code).toBe('service_unavailable')
+  })
+})
+
+describe('a JSON body that arrives slowly', () => {
+  it('is not handled when its user was removed meanwhile', async () => {
+    begin()
+    handled = 0
+    const body = JSON.stringify({ text: 'x'.repeat(60) })
+    const head = [
+      'POST /v1/slow HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      ...sessionHead,
+    ]
+    const socket = connect(app.port, '127.0.0.1')
+    let text = ''
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    // A byte at a time, for longer than a decision about access counts.
+    const startedAt = performance.now()
+    let sent = 0
+    await until(
+      () => {
+        sent += 1
+        socket.write(body.slice(sent - 1, sent))
+        return performance.now() - startedAt > 2_500 || sent > body.length - 2
+      },
+      { everyMs: 100 },
+    )
+    session = { ...session, hasEnded: true }
+    socket.write(body.slice(sent))
+    await until(() => text.includes('\r\n\r\n'))
+    socket.destroy()
+    expect(text).toContain('session_expired')
+    expect(handled).toBe(0)
   })
 })
