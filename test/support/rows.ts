@@ -211,7 +211,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       [accountId, environment],
     )
     await tx.adhoc(
-      `INSERT INTO account_notices (account_id, kind, month, plan, cap, used) VALUES ($1, 'usage_80', '2026-11-01', 'growth', 2, 1)`,
+      `INSERT INTO account_notices (account_id, kind, month, plan, cap, used) VALUES ($1, 'usage_80', '2026-11-01', 'growth', 2, 1) ON CONFLICT DO NOTHING`,
       [accountId],
     )
   })

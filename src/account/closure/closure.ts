@@ -26,7 +26,12 @@ export function createClosure({ db, now, log }: ClosureDeps) {
   /** Jobs that are enqueued or tried again later are held by the process clock. */
   async function hold(accountId: string): Promise<void> {
     // The owner may still export everything.
-    await inSteps(accountId, (tx) => holdJobs(tx, ['export']))
+    await inSteps(accountId, (tx) => holdJobs(tx, () => ['export']))
+  }
+
+  /** Does nothing while the account is closed. */
+  async function release(accountId: string): Promise<void> {
+    await inSteps(accountId, releaseJobs)
   }
 
   async function inSteps(accountId: string, step: (tx: Tx) => Promise<boolean>): Promise<void> {
@@ -39,6 +44,8 @@ export function createClosure({ db, now, log }: ClosureDeps) {
     find: (scope: Scope): Promise<ClosureRow> => db.tenant(scope, findClosure),
 
     hold,
+
+    release,
 
     /**
      * @param confirm The name or the id of the account.
@@ -62,8 +69,12 @@ export function createClosure({ db, now, log }: ClosureDeps) {
       return row
     },
 
-    /** @throws {Failure} `conflict` when it is not closed, or its 30 days are over. */
+    /**
+     * Repeated, it releases what an earlier one that failed has left.
+     * @throws {Failure} `conflict` when it is not closed, or its 30 days are over.
+     */
     async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
+      await release(by.accountId)
       const reopen = async (tx: Tx) => {
         const { closedAt } = await lockClosure(tx)
         if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
@@ -77,7 +88,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
       }
       const row = await db.tenant(by, (tx) => once(tx, key, reopen, () => 'closure'))
       log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account reopened')
-      await inSteps(by.accountId, releaseJobs)
+      await release(by.accountId)
       return row
     },
   }

@@ -53,8 +53,13 @@ function onlyRow<Row>([row]: Row[]): Row {
 
 // System role.
 
+export interface ClosedAccount {
+  id: string
+  closedAt: Date
+}
+
 /** Closed accounts that are not erased. */
-export async function findClosed(tx: Tx): Promise<{ id: string; closedAt: Date }[]> {
+export async function findClosed(tx: Tx): Promise<ClosedAccount[]> {
   return tx.query(
     'SELECT id, closed_at AS "closedAt" FROM accounts WHERE closed_at IS NOT NULL AND erased_at IS NULL ORDER BY closed_at',
   )
