@@ -2,6 +2,7 @@
 // export, and undo the closure. After 30 days the process clock erases it (erase.ts).
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { CLOSURE_DAYS, erasedAfter } from '#src/platform/http/closed.ts'
@@ -25,8 +26,9 @@ const ENVIRONMENTS = ['sandbox', 'live'] as const
 export function createClosure({ db, now, log }: ClosureDeps) {
   /** Jobs that are enqueued or tried again later are held by the process clock. */
   async function hold(accountId: string): Promise<void> {
-    // The owner may still export everything.
-    await inSteps(accountId, (tx) => holdJobs(tx, () => ['export']))
+    // The owner may export everything until the erasure begins, which an export must not write into.
+    const exceptFor = (closedAt: Date): QueueName[] => (erasedAfter(closedAt) > now() ? ['export'] : [])
+    await inSteps(accountId, (tx) => holdJobs(tx, exceptFor))
   }
 
   /** Does nothing while the account is closed. */
