@@ -103,6 +103,22 @@ it('refuses keys and other users at once, holds jobs, and leaves owners to read,
   expect(actions).toEqual(['account.reopened', 'account.exported', 'account.closed'])
 })
 
+it('lets every user sign out and leave, and do nothing else', async () => {
+  const owned = await fixture.makeOwned()
+  const [admin, analyst] = [
+    await service.signIn(owned.accountId, { role: 'admin' }),
+    await service.signIn(owned.accountId, { role: 'analyst' }),
+  ]
+  await fixture.close(owned)
+  for (const user of [admin, analyst]) {
+    expect((await fixture.ask(user, 'GET', '/v1/auth/session')).status).toBe(200)
+    expect((await fixture.ask(user, 'GET', '/v1/org/users')).json.code).toBe('account_suspended')
+  }
+  expect((await fixture.ask(admin, 'DELETE', '/v1/auth/session')).status).toBe(200)
+  expect((await fixture.ask(admin, 'GET', '/v1/auth/session')).json.code).toBe('session_expired')
+  expect((await fixture.ask(analyst, 'DELETE', '/v1/org/users/me')).status).toBe(200)
+})
+
 it('erases everything of the account after 30 days and nothing of others, also when it is interrupted', async () => {
   const [doomed, other] = [await fixture.makeOwned(), await fixture.makeOwned()]
   for (const { accountId } of [doomed, other]) {
