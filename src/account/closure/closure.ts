@@ -2,6 +2,7 @@
 // export, and undo the closure. After 30 days the process clock erases it (erase.ts).
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import type { QueueName } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { CLOSURE_DAYS, erasedAfter } from '#src/platform/http/closed.ts'
@@ -25,8 +26,14 @@ const ENVIRONMENTS = ['sandbox', 'live'] as const
 export function createClosure({ db, now, log }: ClosureDeps) {
   /** Jobs that are enqueued or tried again later are held by the process clock. */
   async function hold(accountId: string): Promise<void> {
-    // The owner may still export everything.
-    await inSteps(accountId, (tx) => holdJobs(tx, ['export']))
+    // The owner may export everything until the erasure begins, which an export must not write into.
+    const exceptFor = (closedAt: Date): QueueName[] => (erasedAfter(closedAt) > now() ? ['export'] : [])
+    await inSteps(accountId, (tx) => holdJobs(tx, exceptFor))
+  }
+
+  /** Does nothing while the account is closed. */
+  async function release(accountId: string): Promise<void> {
+    await inSteps(accountId, releaseJobs)
   }
 
   async function inSteps(accountId: string, step: (tx: Tx) => Promise<boolean>): Promise<void> {
@@ -39,6 +46,8 @@ export function createClosure({ db, now, log }: ClosureDeps) {
     find: (scope: Scope): Promise<ClosureRow> => db.tenant(scope, findClosure),
 
     hold,
+
+    release,
 
     /**
      * @param confirm The name or the id of the account.
@@ -62,8 +71,12 @@ export function createClosure({ db, now, log }: ClosureDeps) {
       return row
     },
 
-    /** @throws {Failure} `conflict` when it is not closed, or its 30 days are over. */
+    /**
+     * Repeated, it releases what an earlier one that failed has left.
+     * @throws {Failure} `conflict` when it is not closed, or its 30 days are over.
+     */
     async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
+      await release(by.accountId)
       const reopen = async (tx: Tx) => {
         const { closedAt } = await lockClosure(tx)
         if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
@@ -77,7 +90,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
       }
       const row = await db.tenant(by, (tx) => once(tx, key, reopen, () => 'closure'))
       log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account reopened')
-      await inSteps(by.accountId, releaseJobs)
+      await release(by.accountId)
       return row
     },
   }

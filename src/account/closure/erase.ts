@@ -5,53 +5,73 @@
 import type { Database } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
 import { erasedAfter } from '#src/platform/http/closed.ts'
+import { findOpenWithHeldJobs } from '#src/platform/jobs/hold.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
-import { eraseRows, findClosed, markAccountErased, orderForErasure } from '../keys/account-rows.ts'
+import { type ClosedAccount, eraseRows, findClosed, markAccountErased, orderForErasure } from '../keys/account-rows.ts'
 import type { Closure } from './closure.ts'
 
 const STEP_ROWS = 5_000
 // Concurrent deletes: an S3-compatible server handles this many in the time of one.
 const AT_ONCE = 8
+// The jobs of other closed accounts are held this often while an erasure runs.
+const HOLD_EVERY_MS = 60_000
 const ENVIRONMENTS = ['sandbox', 'live'] as const
 // Its row remains: ids of accounts are never given twice.
 const ACCOUNT_TABLE = 'accounts'
+// Their people are free to sign up anew while the rest, which may take hours, goes on.
+const FIRST_TABLES = ['user_sessions', 'users']
 
 interface ClosedAccountsDeps {
   db: Pick<Database, 'system'>
   store: Pick<BlobStore, 'list' | 'delete'>
   tables: () => readonly TenantTable[]
-  hold: Closure['hold']
+  closure: Pick<Closure, 'hold' | 'release'>
   now: () => Date
   log: Log
   stepRows?: number
 }
 
-/** Holds the jobs of closed accounts, and erases those whose time is over. Returns how many it erased. */
+/** Holds the jobs of closed accounts, releases those of reopened ones, and erases those whose time is over. Returns how many it erased. */
 export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSignal) => Promise<number> {
-  const { db, store, tables, hold, now, log, stepRows = STEP_ROWS } = deps
+  const { db, store, tables, closure, now, log, stepRows = STEP_ROWS } = deps
+  let heldAtMs = 0
 
   async function erase(accountId: string, signal: AbortSignal): Promise<void> {
     const names = tables()
       .map(({ table }) => table)
       .filter((table) => table !== ACCOUNT_TABLE)
-    const ordered = await db.system('erase account', (tx) => orderForErasure(tx, names))
-    await eraseBlobs(accountId, signal)
-    for (const table of ordered) {
-      for (let gone = stepRows; gone === stepRows; ) {
-        signal.throwIfAborted()
-        gone = await db.system('erase account', (tx) => eraseRows(tx, table, accountId, stepRows))
-      }
+    const { early, late } = await db.system('erase account', (tx) => orderForErasure(tx, names, FIRST_TABLES))
+    // A request or a job that had begun before may store more meanwhile.
+    for (let gone = 1; gone > 0; ) {
+      gone = await eraseTables(accountId, early, signal)
+      gone += await eraseBlobs(accountId, signal)
+      gone += await eraseTables(accountId, late, signal)
     }
-    // What a request that had begun before stored meanwhile.
-    await eraseBlobs(accountId, signal)
+    signal.throwIfAborted()
     await db.system('erase account', (tx) => markAccountErased(tx, accountId))
     log.info({ account: accountId }, 'account erased')
   }
 
-  async function eraseBlobs(accountId: string, signal: AbortSignal): Promise<void> {
+  /** Returns how many rows it deleted. */
+  async function eraseTables(accountId: string, names: readonly string[], signal: AbortSignal): Promise<number> {
+    let total = 0
+    for (const table of names) {
+      for (let gone = stepRows; gone === stepRows; total += gone) {
+        await beforeStep(signal)
+        gone = await db.system('erase account', (tx) => eraseRows(tx, table, accountId, stepRows))
+      }
+    }
+    return total
+  }
+
+  /** Returns how many blobs it deleted. */
+  async function eraseBlobs(accountId: string, signal: AbortSignal): Promise<number> {
+    let total = 0
     for (const environment of ENVIRONMENTS) {
       for await (const page of store.list({ accountId, environment })) {
+        await beforeStep(signal)
+        total += page.length
         const waiting = page.values()
         const lane = async () => {
           for (const sha256 of waiting) {
@@ -62,22 +82,42 @@ export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSi
         await Promise.all(Array.from({ length: AT_ONCE }, lane))
       }
     }
+    return total
+  }
+
+  async function beforeStep(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (now().getTime() - heldAtMs >= HOLD_EVERY_MS) await holdAll(signal)
+  }
+
+  /** Returns the closed accounts. */
+  async function holdAll(signal: AbortSignal): Promise<ClosedAccount[]> {
+    heldAtMs = now().getTime()
+    const closed = await db.system('closed accounts', findClosed)
+    for (const { id } of closed) await attempt(id, () => closure.hold(id), signal)
+    return closed
+  }
+
+  /** Another account must not wait for this one; the next run tries again. Returns whether it succeeded. */
+  async function attempt(id: string, work: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (!signal.aborted) log.warn({ account: id, err: error }, 'a closed or reopened account could not be worked on')
+      return false
+    }
   }
 
   return async (signal) => {
+    for (const id of await db.system('reopened accounts', findOpenWithHeldJobs)) {
+      await attempt(id, () => closure.release(id), signal)
+    }
     let erased = 0
-    for (const { id, closedAt } of await db.system('closed accounts', findClosed)) {
-      if (signal.aborted) break
-      try {
-        if (erasedAfter(closedAt) > now()) await hold(id)
-        else {
-          await erase(id, signal)
-          erased += 1
-        }
-      } catch (error) {
-        // Another account must not wait for this one; the next run tries again.
-        if (!signal.aborted) log.warn({ account: id, err: error }, 'a closed account could not be worked on')
-      }
+    for (const { id, closedAt } of await holdAll(signal)) {
+      if (erasedAfter(closedAt) > now()) continue
+      if (await attempt(id, () => erase(id, signal), signal)) erased += 1
     }
     return erased
   }

@@ -20,7 +20,7 @@ export function closureFeature(p: Platform, tables: () => readonly TenantTable[]
         {
           name: 'closed accounts',
           everyMs: EVERY_MS,
-          start: () => createClosedAccounts({ ...p, tables, hold: closure.hold }),
+          start: () => createClosedAccounts({ ...p, tables, closure }),
         },
       ],
     },

@@ -58,7 +58,10 @@ export function closureRoutes(closure: Closure): Route[] {
         isOpenWhenClosed: true,
       },
       async ({ caller, idempotencyKey }) => toView(await closure.reopen(caller, idempotencyKey)),
-      async ({ caller }) => toView(await closure.find(caller)),
+      async ({ caller }) => {
+        await closure.release(caller.accountId)
+        return toView(await closure.find(caller))
+      },
     ),
   ]
 }

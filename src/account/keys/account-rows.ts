@@ -37,10 +37,12 @@ export async function findClosure(tx: Tx): Promise<ClosureRow> {
 /** @param closedBy The user; null opens the account again. */
 export async function setClosed(tx: Tx, closedBy: string | null, at: Date | null): Promise<ClosureRow> {
   return onlyRow(
-    await tx.query<ClosureRow>(`UPDATE accounts SET closed_at = $1, closed_by = $2 RETURNING ${CLOSURE}`, [
-      at,
-      closedBy,
-    ]),
+    await tx.query<ClosureRow>(
+      `UPDATE accounts SET closed_at = $1::timestamptz, closed_by = $2,
+         reopened_at = CASE WHEN $1::timestamptz IS NULL THEN now() ELSE reopened_at END
+       RETURNING ${CLOSURE}`,
+      [at, closedBy],
+    ),
   )
 }
 
@@ -53,18 +55,29 @@ function onlyRow<Row>([row]: Row[]): Row {
 
 // System role.
 
-/** Closed accounts that are not erased. */
-export async function findClosed(tx: Tx): Promise<{ id: string; closedAt: Date }[]> {
+export interface ClosedAccount {
+  id: string
+  closedAt: Date
+}
+
+/** Closed accounts that are not erased. An account that the operator suspended stays as it is. */
+export async function findClosed(tx: Tx): Promise<ClosedAccount[]> {
   return tx.query(
-    'SELECT id, closed_at AS "closedAt" FROM accounts WHERE closed_at IS NOT NULL AND erased_at IS NULL ORDER BY closed_at',
+    `SELECT id, closed_at AS "closedAt" FROM accounts
+     WHERE closed_at IS NOT NULL AND erased_at IS NULL AND suspended_at IS NULL ORDER BY closed_at`,
   )
 }
 
 /**
- * The tables in an order in which rows can be deleted: those that refer to others come first.
+ * The tables in an order in which rows can be deleted: those that refer to others come first. `early` holds the tables
+ * named in `first` and those that refer to them.
  * @throws {Error} when tables refer to each other in a circle.
  */
-export async function orderForErasure(tx: Tx, tables: readonly string[]): Promise<string[]> {
+export async function orderForErasure(
+  tx: Tx,
+  tables: readonly string[],
+  first: readonly string[],
+): Promise<{ early: string[]; late: string[] }> {
   const references = await tx.query<{ child: string; parent: string }>(
     `SELECT DISTINCT child.relname::text AS child, parent.relname::text AS parent FROM pg_constraint
      JOIN pg_class child ON child.oid = conrelid JOIN pg_class parent ON parent.oid = confrelid
@@ -78,7 +91,12 @@ export async function orderForErasure(tx: Tx, tables: readonly string[]): Promis
     if (free.length === 0) throw new Error(`tables refer to each other in a circle: ${left.join(', ')}`)
     ordered.push(...free)
   }
-  return ordered
+  const early = new Set(first)
+  // A set's iteration includes what is added meanwhile.
+  for (const table of early) {
+    for (const { child, parent } of references) if (parent === table) early.add(child)
+  }
+  return { early: ordered.filter((table) => early.has(table)), late: ordered.filter((table) => !early.has(table)) }
 }
 
 /** Deletes rows of an account that was closed 30 days ago or more: Postgres refuses any other. Returns how many. */

@@ -13,6 +13,7 @@ export interface AccountRow {
   suspended_at: Date | null
   /** The operator's own words; not shown to callers. */
   suspension_reason: string | null
+  closed_at: Date | null
 }
 
 /** What a request's key look-up needs, with what a request must know of the key's account. */
@@ -71,7 +72,7 @@ export interface NewKeyRow {
 export const LISTED = `id, environment, name, prefix, last4, scopes, is_account_bearing, created_at, created_by, expires_at,
   revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at`
 
-const ACCOUNT = 'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason'
+const ACCOUNT = 'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason, closed_at'
 
 // System role: an account is created before a scope exists.
 

@@ -13,6 +13,7 @@ import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
@@ -154,7 +155,7 @@ export function createLogin(deps: LoginDeps) {
 
     const known = await memberOf(tx, link)
     const member = known ?? (isSignupOpen && link.userId === null ? await createOwner(tx, email) : undefined)
-    if (member === undefined || member.isRemoved) return { kind: 'invalid' }
+    if (member === undefined || !mayEnter(member, at)) return { kind: 'invalid' }
     const { accountId, userId, role } = member
     if (currentSecret !== undefined) await sessions.endBySecret(tx, currentSecret)
     const { method, isEchoed } = link
@@ -177,9 +178,10 @@ export function createLogin(deps: LoginDeps) {
   /** Of the mail queue. */
   const writeLetter: LetterWriter = async ({ subjectId, recipient }) => {
     const link = await db.system('mail login link', async (tx) => {
-      const open = await findOpenLink(tx, subjectId, now())
+      const at = now()
+      const open = await findOpenLink(tx, subjectId, at)
       const member = await findMemberByEmail(tx, recipient)
-      const mayUse = member === undefined ? isSignupOpen : !member.isRemoved
+      const mayUse = member === undefined ? isSignupOpen : mayEnter(member, at)
       return open !== undefined && mayUse ? open : undefined
     })
     const token = link === undefined ? undefined : linkTokens.recompute(link)
@@ -193,6 +195,10 @@ function readAddress(given: string): string {
   const email = normalizeAddress(given)
   if (email !== undefined) return email
   throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
+}
+
+function mayEnter({ isRemoved, closedAt }: Member, at: Date): boolean {
+  return !isRemoved && !isOver(closedAt, at)
 }
 
 async function memberOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<Member | undefined> {

@@ -27,6 +27,7 @@ import type { Plan } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
 
@@ -95,6 +96,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
     const known = await findTeamMemberByEmail(tx, accountId, email)
     const elsewhere = await findMemberByEmail(tx, email)
     const account = await findAccount(tx, accountId)
+    if (isOver(account?.closed_at, at)) return { refused: invalidInvite() }
     const isTaken = elsewhere !== undefined && !elsewhere.isRemoved
     const refused = refusalOf({ invite, sender, known, isTaken, plan: account?.plan })
     if (refused !== undefined) return { refused }

@@ -213,6 +213,7 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
         path: '/v1/org/users/me',
         operationId: 'leaveAccount',
         audits: 'user.deprovisioned',
+        isOpenWhenClosed: true,
         summary: 'Leave the account: remove yourself, whatever your role',
         view: removalView,
         status: [200],

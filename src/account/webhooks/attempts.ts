@@ -28,7 +28,7 @@ export interface Begun {
 
 /**
  * Takes the next attempt numbers, for deliveries that are due and whose endpoint is enabled. The account, the only one that
- * a tenant's transaction sees, must not be suspended.
+ * a tenant's transaction sees, must be neither suspended nor closed.
  */
 export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxAttempts: number): Promise<Begun[]> {
   // OFFSET 0 keeps each look-up by id from becoming a join: without statistics, a join reads all rows of the account
@@ -41,7 +41,7 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
          AND delivery.next_attempt_at <= now()
          AND EXISTS (SELECT FROM webhook_endpoints endpoint WHERE endpoint.id = delivery.endpoint_id
            AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
-         AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL)
+         AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL OR closed_at IS NOT NULL)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
          delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
      ), interrupted AS (
@@ -70,6 +70,7 @@ export interface DeliveryStanding {
   waitMs: number
   endpointStatus: EndpointStatus
   isEndpointDeleted: boolean
+  isAccountClosed: boolean
 }
 
 /** Why an attempt could not begin. */
@@ -77,6 +78,7 @@ export async function findStanding(tx: Tx, deliveryId: string): Promise<Delivery
   const [row] = await tx.query<DeliveryStanding>(
     `SELECT delivery.status, delivery.attempts, endpoint.status AS "endpointStatus",
        endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
+       EXISTS (SELECT FROM accounts WHERE closed_at IS NOT NULL) AS "isAccountClosed",
        coalesce(extract(epoch FROM delivery.next_attempt_at - now()) * 1000, 0)::float8 AS "waitMs"
      FROM deliveries delivery JOIN webhook_endpoints endpoint ON endpoint.id = delivery.endpoint_id
      WHERE delivery.id = $1`,
@@ -214,12 +216,14 @@ export interface FailureRun {
   now: Date
 }
 
-/** A run of failures begins again with the end of a suspension, during which the endpoint could not succeed. */
+/**
+ * A run of failures begins again with the end of a suspension or a closure, during which the endpoint could not succeed.
+ */
 export async function recordFailure(tx: Tx, endpointId: string): Promise<FailureRun> {
   const [run] = await tx.query<FailureRun>(
     `UPDATE webhook_endpoints SET consecutive_failures = consecutive_failures + 1,
        first_failure_at = CASE WHEN first_failure_at IS NULL THEN now()
-         ELSE greatest(first_failure_at, (SELECT suspension_ended_at FROM accounts)) END
+         ELSE (SELECT greatest(first_failure_at, suspension_ended_at, reopened_at) FROM accounts) END
      WHERE id = $1
      RETURNING consecutive_failures AS "consecutiveFailures", first_failure_at AS "firstFailureAt", now() AS now`,
     [endpointId],

@@ -44,6 +44,8 @@ export interface DeliverDeps {
 
 // An answer's body is not used. Reading a short one to its end keeps the connection for the next delivery.
 const MAX_RESPONSE_BYTES = 16 * 1024
+// Until the clock holds the jobs of the closed account, at most a minute later.
+const CLOSED_WAIT_MS = 10_000
 const GONE = 410
 // Opening a sealed secret costs more than using it, and a busy endpoint's secret is used again at once.
 const MAX_SECRETS = 1_000
@@ -134,13 +136,14 @@ export function createDeliver({
   async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<JobOutcome> {
     const standing = await findStanding(tx, deliveryId)
     if (standing?.status === 'pending') {
-      const { endpointStatus, isEndpointDeleted, attempts, waitMs } = standing
+      const { endpointStatus, isEndpointDeleted, isAccountClosed, attempts } = standing
       if (endpointStatus === 'disabled' || isEndpointDeleted) await endDelivery(tx, deliveryId, 'cancelled')
       else if (attempts >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')
       // After a crash between an attempt's end and the job's: the row says when the next attempt is due.
       else {
-        const reason = 'the next attempt is not due yet, or the account is suspended'
-        return { kind: 'defer', reason, delayMs: Math.max(0, Math.ceil(waitMs)) }
+        const reason = 'the next attempt is not due yet, or the account is suspended or closed'
+        const waitMs = Math.max(standing.waitMs, isAccountClosed ? CLOSED_WAIT_MS : 0)
+        return { kind: 'defer', reason, delayMs: Math.ceil(waitMs) }
       }
     }
     await job.settle(tx)

@@ -160,7 +160,8 @@ export function createAuthenticator({
     checkSuspension(row)
     const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closedAt } = row
     if (route.method !== 'GET') cookies.check(req, sessionId)
-    const isAllowed = role === 'owner' && (route.method === 'GET' || route.isOpenWhenClosed === true)
+    const isOwnOrOwner = role === 'owner' || route.permission === WHATEVER_THE_ACCOUNT
+    const isAllowed = isOwnOrOwner && (route.method === 'GET' || route.isOpenWhenClosed === true)
     checkOpen(closedAt, { isAllowed, now: now() })
     return {
       accountId,
@@ -254,11 +255,11 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
   }
 }
 
-// After a downgrade, users beside the owner can still see why they may do nothing, and sign out.
-const WHATEVER_THE_PLAN = 'session.own'
+// After a downgrade or a closure, users beside the owner can still see why they may do nothing, sign out and leave.
+const WHATEVER_THE_ACCOUNT = 'session.own'
 
 function checkRole(route: Visit['route'], role: Role, { plan, environment }: Caller): void {
-  if (role !== 'owner' && plan !== 'enterprise' && route.permission !== WHATEVER_THE_PLAN) {
+  if (role !== 'owner' && plan !== 'enterprise' && route.permission !== WHATEVER_THE_ACCOUNT) {
     throw lackingPlan('Users beside the owner need the plan enterprise, which this account no longer has.')
   }
   const allowed = route.permission === undefined ? [] : rolesWith(route.permission, environment)

@@ -10,6 +10,11 @@ export function erasedAfter(closedAt: Date): Date {
   return new Date(closedAt.getTime() + CLOSURE_DAYS * DAY_MS)
 }
 
+/** Whether the account is being erased or was: nobody signs in to it any more. */
+export function isOver(closedAt: Date | null | undefined, now: Date): boolean {
+  return closedAt != null && erasedAfter(closedAt) <= now
+}
+
 /** @throws {Failure} `account_suspended` when the account is closed and the request is none that its owner may make. */
 export function checkOpen(closedAt: Date | undefined, { isAllowed, now }: { isAllowed: boolean; now: Date }): void {
   if (closedAt === undefined) return

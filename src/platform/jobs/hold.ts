@@ -1,31 +1,51 @@
 // Jobs of a closed account wait. Their time is moved out of reach and back again, so that nothing else has to know of
-// closed accounts: the dispatcher takes what is due.
+// closed accounts: the dispatcher takes what is due. Each step first locks the row of the account, which closing and
+// reopening lock as well: no step can work on an account that has changed meanwhile.
 
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 
-// Jobs are due within days: whatever is due after half of it is held.
+// Jobs are due within days: whatever is due in the next century is held.
 const HOLD = `interval '100 years'`
-const IS_HELD = `run_at > now() + interval '50 years'`
+// The condition of jobs_held_idx.
+const IS_HELD = `run_at > timestamptz '2100-01-01 00:00:00+00'`
 const STEP = 2_000
 
-/** Holds waiting jobs of the tenant except those of some queues. Returns whether there may be more. */
-export async function holdJobs(tx: Tx, except: readonly QueueName[]): Promise<boolean> {
+/**
+ * Holds waiting jobs of the tenant except those of some queues, while its account is closed. Returns whether there may be
+ * more.
+ */
+export async function holdJobs(tx: Tx, exceptFor: (closedAt: Date) => readonly QueueName[]): Promise<boolean> {
+  const [account] = await tx.query<{ closedAt: Date }>(
+    'SELECT closed_at AS "closedAt" FROM accounts WHERE closed_at IS NOT NULL FOR SHARE',
+  )
+  if (account === undefined) return false
   const held = await tx.query(
     `UPDATE jobs SET run_at = run_at + ${HOLD} WHERE id = ANY(ARRAY(
        SELECT id FROM jobs WHERE state = 'queued' AND queue <> ALL($1) AND NOT (${IS_HELD})
        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
-    [except, STEP],
+    [exceptFor(account.closedAt), STEP],
   )
   return held.length === STEP
 }
 
-/** Gives held jobs of the tenant their time back. Returns whether there may be more. */
+/** Gives held jobs of the tenant their time back, while its account is open. Returns whether there may be more. */
 export async function releaseJobs(tx: Tx): Promise<boolean> {
+  const open = await tx.query('SELECT 1 FROM accounts WHERE closed_at IS NULL FOR SHARE')
+  if (open.length === 0) return false
   const released = await tx.query(
     `UPDATE jobs SET run_at = run_at - ${HOLD} WHERE id = ANY(ARRAY(
        SELECT id FROM jobs WHERE state = 'queued' AND ${IS_HELD} ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
     [STEP],
   )
   return released.length === STEP
+}
+
+/** System role. Open accounts with jobs that are held: the release of their reopening failed. */
+export async function findOpenWithHeldJobs(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM accounts WHERE closed_at IS NULL
+       AND EXISTS (SELECT FROM jobs WHERE account_id = accounts.id AND state = 'queued' AND ${IS_HELD})`,
+  )
+  return rows.map(({ id }) => id)
 }

@@ -7,42 +7,17 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { makePhone, shoot } from '../../attest/claims/phone.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 import { fillEveryTable } from '../../support/rows.ts'
-import type { SignedIn } from '../../support/service.ts'
+import { type ClosureFixture, createClosureFixture, PATH } from './fixture.ts'
 
 const DAY_MS = 86_400_000
-const PATH = '/v1/account/closure'
 
 let service: Service
+let fixture: ClosureFixture
 beforeAll(async () => {
   service = await startService()
+  fixture = createClosureFixture(service)
 })
 afterAll(() => service?.close())
-
-interface Owned {
-  accountId: string
-  key: string
-  owner: SignedIn
-}
-
-async function makeOwned(): Promise<Owned> {
-  const { accountId } = await service.makeCaller()
-  const scope = { accountId, environment: 'sandbox' as const }
-  const { key } = await service.services.account.keys.create(scope, { name: 'k', scopes: ['all'] })
-  return { accountId, key, owner: await service.signIn(accountId) }
-}
-const ask = ({ headers }: SignedIn, method: string, path: string, json?: unknown) =>
-  service.call({}, path, { method, headers, ...(json !== undefined && { json }) })
-const close = ({ owner, accountId }: Owned) => ask(owner, 'POST', PATH, { confirm: accountId })
-const runClock = async (signal = new AbortController().signal) => {
-  const task = service.services.features
-    .flatMap(({ tasks = [] }) => tasks)
-    .find(({ name }) => name === 'closed accounts')
-  return task?.start()(signal)
-}
-const dueJobs = async (accountId: string) =>
-  (await service.test.owner('SELECT FROM jobs WHERE account_id = $1 AND run_at <= now()', [accountId])).length
-const backdate = (accountId: string, days: number) =>
-  service.test.owner("UPDATE accounts SET closed_at = now() - $2 * interval '1 day' WHERE id = $1", [accountId, days])
 
 /** Rows of the account in every table that has any. */
 async function rowsOf(accountId: string): Promise<Record<string, number>> {
@@ -67,17 +42,17 @@ async function blobsOf(accountId: string): Promise<number> {
 }
 
 it('is the decision of an owner, who names the account, in a session that proved its address', async () => {
-  const owned = await makeOwned()
+  const owned = await fixture.makeOwned()
   const { accountId, owner } = owned
   const admin = await service.signIn(accountId, { role: 'admin' })
   const echoed = await service.signIn(accountId, { isSandboxOnly: true })
   const confirm = { confirm: accountId }
-  expect((await ask(admin, 'POST', PATH, confirm)).json.code).toBe('insufficient_role')
-  expect((await ask(echoed, 'POST', PATH, confirm)).json.code).toBe('environment_mismatch')
-  const wrong = await ask(owner, 'POST', PATH, { confirm: 'another' })
+  expect((await fixture.ask(admin, 'POST', PATH, confirm)).json.code).toBe('insufficient_role')
+  expect((await fixture.ask(echoed, 'POST', PATH, confirm)).json.code).toBe('environment_mismatch')
+  const wrong = await fixture.ask(owner, 'POST', PATH, { confirm: 'another' })
   expect(wrong.json.errors).toMatchObject([{ pointer: '/confirm', code: 'mismatch' }])
-  expect((await ask(owner, 'DELETE', PATH)).json.code).toBe('conflict')
-  expect((await ask(owner, 'GET', PATH)).json).toEqual({
+  expect((await fixture.ask(owner, 'DELETE', PATH)).json.code).toBe('conflict')
+  expect((await fixture.ask(owner, 'GET', PATH)).json).toEqual({
     account_id: accountId,
     closed_at: null,
     closed_by: null,
@@ -86,7 +61,7 @@ it('is the decision of an owner, who names the account, in a session that proved
 })
 
 it('refuses keys and other users at once, holds jobs, and leaves owners to read, export and undo', async () => {
-  const owned = await makeOwned()
+  const owned = await fixture.makeOwned()
   const { accountId, key, owner } = owned
   const admin = await service.signIn(accountId, { role: 'admin' })
   const scope = { accountId, environment: 'sandbox' as const }
@@ -95,41 +70,57 @@ it('refuses keys and other users at once, holds jobs, and leaves owners to read,
       enqueue(tx, 'attest', scope, [{ payload: { attestationId: newId('att', 'sandbox') } }]),
     )
   await add()
-  const { json, status } = await close(owned)
+  const { json, status } = await fixture.close(owned)
   expect([status, json]).toEqual([
     200,
     { account_id: accountId, closed_at: expect.any(String), closed_by: owner.userId, erased_after: expect.any(String) },
   ])
   expect(Date.parse(String(json.erased_after)) - Date.parse(String(json.closed_at))).toBe(30 * DAY_MS)
-  expect((await close(owned)).json.code).toBe('conflict')
+  expect((await fixture.close(owned)).json.code).toBe('conflict')
 
   const byKey = await service.call({ key }, '/v1/claims')
   expect([byKey.status, byKey.json.code]).toEqual([403, 'account_suspended'])
-  expect((await ask(admin, 'GET', '/v1/claims')).json.code).toBe('account_suspended')
-  expect((await ask(owner, 'GET', '/v1/claims')).status).toBe(200)
+  expect((await fixture.ask(admin, 'GET', '/v1/claims')).json.code).toBe('account_suspended')
+  expect((await fixture.ask(owner, 'GET', '/v1/claims')).status).toBe(200)
   const change = { url: 'https://a.example.com/', event_types: ['*'] }
-  expect((await ask(owner, 'POST', '/v1/webhook-endpoints', change)).json.code).toBe('account_suspended')
-  expect((await ask(owner, 'POST', '/v1/account/export', {})).status).toBe(202)
+  expect((await fixture.ask(owner, 'POST', '/v1/webhook-endpoints', change)).json.code).toBe('account_suspended')
+  expect((await fixture.ask(owner, 'POST', '/v1/account/export', {})).status).toBe(202)
 
   // A job that was tried again later, and the export, which goes on.
   await add()
-  expect(await dueJobs(accountId)).toBe(2)
-  await runClock()
-  expect(await dueJobs(accountId)).toBe(1)
+  expect(await fixture.dueJobs(accountId)).toBe(2)
+  await fixture.runClock()
+  expect(await fixture.dueJobs(accountId)).toBe(1)
 
-  await backdate(accountId, 29)
-  expect((await ask(owner, 'DELETE', PATH)).json).toMatchObject({ closed_at: null, erased_after: null })
-  expect(await dueJobs(accountId)).toBe(3)
+  await fixture.backdate(accountId, 29)
+  expect((await fixture.ask(owner, 'DELETE', PATH)).json).toMatchObject({ closed_at: null, erased_after: null })
+  expect(await fixture.dueJobs(accountId)).toBe(3)
   expect((await service.call({ key }, '/v1/claims')).status).toBe(200)
-  await runClock()
-  expect(await dueJobs(accountId)).toBe(3)
-  const log = await ask(owner, 'GET', '/v1/account/audit?limit=3')
+  await fixture.runClock()
+  expect(await fixture.dueJobs(accountId)).toBe(3)
+  const log = await fixture.ask(owner, 'GET', '/v1/account/audit?limit=3')
   const actions = (log.json.data as { action: string }[]).map(({ action }) => action)
   expect(actions).toEqual(['account.reopened', 'account.exported', 'account.closed'])
 })
 
+it('lets every user sign out and leave, and do nothing else', async () => {
+  const owned = await fixture.makeOwned()
+  const [admin, analyst] = [
+    await service.signIn(owned.accountId, { role: 'admin' }),
+    await service.signIn(owned.accountId, { role: 'analyst' }),
+  ]
+  await fixture.close(owned)
+  for (const user of [admin, analyst]) {
+    expect((await fixture.ask(user, 'GET', '/v1/auth/session')).status).toBe(200)
+    expect((await fixture.ask(user, 'GET', '/v1/org/users')).json.code).toBe('account_suspended')
+  }
+  expect((await fixture.ask(admin, 'DELETE', '/v1/auth/session')).status).toBe(200)
+  expect((await fixture.ask(admin, 'GET', '/v1/auth/session')).json.code).toBe('session_expired')
+  expect((await fixture.ask(analyst, 'DELETE', '/v1/org/users/me')).status).toBe(200)
+})
+
 it('erases everything of the account after 30 days and nothing of others, also when it is interrupted', async () => {
-  const [doomed, other] = [await makeOwned(), await makeOwned()]
+  const [doomed, other] = [await fixture.makeOwned(), await fixture.makeOwned()]
   for (const { accountId } of [doomed, other]) {
     const caller = { ...(await service.makeCaller()), accountId }
     const key = service.addKey({ ...caller, scopes: ['all'] })
@@ -144,22 +135,22 @@ it('erases everything of the account after 30 days and nothing of others, also w
   const eraseNow = (accountId: string) =>
     db.system('test', (tx) => tx.query('SELECT erase_closed_rows($1, $2, 10)', ['claims', accountId]))
   await expect(eraseNow(other.accountId)).rejects.toThrow(/was not closed 30 days ago/)
-  await close(doomed)
-  await backdate(doomed.accountId, 29.9)
+  await fixture.close(doomed)
+  await fixture.backdate(doomed.accountId, 29.9)
   await expect(eraseNow(doomed.accountId)).rejects.toThrow(/was not closed 30 days ago/)
-  await runClock()
+  await fixture.runClock()
   expect(await rowsOf(doomed.accountId)).toMatchObject({ claims: 3, attestations: 5 })
 
-  await backdate(doomed.accountId, 30.1)
-  expect((await ask(doomed.owner, 'GET', '/v1/claims')).json.code).toBe('account_suspended')
-  expect((await ask(doomed.owner, 'DELETE', PATH)).json.code).toBe('account_suspended')
+  await fixture.backdate(doomed.accountId, 30.1)
+  expect((await fixture.ask(doomed.owner, 'GET', '/v1/claims')).json.code).toBe('account_suspended')
+  expect((await fixture.ask(doomed.owner, 'DELETE', PATH)).json.code).toBe('account_suspended')
   // Ends after some steps, as a process that stops does.
   const { platform } = service.services
   const controller = new AbortController()
   let steps = 0
   const interrupted = createClosedAccounts({
     ...platform,
-    hold: async () => {},
+    closure: { hold: async () => {}, release: async () => {} },
     tables: () => service.services.features.flatMap(({ data = [] }) => data),
     stepRows: 1,
     db: {
@@ -174,7 +165,7 @@ it('erases everything of the account after 30 days and nothing of others, also w
   const left = Object.keys(await rowsOf(doomed.accountId)).length
   expect(left).toBeGreaterThan(5)
   expect(left).toBeLessThan(Object.keys(kept.rows).length)
-  expect(await runClock()).toBe(1)
+  expect(await fixture.runClock()).toBe(1)
 
   expect(await rowsOf(doomed.accountId)).toEqual({})
   expect(await blobsOf(doomed.accountId)).toBe(0)
@@ -184,7 +175,7 @@ it('erases everything of the account after 30 days and nothing of others, also w
   )
   expect(tombstone).toEqual([{ name: 'Erased account', products: [], closed_by: null, is_erased: true }])
   expect({ rows: await rowsOf(other.accountId), blobs: await blobsOf(other.accountId) }).toEqual(kept)
-  expect(await runClock()).toBe(0)
+  expect(await fixture.runClock()).toBe(0)
   const walked: string[] = []
   for await (const { id } of service.services.account.accounts.walk()) walked.push(id)
   expect(walked).toContain(other.accountId)

@@ -9,7 +9,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   account_exports: 'INSERT SELECT UPDATE',
   account_notices: 'DELETE SELECT UPDATE(notified_at)',
-  accounts: 'SELECT UPDATE(closed_at,closed_by,plan,products)',
+  accounts: 'SELECT UPDATE(closed_at,closed_by,plan,products,reopened_at)',
   api_keys: 'INSERT SELECT UPDATE',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',

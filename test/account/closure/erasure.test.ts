@@ -1,0 +1,123 @@
+// What is stored during an erasure, who may come in meanwhile, and which accounts are not erased.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createClosure } from '#src/account/closure/closure.ts'
+import { createClosedAccounts } from '#src/account/closure/erase.ts'
+import { suspendAccount, unsuspendAccount } from '#src/account/keys/operate.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { type Service, startService } from '../../attest/claims/service.ts'
+import { startTeamService } from '../team/service.ts'
+import { type ClosureFixture, createClosureFixture } from './fixture.ts'
+
+let service: Service
+let fixture: ClosureFixture
+beforeAll(async () => {
+  service = await startService()
+  fixture = createClosureFixture(service)
+})
+afterAll(() => service?.close())
+
+const usersOf = async (accountId: string) =>
+  (await service.test.owner('SELECT FROM users WHERE account_id = $1', [accountId])).length
+const isErased = async (accountId: string) => {
+  const [row] = await service.test.owner<{ isErased: boolean }>(
+    'SELECT erased_at IS NOT NULL AS "isErased" FROM accounts WHERE id = $1',
+    [accountId],
+  )
+  return row?.isErased
+}
+
+it('begins with the users, and repeats until nothing is left, whatever is stored meanwhile', async () => {
+  const doomed = await fixture.makeOwned()
+  const { accountId } = doomed
+  await fixture.close(doomed)
+  await fixture.backdate(accountId, 31)
+  const { platform, features } = service.services
+  const usersAtList: number[] = []
+  const run = createClosedAccounts({
+    ...platform,
+    closure: { hold: async () => {}, release: async () => {} },
+    tables: () => features.flatMap(({ data = [] }) => data),
+    store: {
+      delete: platform.store.delete,
+      async *list(scope) {
+        usersAtList.push(await usersOf(accountId))
+        // What a request that began before stores after its table was done.
+        if (usersAtList.length <= 3) {
+          await service.test.owner("INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'owner')", [
+            accountId,
+            newAccountId('usr'),
+            `late${usersAtList.length}@example.com`,
+          ])
+        }
+        yield* platform.store.list(scope)
+      },
+    },
+  })
+  expect(await run(new AbortController().signal)).toBe(1)
+  expect(usersAtList[0]).toBe(0)
+  expect(await usersOf(accountId)).toBe(0)
+  expect(await isErased(accountId)).toBe(true)
+})
+
+it('holds exports too from the 30th day', async () => {
+  const owned = await fixture.makeOwned()
+  const { accountId } = owned
+  const scope = { accountId, environment: 'live' as const }
+  await service.test.db.tenant(scope, (tx) =>
+    enqueue(tx, 'export', scope, [{ payload: { exportId: newAccountId('exp') } }]),
+  )
+  await fixture.close(owned)
+  const { hold } = createClosure(service.services.platform)
+  await fixture.backdate(accountId, 29.9)
+  await hold(accountId)
+  expect(await fixture.dueJobs(accountId)).toBe(1)
+  await fixture.backdate(accountId, 30.1)
+  await hold(accountId)
+  expect(await fixture.dueJobs(accountId)).toBe(0)
+  // This account remains, and with it the entry of its closure in the audit log.
+  await fixture.backdate(accountId, 1)
+})
+
+it('waits while the operator has suspended the account', async () => {
+  const { db } = service.test
+  const owned = await fixture.makeOwned()
+  const { accountId } = owned
+  await fixture.close(owned)
+  await fixture.backdate(accountId, 31)
+  await db.system('test', (tx) => suspendAccount(tx, accountId, 'unpaid'))
+  await fixture.runClock()
+  const erase = db.system('test', (tx) => tx.query('SELECT erase_closed_rows($1, $2, 10)', ['users', accountId]))
+  await expect(erase).rejects.toThrow(/is suspended/)
+  expect([await usersOf(accountId), await isErased(accountId)]).toEqual([1, false])
+  await db.system('test', (tx) => unsuspendAccount(tx, accountId))
+  await fixture.runClock()
+  expect([await usersOf(accountId), await isErased(accountId)]).toEqual([0, true])
+})
+
+it('nobody signs in to an account whose 30 days are over, by a link or an invite', async () => {
+  const team = await startTeamService()
+  try {
+    const { accountId, owner } = await team.makeTeam()
+    const [member, invited] = [team.newAddress(), team.newAddress()]
+    await team.join(owner, member)
+    await team.invite(owner, invited)
+    const invite = await team.inviteTokenFor(invited)
+    const closeAgo = (days: number) =>
+      team.test.owner("UPDATE accounts SET closed_at = now() - $2 * interval '1 day' WHERE id = $1", [accountId, days])
+    await closeAgo(29.9)
+    await team.request(member)
+    expect((await team.use(await team.tokenFor(member))).status).toBe(200)
+    await team.request(member)
+    const link = await team.tokenFor(member)
+    await closeAgo(30.1)
+    const refused = { status: 400, json: { errors: [{ pointer: '/token', code: 'invalid_link' }] } }
+    expect(await team.use(link)).toMatchObject(refused)
+    expect(await team.accept(invite)).toMatchObject(refused)
+    await team.request(member)
+    expect(await team.deliver()).toEqual([])
+  } finally {
+    await team.close()
+  }
+})
