@@ -60,6 +60,8 @@ export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
 export const SANDBOX_LIMITS = {
   /** Of each key. */
   rate: { perSecond: 10, burst: 20 },
+  /** Of all keys of an account together, beside the rate of each: otherwise more keys were more requests. */
+  accountRate: { perSecond: 100, burst: 200 },
   /** Of each address that calls with a publishable key: many callers share these keys. */
   publishableRate: { perSecond: 5, burst: 20 },
   /** The same in development mode, where one developer runs the service for themselves. */

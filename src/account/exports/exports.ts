@@ -12,7 +12,19 @@ import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
-import { type ExportRow, expireExport, findExport, findOldExports, insertExport, listExports } from './rows.ts'
+import {
+  type ExportRow,
+  expireExport,
+  findExport,
+  findNthNewest,
+  findOldExports,
+  insertExport,
+  listExports,
+} from './rows.ts'
+
+/** Each reads every table of the account and writes a new archive, of many gigabytes with media. Failed ones count too. */
+export const MAX_EXPORTS_A_DAY = 3
+const DAY_MS = 86_400_000
 
 /** An export whose archive can be downloaded. */
 export interface ReadyExport extends ExportRow {
@@ -39,7 +51,10 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
   }
 
   return {
-    /** @throws {Failure} `conflict` while another export of the account has not ended. */
+    /**
+     * @throws {Failure} `conflict` while another export of the account has not ended; `rate_limited` beyond
+     * `MAX_EXPORTS_A_DAY`.
+     */
     create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ExportRow> {
       const id = newAccountId('exp')
       const jobId = randomUUID()
@@ -47,10 +62,13 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       const { accountId } = by
       const insert = async (tx: Tx) => {
         const requestedBy = actorOf(by.principal).id
-        const row = await insertExport(tx, { accountId, id, includesMedia, requestedBy, jobId, createdAt: now() })
+        const at = now()
+        const row = await insertExport(tx, { accountId, id, includesMedia, requestedBy, jobId, createdAt: at })
         if (row === undefined) {
           throw new Failure('conflict', 'An export of this account is being made. Wait for its end, or download it.')
         }
+        // After the insert: until its transaction ends, no other export of the account is inserted.
+        await checkQuota(tx, at)
         await enqueue(tx, 'export', by, [{ id: jobId, payload: { exportId: id }, priority: 'bulk' }])
         const after = { includes_media: includesMedia }
         await recordAudit(tx, by, { action: 'account.exported', subjectId: id, after, isScoped: false })
@@ -109,6 +127,20 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       return expired
     },
   }
+}
+
+/** With the export that was just inserted. @throws {Failure} `rate_limited` */
+async function checkQuota(tx: Tx, at: Date): Promise<void> {
+  const oldest = await findNthNewest(tx, MAX_EXPORTS_A_DAY + 1)
+  if (oldest === undefined) return
+  const waitMs = oldest.getTime() + DAY_MS - at.getTime()
+  if (waitMs <= 0) return
+  const seconds = Math.ceil(waitMs / 1_000)
+  throw new Failure('rate_limited', {
+    detail: `An account requests at most ${MAX_EXPORTS_A_DAY} exports in 24 hours, failed ones too. Try again in ${seconds} s.`,
+    members: { limit: 'exports' },
+    headers: { 'Retry-After': String(seconds) },
+  })
 }
 
 function liveOf({ accountId }: Scope): Scope {

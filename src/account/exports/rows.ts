@@ -36,6 +36,15 @@ export async function insertExport(
   return inserted
 }
 
+/** When the oldest of the newest `count` exports was requested; undefined when there are fewer of them. */
+export async function findNthNewest(tx: Tx, count: number): Promise<Date | undefined> {
+  const [row] = await tx.query<{ createdAt: Date }>(
+    'SELECT created_at AS "createdAt" FROM account_exports ORDER BY created_at DESC OFFSET $1 LIMIT 1',
+    [count - 1],
+  )
+  return row?.createdAt
+}
+
 export async function findExport(tx: Tx, id: string): Promise<ExportRow | undefined> {
   const [row] = await tx.query<ExportRow>(`SELECT ${EXPORT} FROM account_exports WHERE id = $1`, [id])
   return row

@@ -14,8 +14,10 @@ import { checkGrant, type Giver } from './limits.ts'
 import { drawKey, type NewKey } from './new-key.ts'
 import { findKeyById, insertKey, type KeyListRow, lockKeys, revokeKey } from './rows.ts'
 
-/** Per account and environment. Rotated keys that still work don't count, so that a rotation is always possible. */
+/** Per account and environment. Rotated keys that still work don't count: a rotation adds no active key. */
 export const MAX_ACTIVE_KEYS = 200
+/** Rotated keys that still work, per account and environment. Without a grace period a rotation is always possible. */
+export const MAX_ROTATING_KEYS = 200
 export const MAX_GRACE_SECONDS = 86_400
 
 interface AdministrationDeps {
@@ -126,7 +128,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
    * Makes a successor with the same name, scopes and addresses. The old key works on until the grace period is over.
    * @returns both, and the successor's raw form, which can't be shown again.
    * @throws {Failure} `environment_mismatch`, `not_found`; `role_limit`, `insufficient_scope`;
-   * `invalid_state_transition` for a key that is not active.
+   * `invalid_state_transition` for a key that is not active; `conflict` beyond `MAX_ROTATING_KEYS`.
    */
   async function rotate(
     acting: Acting,
@@ -141,6 +143,13 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       const giver = await findGiver(tx, acting.principal, at)
       const before = toKey(await getVisible(tx, acting, id), at)
       if (before.status !== 'active') throw notActive(before)
+      if (graceSeconds > 0 && (await countKeys(tx, { at, status: 'rotating' })) >= MAX_ROTATING_KEYS) {
+        throw new Failure(
+          'conflict',
+          `There can be ${MAX_ROTATING_KEYS} rotated keys in their grace period in an environment. Revoke one of them first, or ` +
+            'rotate with grace_period_seconds 0.',
+        )
+      }
       const isOwn = acting.principal.kind === 'key' && acting.principal.keyId === id
       const { key: raw, row } = drawKey(
         acting,

@@ -101,6 +101,6 @@ export const NOTES: Record<string, Note> = {
         example: { ...successor, key: 'svc_test_000000000000000000000000012xH9Hg', predecessor: rotating },
       },
     },
-    problems: ['role_limit', 'invalid_state_transition'],
+    problems: ['role_limit', 'invalid_state_transition', 'conflict'],
   },
 }

@@ -22,6 +22,7 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
     emergency: scaled(EMERGENCY_RATE),
     session: scaled(SESSION_RATE),
     key: scaled(SANDBOX_LIMITS.rate),
+    sandbox: scaled(SANDBOX_LIMITS.accountRate),
     publishable: scaled(publishable),
     developer: scaled(PLAN_LIMITS.developer.rate),
     growth: scaled(PLAN_LIMITS.growth.rate),
@@ -45,7 +46,11 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
       return limit('address', subject, rates.publishable, 'With the publishable sandbox keys each address sends')
     }
     if (environment === 'live') return limit('account', accountId, rates[plan], `On the plan ${plan} an account sends`)
-    return limit('key', subject, rates.key, 'In the sandbox each key sends')
+    const together = 'In the sandbox all keys of an account together send'
+    return {
+      ...limit('key', subject, rates.key, 'In the sandbox each key sends'),
+      within: limit('account', `sandbox:${accountId}`, rates.sandbox, together),
+    }
   }
 }
 

@@ -7,6 +7,12 @@ import type { Scope } from '#src/platform/ids.ts'
 const THIS_MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')`
 const UNFOLDED = `SELECT (at AT TIME ZONE 'UTC')::date AS day, operation, units FROM usage_entries WHERE folded_at IS NULL`
 
+/**
+ * An operation that only the cap counts: one unit for each that is given back this month and was counted in an earlier one.
+ * Without it, giving back what an earlier month's cap let through would be room beyond this month's.
+ */
+const EARLIER_GIVE_BACKS = 'given_back_of_earlier_month'
+
 /** Adds the first count of some subjects. A subject that has one is not counted again. */
 export async function insertEntries(
   tx: Tx,
@@ -45,17 +51,36 @@ export async function turnLines(
   units: 1 | -1,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO usage_entries (account_id, environment, operation, subject_id, turn, units)
-     SELECT $1, $2, $3, line.id, coalesce(own.turn, 0) + 1, $6::int
-     FROM unnest($4::text[], $5::text[]) AS line (id, batch_id)
-     CROSS JOIN LATERAL (
-       SELECT max(turn) AS turn, coalesce(sum(units), 0) AS units FROM usage_entries
-       WHERE operation = $3 AND subject_id = line.id
-     ) AS own
-     WHERE own.units = (CASE WHEN $6::int = 1 THEN -1 ELSE 0 END)
-       AND EXISTS (SELECT FROM usage_entries WHERE operation = $3 AND subject_id = line.batch_id OFFSET 0)
+    `WITH wanted AS MATERIALIZED (
+       SELECT line.id, coalesce(own.turn, 0) + 1 AS turn, coalesce(own.counted_at, batch.counted_at) AS counted_at
+       FROM unnest($4::text[], $5::text[]) AS line (id, batch_id)
+       CROSS JOIN LATERAL (
+         SELECT max(turn) AS turn, coalesce(sum(units), 0) AS units, max(at) FILTER (WHERE units > 0) AS counted_at
+         FROM usage_entries WHERE operation = $3 AND subject_id = line.id
+       ) AS own
+       CROSS JOIN LATERAL (
+         SELECT at AS counted_at FROM usage_entries
+         WHERE operation = $3 AND subject_id = line.batch_id AND turn = 0 LIMIT 1
+       ) AS batch
+       WHERE own.units = (CASE WHEN $6::int = 1 THEN -1 ELSE 0 END)
+     ), turned AS (
+       INSERT INTO usage_entries (account_id, environment, operation, subject_id, turn, units)
+       SELECT $1, $2, $3, id, turn, $6::int FROM wanted
+       ON CONFLICT DO NOTHING RETURNING subject_id, turn
+     )
+     INSERT INTO usage_entries (account_id, environment, operation, subject_id, turn, units)
+     SELECT $1, $2, $7, wanted.id, wanted.turn, 1 FROM turned JOIN wanted ON wanted.id = turned.subject_id
+     WHERE $6::int = -1 AND wanted.counted_at < ${THIS_MONTH} AT TIME ZONE 'UTC'
      ON CONFLICT DO NOTHING`,
-    [scope.accountId, scope.environment, operation, lines.map(({ id }) => id), lines.map((one) => one.batchId), units],
+    [
+      scope.accountId,
+      scope.environment,
+      operation,
+      lines.map(({ id }) => id),
+      lines.map((one) => one.batchId),
+      units,
+      EARLIER_GIVE_BACKS,
+    ],
   )
 }
 
@@ -92,6 +117,7 @@ export interface MonthRow {
   month: string
   isCurrent: boolean
   resetsAt: Date
+  /** Also of the operations that only the cap counts. */
   days: { day: string; operation: string; units: number }[]
 }
 

@@ -66,12 +66,13 @@ export function createUsage({ db, pager, processor }: UsageDeps) {
       selectAccount(accountId),
     ])
     if (row === undefined || account === undefined) throw new Failure('not_found', 'No such account.')
-    const used = row.days.reduce((sum, { units }) => sum + units, 0)
+    const capped = row.days.reduce((sum, { units }) => sum + units, 0)
     const operations = METERED_NAMES.map((operation) => {
       const days = row.days.filter((one) => one.operation === operation).map(({ day, units }) => ({ day, units }))
       return { operation, units: days.reduce((sum, { units }) => sum + units, 0), days }
     })
-    const allowance = row.isCurrent ? allowanceOf(account.plan, used) : undefined
+    const used = operations.reduce((sum, { units }) => sum + units, 0)
+    const allowance = row.isCurrent ? allowanceOf(account.plan, capped) : undefined
     return { month: row.month, resetsAt: row.resetsAt, used, allowance, operations }
   }
 

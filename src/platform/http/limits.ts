@@ -19,6 +19,8 @@ export interface Limit {
   rate: Rate
   /** For the caller, when it is reached. */
   detail: string
+  /** A wider limit, which the request counts against once this one has granted it. */
+  within?: Limit
 }
 
 export type LimitName = 'account' | 'key' | 'user' | 'address' | 'emergency'
@@ -32,6 +34,12 @@ export interface RequestLimits {
    * @throws {Failure} `rate_limited` instead of the 401.
    */
   countGuess(address: string): Promise<void>
+}
+
+/** The limit that decides, or the one of which less is left. */
+interface Counted {
+  limit: Limit
+  standing: Standing
 }
 
 type Headers = Record<string, string>
@@ -51,11 +59,26 @@ export function createRequestLimits({ limiter, guesses, limitOf, registry }: Req
     registers: [registry],
   })
 
+  // One after the other: what the narrow limit refuses takes nothing from the wide one, so that a flooding key does not
+  // use up what other keys share. When the wide one refuses, a token of the narrow one is lost: only the refused caller
+  // misses it, and its own rate refills it.
+  async function takeBoth(narrow: Limit, wide: Limit): Promise<Counted> {
+    const first = await takeOne(narrow)
+    if (!first.standing.isGranted) return first
+    const second = await takeOne(wide)
+    return !second.standing.isGranted || leftOf(second) < leftOf(first) ? second : first
+  }
+
+  function takeOne(limit: Limit): Counted | Promise<Counted> {
+    const taken = limiter.take({ key: `${limit.name}:${limit.subject}`, rate: limit.rate })
+    return taken instanceof Promise ? taken.then((standing) => ({ limit, standing })) : { limit, standing: taken }
+  }
+
   return {
     async admit(caller, route) {
-      const limit = limitOf(caller, route)
-      const taken = limiter.take({ key: `${limit.name}:${limit.subject}`, rate: limit.rate })
-      const standing = taken instanceof Promise ? await taken : taken
+      const narrow = limitOf(caller, route)
+      const counted = narrow.within === undefined ? takeOne(narrow) : takeBoth(narrow, narrow.within)
+      const { limit, standing } = counted instanceof Promise ? await counted : counted
       const headers = headersOf(limit, standing)
       if (standing.isGranted) return { headers }
       refused.inc({ plan: caller.plan, bucket: limit.name })
@@ -81,13 +104,21 @@ function refusalOf(name: LimitName | 'guesses', detail: string, waitMs: number):
 
 // The window is one second, so that `q` is the rate. What a burst leaves above it is not shown: a client that paces
 // itself by these fields never needs it.
-function headersOf({ name, rate: { perSecond } }: Limit, { remaining, refillMs }: Standing): Headers {
-  const policy = name === 'emergency' ? '"emergency"' : '"default"'
-  const quota = Math.max(1, Math.floor(perSecond))
-  const left = Math.min(quota, remaining)
-  const seconds = Math.max(1, Math.ceil(refillMs / 1_000))
+function headersOf(limit: Limit, standing: Standing): Headers {
+  const policy = limit.name === 'emergency' ? '"emergency"' : '"default"'
+  const quota = quotaOf(limit)
+  const left = leftOf({ limit, standing })
+  const seconds = Math.max(1, Math.ceil(standing.refillMs / 1_000))
   return {
     'RateLimit-Policy': `${policy};q=${quota};w=1`,
     RateLimit: `${policy};r=${left};t=${seconds}`,
   }
+}
+
+function quotaOf({ rate: { perSecond } }: Limit): number {
+  return Math.max(1, Math.floor(perSecond))
+}
+
+function leftOf({ limit, standing }: Counted): number {
+  return Math.min(quotaOf(limit), standing.remaining)
 }

@@ -180,6 +180,24 @@ it('an export that breaks begins anew, and leaves no part of its archive', async
   expect(await jobs.runNew(caller, { exportId: String(json.export_id) }, work)).toBe('done')
 })
 
+it('an account requests three exports in 24 hours, and is told when it can request another', async () => {
+  const agoHours = (hours: number) =>
+    service.test.owner(`UPDATE account_exports SET created_at = now() - $2 * interval '1 hour' WHERE account_id = $1`, [
+      caller.accountId,
+      hours,
+    ])
+  const count = async () => ((await ask('/v1/account/exports')).json.data as object[]).length
+  expect(await count()).toBe(3)
+  await agoHours(23)
+  const refused = await request()
+  expect([refused.status, refused.json.code, refused.json.limit]).toEqual([429, 'rate_limited', 'exports'])
+  // Of the hour that is left, what the test has taken is gone.
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000)
+  expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(3_600)
+  expect(await count()).toBe(3)
+  await agoHours(25)
+})
+
 it('an export with too many media fails with the reason, a dead one can be redriven, and another can be requested', async () => {
   const { json } = await request({ include_media: true })
   expect(await jobs.run(await jobs.take(await jobOf(json.export_id)), makeWork({ maxMedia: 1 }))).toBe('settled')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_ACTIVE_KEYS } from '#src/account/keys/administration.ts'
+import { MAX_ACTIVE_KEYS, MAX_ROTATING_KEYS } from '#src/account/keys/administration.ts'
 import { KEY_SCOPES, ROLES, type Role } from '#src/catalogue/access.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -137,6 +137,24 @@ describe('creating a key', () => {
     await keys.service.test.owner(`UPDATE api_keys SET revoked_at = now() WHERE id = 'key_test_2'`)
     expect((await holder.create()).status).toBe(200)
     expect(codeOf(await holder.create())).toEqual([409, 'conflict'])
+  })
+
+  it(`rotates while fewer than ${MAX_ROTATING_KEYS} rotated keys still work, and always without a grace period`, async () => {
+    const holder = await keys.makeHolder()
+    const fresh = (await holder.create()).json
+    await keys.service.test.owner(
+      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, successor_id, grace_expires_at)
+       SELECT $1, 'sandbox', 'key_test_r' || n, 'k', sha256(convert_to($1 || n, 'UTF8')), 'svc_test', '{verify}',
+         CASE WHEN n = 1 THEN $2 ELSE 'key_test_r' || n - 1 END,
+         '2026-11-20T12:00:00Z'::timestamptz + CASE WHEN n <= 200 THEN interval '1 hour' ELSE -interval '1 hour' END
+       FROM generate_series(1, 300) AS n`,
+      [holder.accountId, holder.id],
+    )
+    expect(codeOf(await holder.post(`/${fresh.id}/rotate`, { grace_period_seconds: 60 }))).toEqual([409, 'conflict'])
+    const atOnce = await holder.post(`/${fresh.id}/rotate`, { grace_period_seconds: 0 })
+    expect(atOnce.status).toBe(200)
+    await keys.service.test.owner(`UPDATE api_keys SET revoked_at = now() WHERE id = 'key_test_r1'`)
+    expect((await holder.post(`/${atOnce.json.id}/rotate`, { grace_period_seconds: 60 })).status).toBe(200)
   })
 })
 

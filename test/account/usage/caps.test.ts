@@ -154,6 +154,38 @@ describe('the cap of the month', () => {
     await until(async () => (await codeOfWrong()) === 'invalid_request')
     expect((await submit(customer)).status).toBe(202)
   })
+
+  it('of this month gets no room from a batch that an earlier month counted, also once that is folded', async () => {
+    const customer = await makeCustomer(CAP - 3)
+    await service.test.owner(`UPDATE accounts SET plan = 'developer' WHERE id = $1`, [customer.accountId])
+    const { json } = await submitBatch(customer, times(3, customer))
+    await service.test.owner(
+      `UPDATE usage_entries SET at = date_trunc('month', at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 second'
+       WHERE subject_id = $1`,
+      [json.batch_id],
+    )
+    const lines = await service.test.owner<{ id: string }>('SELECT id FROM attestations WHERE batch_id = $1', [
+      json.batch_id,
+    ])
+    const { usage } = service.services.account.usage
+    const readMonth = async () => {
+      const { used, allowance } = await usage.month(customer.accountId)
+      return [used, allowance?.remaining]
+    }
+    expect(await readMonth()).toEqual([CAP - 3, 3])
+    await service.call(customer, `/v1/claims/batches/${json.batch_id}/cancel`, { method: 'POST' })
+    expect(await readMonth()).toEqual([CAP - 6, 3])
+    const retry = () => service.call(customer, `/v1/attestations/${lines[0]?.id}/retry`, { method: 'POST' })
+    // A line that is tried again counts for this month, and is given back to it.
+    await until(async () => (await retry()).status === 202)
+    expect(await readMonth()).toEqual([CAP - 5, 2])
+    await service.call(customer, `/v1/claims/batches/${json.batch_id}/cancel`, { method: 'POST' })
+    const more = await submitBatch(customer, times(6, customer))
+    expect([await readMonth(), more.rejected.length]).toEqual([[CAP - 3, 0], 3])
+    await service.services.account.usage.fold.fold()
+    expect(await readMonth()).toEqual([CAP - 3, 0])
+    expect((await submitBatch(customer, times(1, customer))).status).toBe(402)
+  })
 })
 
 describe('a batch', () => {

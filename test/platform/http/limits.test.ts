@@ -60,6 +60,9 @@ const KEYS = new Map([
   ['publishable-1', makeKeyRow({ scopes: ['all'], isAccountBearing: false })],
   ['publishable-2', makeKeyRow({ scopes: ['all'], isAccountBearing: false })],
 ])
+const sharing = 'acc_01m7x7enn9exb9d4gh0kbvf97e'
+for (let key = 0; key < 12; key += 1) KEYS.set(`shared-${key}`, makeKeyRow({ scopes: ['verify'], accountId: sharing }))
+KEYS.set('shared-live', makeKeyRow({ scopes: ['verify'], environment: 'live', accountId: sharing, plan: 'developer' }))
 const found = {
   findKey: async (raw: string) => KEYS.get(raw),
   findSession: async (secret: string) =>
@@ -125,6 +128,31 @@ describe('rate limits', () => {
     })
     expect((await call(app, '/v1/read', { key: 'sandbox-2' })).status).toBe(200)
     expect(await registry.metrics()).toContain('countersign_rate_limited_total{plan="enterprise",bucket="key"} 1')
+  })
+
+  it('of the sandbox: the keys of an account share ten times the rate of one, and a flooding key takes only its own', async () => {
+    const { burst } = SANDBOX_LIMITS.accountRate
+    const started = await startStill()
+    const read = (key: string) => call(started.app, '/v1/read', { key })
+    await untilRefused(() => read('shared-0'))
+    for (let more = 0; more < burst; more += 1) expect(await read('shared-0')).toMatchObject(limited('key'))
+    const answers: TestAnswer[] = []
+    for (let granted = SANDBOX_LIMITS.rate.burst; granted < burst; granted += 1) {
+      answers.push(await read(`shared-${1 + (granted % 10)}`))
+    }
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    // The one of which less is left.
+    expect(answers[0]?.headers.ratelimit).toBe('"default";r=10;t=1')
+    expect(answers.at(-2)?.headers).toMatchObject({
+      'ratelimit-policy': '"default";q=100;w=1',
+      ratelimit: '"default";r=1;t=1',
+    })
+    const refused = await read('shared-11')
+    expect(refused).toMatchObject(limited('account'))
+    expect(refused.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-policy': '"default";q=100;w=1' })
+    expect((await read('narrow')).status).toBe(200)
+    expect((await read('shared-live')).status).toBe(200)
+    await started.app.close()
   })
 
   it('of emergencies: a key that has used up its rate can still stop things, up to a burst of its own', async () => {
