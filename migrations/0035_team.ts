@@ -44,7 +44,7 @@ export async function up(knex: Knex): Promise<void> {
     -- Accepting: the token alone tells the account. Retention deletes.
     GRANT SELECT, DELETE, UPDATE (accepted_at, user_id) ON invites TO countersign_system;
 
-    -- Keys outlive the user who made them; whoever removes the user is told which.
+    -- Keys go on working when the user who made them is removed: the answer to the removal lists them.
     CREATE INDEX api_keys_created_by_idx ON api_keys (account_id, created_by) WHERE created_by IS NOT NULL;
     GRANT SELECT (created_by) ON api_keys TO countersign_system;
   `)

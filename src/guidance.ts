@@ -151,7 +151,7 @@ export const GUIDANCE = {
     happened: 'This deployment lets only listed people sign in, and this address is not listed.',
     remedy: 'Ask the operator of the service for access.',
     repeat: NO,
-    example: { detail: 'Signing in is limited to invited people for now.' },
+    example: { detail: 'This deployment lets only listed addresses sign in.' },
   },
   plan_required: {
     happened: 'The account’s plan does not include this.',

@@ -18,9 +18,13 @@ export function createAllowlist(entries: readonly string[]): Allowlist {
     isAllowed,
     check(email) {
       if (isAllowed(email)) return
-      throw new Failure('beta_access_required', 'Signing in is limited to invited people for now.')
+      throw refuseUnlisted()
     },
   }
+}
+
+export function refuseUnlisted(): Failure {
+  return new Failure('beta_access_required', 'This deployment lets only listed addresses sign in.')
 }
 
 /** @throws {Error} with a sentence for people. */

@@ -17,7 +17,7 @@ import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
-import type { Allowlist } from './allowlist.ts'
+import { type Allowlist, refuseUnlisted } from './allowlist.ts'
 import { type AttemptLimit, type AttemptRefusal, countAttempt, networkOf, tooManyAttempts } from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink, voidLinks } from './rows.ts'
@@ -135,8 +135,7 @@ export function createLogin(deps: LoginDeps) {
     )
     if (outcome.kind === 'used') return outcome.used
     if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
-    if (outcome.kind === 'beta')
-      throw new Failure('beta_access_required', 'Signing in is limited to invited people for now.')
+    if (outcome.kind === 'beta') throw refuseUnlisted()
     throw invalidField('/token', 'invalid_link', 'is not a link that works: it was used or replaced, or is too old')
   }
 

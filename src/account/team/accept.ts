@@ -3,7 +3,7 @@
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
-import type { Allowlist } from '#src/account/login/allowlist.ts'
+import { type Allowlist, refuseUnlisted } from '#src/account/login/allowlist.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
@@ -143,9 +143,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
     if (sender !== undefined && sender.email !== invite.email) {
       return new Failure('conflict', 'You are signed in with another address than that of the invite: sign out first.')
     }
-    if (!allowlist.isAllowed(invite.email)) {
-      return new Failure('beta_access_required', 'Signing in is limited to invited people for now.')
-    }
+    if (!allowlist.isAllowed(invite.email)) return refuseUnlisted()
     if (known !== undefined && known.deprovisionedAt === null) {
       return new Failure('conflict', 'You are a member of this account already: sign in.')
     }

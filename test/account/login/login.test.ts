@@ -218,13 +218,13 @@ describe('the limits', () => {
     expect(statuses.slice(19)).toContain(429)
   })
 
-  it('allow one mailbox thirty mails an hour, whoever asks', async () => {
+  it('allow one mailbox thirty mails an hour, from all clients together', async () => {
     const email = newPerson()
     for (let at = 0; at < 30; at += 1) expect((await service.request(email)).status).toBe(200)
     expect((await service.request(email)).json.code).toBe('rate_limited')
   })
 
-  it('stop whoever guesses tokens, within a few dozen guesses', async () => {
+  it('refuse a client that guesses tokens, within a few dozen guesses', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9' }
     const codes = new Map<string, number>()
     for (let round = 0; round < 10; round += 1) {

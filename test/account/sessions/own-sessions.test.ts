@@ -106,7 +106,7 @@ describe('a session', () => {
     expect((await read(stranger.headers, `/v1/auth/sessions?cursor=${first.json.next_cursor}`)).status).toBe(400)
   })
 
-  it('is ended from another browser of its user, and by nobody else; one request ends all', async () => {
+  it('is ended from another browser of its user, and not by another user; one request ends all of a user', async () => {
     const { accountId } = await makeAccount(service.test)
     const { headers, userId } = await service.signIn(accountId)
     const [lost, other] = [await addBrowser(accountId, userId), await addBrowser(accountId, userId)]

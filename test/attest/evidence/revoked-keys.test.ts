@@ -42,7 +42,7 @@ async function check(file: Buffer, keys: KeySet) {
 }
 
 describe('a record of a key that was revoked after it', () => {
-  it('is marked for whoever reads it, and the offline verifier no longer takes its word for its time', async () => {
+  it('is marked in every answer that shows it, and the offline verifier no longer trusts the time that it states', async () => {
     expect(await check(bytesOf(before.packet), before.keys)).toEqual([])
     expect(await read(`/v1/attestations/${attestationId}`)).not.toHaveProperty('signing_key_revoked')
 
