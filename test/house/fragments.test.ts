@@ -15,7 +15,6 @@ const FIXED_FOLDERS = ['src/catalogue']
 const SMALL: Record<string, readonly string[]> = {
   'a part of the account that several features use, or the seam to an outside service': [
     'src/account/audit/retention.ts',
-    'src/account/keys/data.ts',
     'src/account/keys/lookup.ts',
     'src/account/login/allowlist.ts',
     'src/account/mail/letter.ts',

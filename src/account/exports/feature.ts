@@ -1,7 +1,6 @@
 import { defineFeature, type Platform, type TenantTable } from '#src/platform/feature.ts'
 import { HOUR_MS } from '#src/platform/retention.ts'
 import { createReadAudit } from '../audit/reads.ts'
-import { ACCOUNT_DATA } from '../keys/data.ts'
 import { createExportWork } from './export.ts'
 import { createExports } from './exports.ts'
 import { NOTES } from './notes.ts'
@@ -27,7 +26,7 @@ export function exportsFeature(p: Platform, tables: () => readonly TenantTable[]
           purge: (scope, _before, signal) => accountExports.expire(scope, signal),
         },
       ],
-      data: [...ACCOUNT_DATA, { table: 'account_exports', key: ['id'], isOfAccount: true }],
+      data: [{ table: 'account_exports', key: ['id'], isOfAccount: true }],
     },
     { accountExports },
   )

@@ -16,6 +16,10 @@ export function keysFeature(p: Platform) {
   return defineFeature(
     {
       name: 'keys',
+      data: [
+        { table: 'accounts', key: ['id'], isOfAccount: true, secrets: ['suspension_reason'] },
+        { table: 'api_keys', key: ['id'], secrets: ['hash'] },
+      ],
       routes: keyRoutes(createKeyAdministration(p)),
       notes: NOTES,
     },

@@ -20,6 +20,11 @@ export function sessionsFeature(p: Platform) {
   return defineFeature(
     {
       name: 'sessions',
+      data: [
+        // Written in src/account/users, which has no routes of its own.
+        { table: 'users', key: ['id'], isOfAccount: true },
+        { table: 'user_sessions', key: ['id'], isOfAccount: true, secrets: ['secret_hash'] },
+      ],
       routes: sessionRoutes({ own, cookies: p.cookies }),
       notes: NOTES,
       retention: [
