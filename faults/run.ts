@@ -69,7 +69,11 @@ const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs 
   UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs
   WHERE account_id <> ALL($1::text[])`
 
+// A backlog is no lost work: the wait goes on while jobs end. The longest pause between two tries of a delivery, 24 hours
+// divided by WEBHOOK_TIME_DIVISOR and its jitter, is 95 s.
 const DRAIN_MS = 300_000
+const NO_PROGRESS_MS = 150_000
+const MAX_DRAIN_MS = 1_800_000
 const SAMPLE_MS = 1_000
 
 export async function runFaults(options: RunOptions): Promise<RunResult> {
@@ -269,11 +273,15 @@ async function drain(
 ): Promise<{ drainMs: number; left: number }> {
   const since = clock()
   let left = 0
-  const isEmpty = async () => {
+  let fewest = Number.POSITIVE_INFINITY
+  let deadline = since + DRAIN_MS
+  const hasEnded = async () => {
     const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`, [hostile])
     left = row?.left ?? 0
-    return left === 0
+    if (left < fewest) deadline = Math.max(deadline, clock() + NO_PROGRESS_MS)
+    fewest = Math.min(fewest, left)
+    return left === 0 || clock() > deadline
   }
-  await until(isEmpty, { timeoutMs: DRAIN_MS, everyMs: 250 }).catch(() => {})
+  await until(hasEnded, { timeoutMs: MAX_DRAIN_MS, everyMs: 250 }).catch(() => {})
   return { drainMs: clock() - since, left }
 }

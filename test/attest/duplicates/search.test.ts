@@ -83,7 +83,7 @@ it('finds all hashes within six bits in its own account, the nearest and oldest 
     .filter(({ distanceBits }, index) => distanceBits <= RADIUS_BITS && index !== 0 && index !== 3)
     .toSorted((a, b) => a.distanceBits - b.distanceBits || (a.attestationId < b.attestationId ? -1 : 1))
   expect(expected.length).toBeGreaterThan(300)
-  const found = await test.db.tenant(scope, (tx) => search(tx, own))
+  const found = await test.db.tenant(scope, (tx) => createSearch(1_000)(tx, own))
   expect(found).toEqual({
     exactCount: 1,
     similarCount: expected.length,
