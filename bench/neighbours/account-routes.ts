@@ -7,15 +7,15 @@ export const PLAIN_READS = [
   '/v1/account',
   '/v1/account/audit',
   '/v1/account/audit/export',
-  '/v1/account/invoices',
   '/v1/account/plan',
   '/v1/account/products',
-  '/v1/account/usage',
-  '/v1/org/invites',
   '/v1/org/users',
 ]
 
-/** Routes that the honest tenant does not call: they take a signed-in user, end what they are about, or send mail. */
+/**
+ * Routes that the honest tenant does not call: they take a signed-in user or a live
+ * key, end what they are about, or send mail.
+ */
 export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/account/closure',
   'DELETE /v1/auth/session',
@@ -28,8 +28,11 @@ export const NOT_CALLED: readonly string[] = [
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',
   'GET /v1/account/exports/:id/download',
+  'GET /v1/account/invoices',
+  'GET /v1/account/usage',
   'GET /v1/auth/session',
   'GET /v1/auth/sessions',
+  'GET /v1/org/invites',
   'PATCH /v1/org/users/:id',
   'POST /v1/account/closure',
   'POST /v1/account/export',
