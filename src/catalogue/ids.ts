@@ -19,6 +19,10 @@ export const SCOPED_TYPES = {
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
   evt: 'event',
+  agt: 'agent',
+  ses: 'agent session',
+  lck: 'session lock',
+  trc: 'trace',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
