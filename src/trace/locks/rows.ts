@@ -53,7 +53,8 @@ export async function readLiveLock(
   { agentSessionId, agentId }: { agentSessionId: string | null; agentId: string | null },
 ): Promise<LiveLock | undefined> {
   const [row] = await tx.query<LiveLock>(
-    `(${LIVE} agent_session_id = $1) UNION ALL (${LIVE} agent_id = $2 ORDER BY id LIMIT 1) LIMIT 1`,
+    `SELECT * FROM ((${LIVE} agent_session_id = $1) UNION ALL (${LIVE} agent_id = $2 ORDER BY id LIMIT 1)) live
+     ORDER BY "agentSessionId" IS NOT DISTINCT FROM $1 DESC, "lockId" LIMIT 1`,
     [agentSessionId, agentId],
   )
   return row
@@ -65,8 +66,8 @@ export async function findLockOf(
   { agentSessionId, agentId }: { agentSessionId: string | null; agentId: string | null },
 ): Promise<LiveLock | undefined> {
   const [row] = await tx.query<LiveLock>(
-    `(${LIVE} agent_session_id = $1) UNION ALL (${LIVE} agent_session_id IS NULL AND $1::text IS NULL AND agent_id = $2)
-     LIMIT 1`,
+    `(${LIVE} agent_session_id = $1)
+     UNION ALL (${LIVE} agent_session_id IS NULL AND $1::text IS NULL AND agent_id = $2)`,
     [agentSessionId, agentId],
   )
   return row
