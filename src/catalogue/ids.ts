@@ -19,6 +19,7 @@ export const SCOPED_TYPES = {
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
   evt: 'event',
+  dec: 'decision',
   agt: 'agent',
   ses: 'agent session',
   lck: 'session lock',
