@@ -20,6 +20,10 @@ export const SCOPED_TYPES = {
   whd: 'webhook delivery',
   evt: 'event',
   dec: 'decision',
+  agt: 'agent',
+  ses: 'agent session',
+  lck: 'session lock',
+  trc: 'trace',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
