@@ -19,6 +19,7 @@ export const SCOPED_TYPES = {
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
   evt: 'event',
+  dec: 'decision',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
