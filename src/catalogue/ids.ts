@@ -19,6 +19,9 @@ export const SCOPED_TYPES = {
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
   evt: 'event',
+  jti: 'intent token',
+  rev: 'revocation',
+  stp: 'stop',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
