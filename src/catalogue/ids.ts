@@ -22,6 +22,7 @@ export const SCOPED_TYPES = {
   jti: 'intent token',
   rev: 'revocation',
   stp: 'stop',
+  dec: 'decision',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
