@@ -33,6 +33,8 @@ const TENANT_GRANTS: Record<string, string> = {
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
   idempotency_keys: 'INSERT SELECT UPDATE(status)',
+  intents:
+    'DELETE INSERT SELECT UPDATE(executed_at,executed_by,execution_key,outcome,outcome_at,revocation_id,revoked_at,revoked_scope,sealed_facts,sealed_token)',
   invites: 'INSERT SELECT UPDATE',
   jobs: 'INSERT SELECT UPDATE',
   ledger_checkpoints: 'SELECT',
@@ -45,6 +47,7 @@ const TENANT_GRANTS: Record<string, string> = {
   pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
+  revocations: 'DELETE INSERT SELECT',
   risk_policies: 'DELETE INSERT SELECT',
   root_cas: 'DELETE INSERT SELECT',
   c2pa_anchors: 'DELETE INSERT SELECT',
@@ -52,6 +55,8 @@ const TENANT_GRANTS: Record<string, string> = {
   screening_calls: 'INSERT SELECT UPDATE',
   screening_settings: 'DELETE INSERT SELECT UPDATE',
   screenings: 'DELETE INSERT SELECT UPDATE',
+  status_bits: 'INSERT',
+  stops: 'DELETE INSERT SELECT UPDATE(resumed_at,resumed_by)',
   usage_days: 'DELETE SELECT',
   usage_entries: 'DELETE INSERT SELECT',
   user_sessions: 'INSERT SELECT UPDATE',
@@ -86,6 +91,8 @@ const SYSTEM_GRANTS: Record<string, string> = {
   reevaluations: 'SELECT(account_id,created_at,environment,finished_at,id,job_id,walked_at)',
   revocation_lists: 'INSERT SELECT UPDATE',
   signing_keys: 'INSERT SELECT UPDATE(active_from,doubted_since,retired_at,revoked_at,sealed_private_key)',
+  status_bits: 'DELETE SELECT',
+  status_lists: 'INSERT SELECT',
   usage_days: 'INSERT SELECT UPDATE(units)',
   usage_entries: 'DELETE SELECT UPDATE(folded_at)',
   user_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,last_seen_at)',
@@ -102,7 +109,8 @@ const WITHOUT_ENVIRONMENT = [
   'user_sessions',
   'users',
 ]
-// Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them.
+// Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them, but for the places of revoked
+// tokens in public lists, which it writes and can't read.
 const WITHOUT_TENANT = [
   'attempts',
   'knex_migrations_lock',
@@ -112,6 +120,8 @@ const WITHOUT_TENANT = [
   'queues',
   'revocation_lists',
   'signing_keys',
+  'status_bits',
+  'status_lists',
   'workers',
 ]
 
