@@ -2,6 +2,7 @@
 
 import { type AccountSettings, createAccount } from './account/account.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
+import { createAuthorize } from './authorize/authorize.ts'
 import type { Feature, Platform, TenantTable } from './platform/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
 
@@ -13,6 +14,7 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
   const account = createAccount(p, settings, tables)
   const attest = createAttest(p, settings, account)
-  const features: Feature[] = [platformFeature(p), ...account.features, ...attest.features]
-  return { account, attest, features }
+  const authorize = createAuthorize(p)
+  const features: Feature[] = [platformFeature(p), ...account.features, ...attest.features, ...authorize.features]
+  return { account, attest, authorize, features }
 }
