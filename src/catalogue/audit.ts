@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = {
   'user.deprovisioned': 'A user was removed, or left',
   'webhook_endpoint.created': 'A webhook endpoint was created',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
+  'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',
   'screening_settings.changed': 'The settings of screening were changed',
   'device.enrolled': 'Devices were enrolled',

@@ -22,6 +22,8 @@ export const LOG_SUBJECTS = [
   'screening',
   'delivery',
   'endpoint',
+  // Of a policy.
+  'rule',
   'packet',
   'mail',
   'export',

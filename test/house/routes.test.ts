@@ -82,6 +82,8 @@ const SCOPES: Record<string, string> = {
   'DELETE /v1/webhook-endpoints/:id': 'admin',
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
+  'GET /v1/policy/webhook-secret': 'admin',
+  'POST /v1/policy/webhook-secret/rotate': 'admin',
   'POST /v1/org/users/invite': 'admin',
   'GET /v1/org/invites': 'admin',
   'POST /v1/org/invites/:id/resend': 'admin',

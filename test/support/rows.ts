@@ -216,6 +216,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       event_types: ['*'],
       sealed_secret: bytes(),
     })
+    await insert('policy_webhook_secrets', { version: 1, sealed_secret: bytes(), created_by: user })
     await insert('deliveries', {
       id: delivery,
       endpoint_id: endpoint,

@@ -2,7 +2,7 @@
 // answer again (explain.ts), without the policy or the rows of then.
 
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
-import type { LoadedPolicy } from '#src/authorize/policy/load.ts'
+import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
@@ -20,7 +20,7 @@ interface Judged {
   principal: Principal
   facts: VerifyFacts
   outcome: VerifyOutcome
-  policy: LoadedPolicy | null
+  policy: CurrentCompiled | null
   tokenSha256: string | null
 }
 
@@ -75,7 +75,7 @@ function decisionOf(
 }
 
 // A rule that did not match changes nothing in the answer. A policy may have a thousand of them.
-function relevantPart({ version, digest, compiled }: LoadedPolicy, { results, shadow }: VerifyOutcome) {
+function relevantPart({ version, digest, compiled }: CurrentCompiled, { results, shadow }: VerifyOutcome) {
   const { document } = compiled
   const ids = new Set([...results, ...shadow].map(({ rule_id }) => rule_id))
   return { version, digest, document: { ...document, rules: document.rules.filter(({ id }) => ids.has(id)) } }

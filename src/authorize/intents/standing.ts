@@ -8,7 +8,7 @@ import { withState } from '#src/attest/devices/devices.ts'
 import { type DeviceRow, findDeviceById } from '#src/attest/devices/rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
-import { type LoadedPolicy, readPolicy } from '#src/authorize/policy/load.ts'
+import type { CurrentCompiled, PolicyReader } from '#src/authorize/policy/current.ts'
 import { readRevocation, readStop } from '#src/authorize/revocations/rows.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { lockShared, lockExclusive, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
@@ -17,7 +17,7 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { readLiveLock } from '#src/trace/locks/rows.ts'
 import type { VerifyFacts } from './facts.ts'
 
-export interface StandingDeps {
+export interface StandingDeps extends Pick<PolicyReader, 'readPolicy'> {
   canaries: Pick<CanaryPort, 'readReadingHash'>
   trust: Pick<Trust, 'revocations'>
 }
@@ -38,7 +38,7 @@ type StandingFacts = Pick<
 >
 
 export interface Standing extends StandingFacts {
-  policy: LoadedPolicy
+  policy: CurrentCompiled
   /** The agent of a registered session. */
   sessionAgentId: string | null
   isSessionKnown: boolean
@@ -73,7 +73,7 @@ export function takeLocks(tx: Tx, locks: readonly SubjectLock[], isExclusive = f
 /** @param revocations Of the keys that attest hardware: read before, since it may be fetched. */
 export async function readStanding(
   tx: Tx,
-  { canaries }: Pick<StandingDeps, 'canaries'>,
+  { canaries, readPolicy }: Omit<StandingDeps, 'trust'>,
   { jti, agentId, agentSessionId, deviceId, traceId }: Subjects,
   revocations: RevocationSnapshot,
 ): Promise<Standing> {
