@@ -1,8 +1,8 @@
 // What a request says of an action, as it is bound into tokens and compared: by hashes, each of bounded bytes.
 
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
-import { hashDescription } from '#src/authorize/tokens/format.ts'
 import type { IntentClaims } from '#src/authorize/tokens/format.ts'
+import { hashDescription } from '#src/authorize/tokens/format.ts'
 import { invalidField } from '#src/failure.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'

@@ -1,12 +1,7 @@
 // The questions of a verification that leave this process or take long: the policy's webhooks and the readings of
 // canaries. All are asked at once, outside of any transaction. What has no answer in time is unavailable.
 
-import type {
-  CanaryAnswer,
-  JsonObject,
-  PolicyAnswers,
-  PolicyNeed,
-} from '#src/authorize/policy/evaluate.ts'
+import type { CanaryAnswer, JsonObject, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'

@@ -2,11 +2,11 @@
 // again under the locks, and what changed meanwhile refuses or signs anew. So no token is issued for what a revocation,
 // a suspension or a stop had ended before its commit.
 
-import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { countOperations } from '#src/account/usage/meter.ts'
+import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { hashToken, type IntentClaims, signIntentToken } from '#src/authorize/tokens/format.ts'
-import { findIntent, insertIntent, type IntentRow } from '#src/authorize/tokens/rows.ts'
+import { findIntent, type IntentRow, insertIntent } from '#src/authorize/tokens/rows.ts'
 import { openFacts, openToken, sealFacts, sealToken } from '#src/authorize/tokens/sealed.ts'
 import type { StatusIndexes, StatusPlace } from '#src/authorize/tokens/status-index.ts'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -108,7 +108,14 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     return { claims, request, place, token: await signIntentToken(signingKeys, claims) }
   }
 
-  async function store(tx: Tx, caller: Caller, body: AuthorizeRequest, standing: Standing, signed: Signed, mayReplay: boolean) {
+  async function store(
+    tx: Tx,
+    caller: Caller,
+    body: AuthorizeRequest,
+    standing: Standing,
+    signed: Signed,
+    mayReplay: boolean,
+  ) {
     const { claims, place, token } = signed
     const { jti } = claims
     const audience = body.audience ?? null
@@ -252,7 +259,8 @@ function refuse(standing: Standing, { agentId, agentSessionId, traceId }: Subjec
   const { agent, revocation, stop, lock, sessionAgentId } = standing
   if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
   if (!standing.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
-  if (traceId !== null && standing.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
+  if (traceId !== null && standing.reading_hash === null)
+    throw new Failure('not_found', `There is no trace ${traceId}.`)
   if (sessionAgentId !== null && sessionAgentId !== agentId) {
     throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
   }

@@ -44,7 +44,8 @@ const context = jsonObject
   })
   .meta({
     type: 'object',
-    description: 'What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning.',
+    description:
+      'What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning.',
   })
 
 const name = z.string().min(1).max(200)

@@ -1,7 +1,13 @@
 // What became of actions: a token is executed by the first valid verification that was no mere check, and the executing
 // caller reports once how the action ended.
 
-import { findIntent, type IntentOutcome, type IntentRow, lockIntent, recordOutcome } from '#src/authorize/tokens/rows.ts'
+import {
+  findIntent,
+  type IntentOutcome,
+  type IntentRow,
+  lockIntent,
+  recordOutcome,
+} from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'

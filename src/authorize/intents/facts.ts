@@ -84,7 +84,11 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
   const shared = {
     ...named(
       'transaction_amount',
-      largestAmount([...given.map((context) => context.transaction_amount), payload.transaction_amount, payload.amount]),
+      largestAmount([
+        ...given.map((context) => context.transaction_amount),
+        payload.transaction_amount,
+        payload.amount,
+      ]),
     ),
     ...named(
       'require_biometric',

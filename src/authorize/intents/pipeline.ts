@@ -55,10 +55,12 @@ interface Step {
 
 /** All steps but the policy, which is last. */
 export const STEPS: readonly Step[] = [
-  step('invalid_token', ({ facts: { request }, token }) =>
-    differs(request.agent_session_id, token.agent_session_id) ||
-    differs(request.device_id, token.device_id) ||
-    differs(request.audience, token.audience),
+  step(
+    'invalid_token',
+    ({ facts: { request }, token }) =>
+      differs(request.agent_session_id, token.agent_session_id) ||
+      differs(request.device_id, token.device_id) ||
+      differs(request.audience, token.audience),
   ),
   reserved('approval_denied', 'approval_expired', 'approval_pending'),
   step('token_expired', ({ facts, token }) => facts.at >= token.expires_at),

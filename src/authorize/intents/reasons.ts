@@ -60,7 +60,9 @@ export function isVerifyReason(reason: string): reason is VerifyReason {
 /** What a reason says, for people. */
 export function describeReason(reason: string | null): string {
   if (reason === null) return 'The action may run now.'
-  return isVerifyReason(reason) ? VERIFY_REASONS[reason] : 'A rule of the policy refused the action with its own reason.'
+  return isVerifyReason(reason)
+    ? VERIFY_REASONS[reason]
+    : 'A rule of the policy refused the action with its own reason.'
 }
 
 /** A label for metrics: a policy can invent any number of reasons. */

@@ -1,8 +1,8 @@
 // What the ledger keeps of a decision about a token. Its facts are complete: with the rules that matched they give the same
 // answer again (explain.ts), without the policy or the rows of then.
 
-import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
+import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'

@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { endpoint, type Request, type Route } from '#src/platform/http/endpoint.ts'
 import { idParam } from '#src/platform/http/params.ts'
 import type { createAuthorizing } from './authorizing.ts'
-import { authorizeRequest, MAX_BODY_BYTES, MAX_BODY_VALUES, outcomeRequest, verifyRequest, type VerifyRequest } from './bodies.ts'
+import {
+  authorizeRequest,
+  MAX_BODY_BYTES,
+  MAX_BODY_VALUES,
+  outcomeRequest,
+  type VerifyRequest,
+  verifyRequest,
+} from './bodies.ts'
 import type { Executions } from './executions.ts'
 import type { Verified } from './verifying.ts'
 import { authorizeView, executionView, toAuthorizeView, toExecutionView, toVerifyView, verifyView } from './views.ts'

@@ -3,15 +3,15 @@
 
 import { readAgents } from '#src/agents/registry/rows.ts'
 import { readAgentSession } from '#src/agents/registry/session-rows.ts'
-import type { Trust } from '#src/attest/hardware/evidence.ts'
 import { withState } from '#src/attest/devices/devices.ts'
 import { type DeviceRow, findDeviceById } from '#src/attest/devices/rows.ts'
+import type { Trust } from '#src/attest/hardware/evidence.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import type { CurrentCompiled, PolicyReader } from '#src/authorize/policy/current.ts'
+import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { readRevocation, readStop } from '#src/authorize/revocations/rows.ts'
+import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
-import { lockShared, lockExclusive, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { readLiveLock } from '#src/trace/locks/rows.ts'
@@ -105,7 +105,13 @@ export async function readStanding(
             attributes:
               agent === undefined
                 ? {}
-                : { id: agent.id, name: agent.name, owner: agent.owner, status: agent.status, metadata: agent.metadata },
+                : {
+                    id: agent.id,
+                    name: agent.name,
+                    owner: agent.owner,
+                    status: agent.status,
+                    metadata: agent.metadata,
+                  },
           },
     device: deviceOf(deviceId, device, at, revocations),
     session: sessionOf(agentSessionId, session),

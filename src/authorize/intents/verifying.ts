@@ -4,8 +4,8 @@
 
 import { countOperations } from '#src/account/usage/meter.ts'
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
-import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
+import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { hashToken, type IntentClaims } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { findIntent, type IntentRow, lockIntent, markExecuted } from '#src/authorize/tokens/rows.ts'
@@ -149,11 +149,7 @@ export function createVerifying(deps: VerifyingDeps) {
     })
   }
 
-  async function settle(
-    tx: Tx,
-    presented: Presented,
-    { facts, outcome, policy, asked }: Judged,
-  ): Promise<Verified> {
+  async function settle(tx: Tx, presented: Presented, { facts, outcome, policy, asked }: Judged): Promise<Verified> {
     const { caller, request, decisionId, tokenSha256, execution } = presented
     const jti = facts.token?.jti
     const isExecuted = jti !== undefined && outcome.valid && request.execute && facts.execution === null
@@ -223,8 +219,7 @@ export function createVerifying(deps: VerifyingDeps) {
       token_problem: null,
       request,
       authorized: { action_type, context },
-      execution:
-        row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_same_caller: isSameCaller },
+      execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_same_caller: isSameCaller },
       answers,
     }
   }

@@ -56,7 +56,10 @@ export const verifyView = z
     revoked_scope: z.enum(['token', 'session', 'device']).optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),
-    canary_readings: z.custom<Json>().optional().meta({ type: 'array', items: { type: 'object' } }),
+    canary_readings: z
+      .custom<Json>()
+      .optional()
+      .meta({ type: 'array', items: { type: 'object' } }),
     mandate_detail: z.custom<Json>().optional().meta({ type: 'object' }),
     receipt: z.string().nullable().optional().meta({
       description: 'JWS by a record key, where it was asked for; null when it could not be signed now.',
