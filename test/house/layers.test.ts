@@ -36,6 +36,8 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['evidence'],
     ['erasure'],
   ],
+  agents: [['registry']],
+  trace: [['locks'], ['canaries']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
@@ -52,6 +54,7 @@ const PURE = [
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',
   'src/account/webhooks/schedule.ts',
+  'src/trace/canaries/judge.ts',
 ]
 
 // A statement that changes rows, with the name of its table.
