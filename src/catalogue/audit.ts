@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = {
   'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',
   'screening_settings.changed': 'The settings of screening were changed',
+  'kill_switch.changed': 'The kill switch of canary trips was changed',
   'device.enrolled': 'Devices were enrolled',
   'device.revoked': 'A device was revoked',
   'device.evidence_changed': 'The hardware evidence of devices was replaced',

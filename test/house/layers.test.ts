@@ -36,6 +36,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['evidence'],
     ['erasure'],
   ],
+  agents: [['registry']],
   trace: [['locks'], ['canaries']],
   authorize: [['policy', 'tokens'], ['webhooks'], ['revocations'], ['intents'], ['decisions'], ['access']],
 }
@@ -60,6 +61,7 @@ const PURE = [
   'src/platform/ledger/proofs.ts',
   'src/platform/sequence-interval.ts',
   'src/account/webhooks/schedule.ts',
+  'src/trace/canaries/judge.ts',
 ]
 
 // A statement that changes rows, with the name of its table.
