@@ -25,6 +25,8 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.created': 'A webhook endpoint was created',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
   'risk_policy.changed': 'The risk policy was changed',
+  'policy.changed': 'The policy of intents was changed',
+  'policy.rolled_back': 'The policy of intents was returned to an earlier version',
   'screening_settings.changed': 'The settings of screening were changed',
   'device.enrolled': 'Devices were enrolled',
   'device.revoked': 'A device was revoked',

@@ -43,6 +43,7 @@ const TENANT_GRANTS: Record<string, string> = {
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
   pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
+  policy_versions: 'INSERT SELECT',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
   risk_policies: 'DELETE INSERT SELECT',
