@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
   'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',
+  'policy.changed': 'The policy of intents was changed',
+  'policy.rolled_back': 'The policy of intents was returned to an earlier version',
   'screening_settings.changed': 'The settings of screening were changed',
   'kill_switch.changed': 'The kill switch of canary trips was changed',
   'device.enrolled': 'Devices were enrolled',

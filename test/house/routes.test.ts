@@ -109,6 +109,16 @@ const SCOPES: Record<string, string> = {
   'GET /v1/org/users': 'admin',
   'PATCH /v1/org/users/:id': 'admin',
   'DELETE /v1/org/users/:id': 'admin',
+  'GET /v1/policy': 'admin',
+  'PUT /v1/policy': 'admin',
+  'POST /v1/policy/validate': 'admin',
+  'POST /v1/policy/analyze': 'admin',
+  'POST /v1/policy/simulate': 'admin',
+  'POST /v1/policy/replay': 'admin',
+  'GET /v1/policy/shadow-report': 'admin',
+  'GET /v1/policy/versions': 'admin',
+  'GET /v1/policy/versions/:version': 'admin',
+  'POST /v1/policy/rollback': 'admin',
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
