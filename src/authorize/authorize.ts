@@ -6,7 +6,7 @@ import { intentPolicyFeature } from './policy/feature.ts'
 export type Authorize = ReturnType<typeof createAuthorize>
 
 export function createAuthorize(p: Platform) {
-  const policy = intentPolicyFeature(p)
+  const policy = intentPolicyFeature(p, { replayable: () => undefined })
   const features = { policy }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }
