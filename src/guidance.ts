@@ -240,6 +240,24 @@ export const GUIDANCE = {
       members: { allowed: ['failed'] },
     },
   },
+  session_revoked: {
+    happened: 'The agent session was revoked: it gets no more intent tokens.',
+    remedy: 'Start a new agent session, if the person who revoked this one agrees. GET /v1/intent/revocations has the reason.',
+    repeat: NO,
+    example: { detail: 'The agent session was revoked at 2026-11-20T15:11:02.000Z.' },
+  },
+  device_revoked: {
+    happened: 'The device was revoked, in its registry or for intent tokens: none is issued to it.',
+    remedy: 'Use another device. GET /v1/intent/revocations has the reason.',
+    repeat: NO,
+    example: { detail: 'The device was revoked at 2026-11-20T15:11:02.000Z.' },
+  },
+  account_stopped: {
+    happened: 'The account has stopped its agents in this environment: no intent token is issued, and none verifies.',
+    remedy: 'Wait until a person lifts the stop. GET /v1/intent/stop has the reason.',
+    repeat: 'Only after the stop is lifted.',
+    example: { detail: 'The account has stopped since 2026-11-20T15:11:02.000Z: no token is issued.' },
+  },
   idempotency_in_progress: {
     happened: 'A request with the same Idempotency-Key is still in progress.',
     remedy: 'Wait until it ends. The repeat then returns what the first created.',

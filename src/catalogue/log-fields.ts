@@ -27,6 +27,7 @@ export const LOG_SUBJECTS = [
   'packet',
   'mail',
   'export',
+  'intent',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

@@ -19,6 +19,7 @@ import type { Engine } from './jobs/bull.ts'
 import type { Work } from './jobs/consume.ts'
 import type { Dispatcher } from './jobs/dispatch.ts'
 import type { Waiters } from './jobs/waiters.ts'
+import type { Ledger } from './ledger/record.ts'
 import type { Log } from './log.ts'
 import type { Outbound } from './net/outbound.ts'
 import type { RetentionRule } from './retention.ts'
@@ -35,6 +36,7 @@ export interface Platform {
   store: BlobStore
   outbound: Outbound
   sealer: Sealer
+  ledger: Ledger
   signingKeys: SigningKeys
   pager: Pager
   cookies: SessionCookies

@@ -36,7 +36,8 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['evidence'],
     ['erasure'],
   ],
-  authorize: [['webhooks']],
+  trace: [['locks'], ['canaries']],
+  authorize: [['policy', 'tokens'], ['webhooks'], ['revocations'], ['intents'], ['decisions'], ['access']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
@@ -49,6 +50,9 @@ const PURE = [
   'src/attest/screen/breaker.ts',
   'src/attest/screen/thresholds.ts',
   'src/attest/media/source-type.ts',
+  'src/authorize/intents/facts.ts',
+  'src/authorize/intents/pipeline.ts',
+  'src/authorize/intents/reasons.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',

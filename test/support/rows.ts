@@ -180,7 +180,36 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       detector: 'http',
       detector_version: '1',
     })
+    await insert('intents', {
+      jti: id('jti'),
+      token_sha256: bytes(),
+      action_hash: 'a',
+      payload_hash: 'p',
+      agent_session_id: 's',
+      device_id: 'd',
+      policy_version: 0,
+      status_list: 0,
+      status_index: 0,
+      actor_kind: 'key',
+      actor_id: id('key'),
+      expires_at: new Date(),
+      sealed_facts: bytes(),
+    })
+    await insert('revocations', {
+      id: id('rev'),
+      scope: 'session',
+      subject_id: 's',
+      reason: 'lost',
+      tokens: 1,
+      actor_kind: 'key',
+      actor_id: id('key'),
+    })
+    await insert('stops', { id: id('stp'), reason: 'r', stopped_by: id('key') })
     await insert('events', { id: event, type: 'ping', data: '{}' })
+    const decision = id('dec')
+    await insert('decisions', { id: decision, kind: 'verify', at: new Date(), entry: '{}', entry_sha256: bytes() })
+    await insert('decision_facts', { decision_id: decision, sealed_facts: bytes() })
+    await insert('ledger_pending', { decision_id: decision, entry_sha256: bytes() })
     await insert('webhook_endpoints', {
       id: endpoint,
       url: 'https://example.com/',

@@ -24,6 +24,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
       data: [
         { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret'] },
         { table: 'events', key: ['id'] },
+        { table: 'event_heads', key: [], unexported: 'internal: events show their positions' },
         { table: 'deliveries', key: ['id'] },
         { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
       ],

@@ -1,0 +1,124 @@
+// A document made ready to be evaluated: conditions as closures, fields in slots, regular expressions compiled, rules in
+// the order in which they decide. Compiled once for each version in each process.
+
+import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
+import { type Compiling, compileCondition, createSlots, type Predicate, type Slots } from './conditions.ts'
+import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+
+export type CompiledRequirement =
+  | { kind: 'deny' }
+  | { kind: 'biometric' }
+  | { kind: 'hardware' }
+  | { kind: 'tier'; minTier: HardwareTier }
+  | {
+      kind: 'canary'
+      set: string
+      families: readonly string[] | undefined
+      mode: 'strict' | 'best_effort'
+      maxAgeSeconds: number | undefined
+    }
+  | { kind: 'webhook'; url: string; timeoutMs: number }
+  | { kind: 'approval' }
+
+export interface CompiledRule {
+  id: string
+  priority: number
+  isShadow: boolean
+  isDefault: boolean
+  /** The rule's own, in place of the code of its requirement. */
+  reason: string | undefined
+  matches: Predicate
+  /** In the published order. */
+  requirements: readonly CompiledRequirement[]
+}
+
+export interface CompiledPolicy {
+  document: PolicyDocument
+  slots: Slots
+  defaults: readonly CompiledRule[]
+  /** Enabled ones, by priority and id: the order of the document decides nothing. */
+  rules: readonly CompiledRule[]
+  shadowRules: readonly CompiledRule[]
+}
+
+export const DEFAULT_RULE_IDS = { biometric: 'default:biometric_flag', hardware: 'default:hardware_above' } as const
+
+/** @param document Checked by its schema. */
+export function compilePolicy(document: PolicyDocument): CompiledPolicy {
+  const slots = createSlots()
+  const enabled = document.rules.filter(({ enabled }) => enabled).toSorted(compareRules)
+  const compiled = enabled.map((rule) => compileRule(rule, slots))
+  return {
+    document,
+    slots,
+    defaults: defaultRules(document).map((rule) => ({
+      ...compileRule(rule, slots),
+      isDefault: true,
+    })),
+    rules: compiled.filter(({ isShadow }) => !isShadow),
+    shadowRules: compiled.filter(({ isShadow }) => isShadow),
+  }
+}
+
+/** The default rules of a document, written as rules. */
+export function defaultRules({ default_rules: defaults }: PolicyDocument): PolicyRule[] {
+  const rules: PolicyRule[] = []
+  const common = { enabled: true, shadow: false }
+  if (defaults.biometric_flag) {
+    rules.push({
+      ...common,
+      id: DEFAULT_RULE_IDS.biometric,
+      description: 'context.require_biometric requires a token that is bound to a biometric.',
+      priority: 0,
+      when: { field: 'context.require_biometric', op: 'eq', value: true },
+      require: { biometric: true },
+      reason: 'biometric_required',
+    })
+  }
+  if (defaults.hardware_above !== null) {
+    rules.push({
+      ...common,
+      id: DEFAULT_RULE_IDS.hardware,
+      description: `A transaction amount strictly above ${defaults.hardware_above} requires a hardware-attested device.`,
+      priority: 1,
+      when: { field: 'context.transaction_amount', op: 'gt', value: defaults.hardware_above },
+      require: { hardware: true },
+      reason: 'hardware_required_above_500',
+    })
+  }
+  return rules
+}
+
+/** By ascending priority, then by id. */
+export function compareRules(a: PolicyRule, b: PolicyRule): number {
+  return a.priority - b.priority || (a.id < b.id ? -1 : Number(a.id > b.id))
+}
+
+function compileRule(rule: PolicyRule, slots: Slots): CompiledRule {
+  const compiling: Compiling = { slots, onMissing: rule.on_missing ?? 'false' }
+  return {
+    id: rule.id,
+    priority: rule.priority,
+    isShadow: rule.shadow,
+    isDefault: false,
+    reason: rule.reason,
+    matches: compileCondition(rule.when, compiling),
+    requirements: compileRequirements(rule.require),
+  }
+}
+
+function compileRequirements(require: PolicyRequirements): CompiledRequirement[] {
+  const { deny, biometric, hardware, min_tier: minTier, canary, webhook, approval } = require
+  const requirements: CompiledRequirement[] = []
+  if (deny) requirements.push({ kind: 'deny' })
+  if (biometric) requirements.push({ kind: 'biometric' })
+  if (hardware) requirements.push({ kind: 'hardware' })
+  if (minTier !== undefined) requirements.push({ kind: 'tier', minTier })
+  if (canary !== undefined) {
+    const { set, families, mode, max_age_s: maxAgeSeconds } = canary
+    requirements.push({ kind: 'canary', set, families, mode, maxAgeSeconds })
+  }
+  if (webhook !== undefined) requirements.push({ kind: 'webhook', url: webhook.url, timeoutMs: webhook.timeout_ms })
+  if (approval !== undefined) requirements.push({ kind: 'approval' })
+  return requirements
+}
