@@ -27,6 +27,10 @@ export const LOG_SUBJECTS = [
   'packet',
   'mail',
   'export',
+  'agent',
+  'agentSession',
+  'lock',
+  'trace',
   'intent',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }

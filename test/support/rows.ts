@@ -140,6 +140,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       other_claim_id: claim,
       other_attestation_id: attestation,
     })
+    await insert('policy_versions', { version: 1, document: '{}', digest: bytes(), changed_by: id('key') })
     await insert('risk_policies', { version: 1, policy: '{}', key_id: id('key') })
     await insert('attestation_results', {
       attestation_id: attestation,

@@ -105,7 +105,9 @@ function checkKind(op: Operator, value: PolicyCondition['value'], kind: string, 
   const [sample] = Array.isArray(value) ? value : [value]
   const isFitting: Record<string, boolean> = {
     string: typeof sample === 'string' && !NUMERIC.includes(op) && op !== 'between',
-    number: (typeof sample === 'number' && op !== 'contains') || (isNumeric(sample) && (NUMERIC.includes(op) || op === 'between')),
+    number:
+      (typeof sample === 'number' && op !== 'contains') ||
+      (isNumeric(sample) && (NUMERIC.includes(op) || op === 'between')),
     boolean: typeof sample === 'boolean' && op !== 'contains',
   }
   if (isFitting[kind] === false) refuse(context, ['op'], 'invalid_value', `does not compare a ${kind} with this value`)

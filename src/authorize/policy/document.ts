@@ -83,7 +83,11 @@ export const requireSchema = z
     approval: z
       .strictObject({
         min_approvals: z.number().int().min(1).max(10).default(1),
-        roles: z.array(z.enum(['owner', 'admin', 'approver'])).min(1).max(3).optional(),
+        roles: z
+          .array(z.enum(['owner', 'admin', 'approver']))
+          .min(1)
+          .max(3)
+          .optional(),
         ttl_seconds: z.number().int().min(60).max(604_800).default(3_600),
         require_passkey: z.boolean().default(false),
       })
@@ -153,7 +157,12 @@ function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx
   let patterns = 0
   for (const [index, { id, when }] of rules.entries()) {
     if (seen.has(id)) {
-      context.addIssue({ code: 'custom', path: ['rules', index, 'id'], message: 'is used twice', params: { code: 'duplicate' } })
+      context.addIssue({
+        code: 'custom',
+        path: ['rules', index, 'id'],
+        message: 'is used twice',
+        params: { code: 'duplicate' },
+      })
     }
     seen.add(id)
     for (const { op } of leavesOf(when)) {

@@ -186,7 +186,13 @@ function judgeRule(rule: CompiledRule, judging: Judging): void {
     if (refusal === undefined) continue
     const { code, ...details } = refusal
     const kind = rule.isDefault ? 'default' : requirement.kind
-    evaluation.refusals.push({ reason: rule.reason ?? code, kind, ruleId: rule.id, priority: rule.priority, ...details })
+    evaluation.refusals.push({
+      reason: rule.reason ?? code,
+      kind,
+      ruleId: rule.id,
+      priority: rule.priority,
+      ...details,
+    })
   }
 }
 
@@ -297,9 +303,7 @@ function failedBy(requirement: CompiledRequirement): NonNullable<Judged['refusal
 }
 
 function compareRefusals(a: PolicyRefusal, b: PolicyRefusal): number {
-  return (
-    rankOf(a) - rankOf(b) || a.priority - b.priority || (a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId))
-  )
+  return rankOf(a) - rankOf(b) || a.priority - b.priority || (a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId))
 }
 
 function rankOf({ kind }: PolicyRefusal): number {

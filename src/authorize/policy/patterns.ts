@@ -32,6 +32,8 @@ function parse(source: string): RE2JS {
   try {
     return RE2JS.compile(source)
   } catch (cause) {
-    throw new Error(`is no regular expression of RE2 (${cause instanceof Error ? cause.message : 'unknown'})`, { cause })
+    throw new Error(`is no regular expression of RE2 (${cause instanceof Error ? cause.message : 'unknown'})`, {
+      cause,
+    })
   }
 }

@@ -2,15 +2,12 @@
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
 import type { Scope } from '#src/platform/ids.ts'
-
-export interface CanaryFamily {
-  family: string
-  score: number
-  /** That of the kill switch where it names one, else that of the reading. */
-  threshold: number
-  tripped: boolean
-}
+import { ageOf, isOfSubject, type JudgedFamily, judgeFamilies, modeFor } from './judge.ts'
+import { findKillSwitch } from './kill-switch.ts'
+import { findTrace, readReadingHash, toCheckedReading } from './traces.ts'
+import type { RecordTrip } from './trips.ts'
 
 export interface CanaryReading {
   set: string
@@ -23,7 +20,8 @@ export interface CanaryReading {
   readingAt: Date
   /** `canary_hash`. */
   hash: string
-  families: CanaryFamily[]
+  /** Those that were asked for, by the kill switch's threshold where it names one. */
+  families: JudgedFamily[]
 }
 
 export interface CanaryQuestion {
@@ -51,8 +49,57 @@ export interface CanaryPort {
   /** The stored hash of a trace; undefined where there is no such trace. */
   readReadingHash(tx: Tx, traceId: string): Promise<string | undefined>
   /**
-   * Of a decision that a tripped condition denied: emits `trace.canary_tripped`, and locks where the kill switch says
-   * `block_and_lock`. The transaction holds the locks on session and agent.
+   * Of a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where the kill
+   * switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones are enough,
+   * as the index makes one lock of several.
    */
   tripAtVerify(tx: Tx, scope: Scope, trip: CanaryTrip): Promise<{ lockId?: string }>
+}
+
+/** No model runs yet: every reading is one that a client sent, and `inferenceInput` has none. */
+export function createCanaryPort({
+  db,
+  now,
+  recordTrip,
+}: Pick<Platform, 'db' | 'now'> & { recordTrip: RecordTrip }): CanaryPort {
+  return {
+    readReadingHash,
+
+    async read(scope, { set, families: asked, traceId, agentSessionId, agentId, maxAgeSeconds }) {
+      if (traceId === undefined || traceId === null) return undefined
+      const [trace, { settings }] = await db.tenant(scope, (tx) =>
+        Promise.all([findTrace(tx, traceId), findKillSwitch(tx)]),
+      )
+      if (trace === undefined || trace.canarySet !== set) return undefined
+      const subject = { agent_session_id: agentSessionId, agent_id: agentId }
+      const isFresh = ageOf(trace.readingAt.toISOString(), now().toISOString()) <= maxAgeSeconds
+      if (!isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
+      // A rule that names a family asks for it, whether or not the kill switch does.
+      const counted = settings.families.map((one) => ({ ...one, enabled: one.enabled || asked?.includes(one.family) === true }))
+      const judged = judgeFamilies(trace.readings, { families: counted })
+      const families = asked === undefined ? judged : judged.filter(({ family }) => asked.includes(family))
+      const isTripped = families.some(({ tripped }) => tripped)
+      const isWhole = families.length > 0 && families.length === (asked === undefined ? judged : asked).length
+      // What a client says of itself can refuse, and is no reason to allow.
+      if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
+      return { set, traceId, source: trace.source, readingAt: trace.readingAt, hash: trace.digest, families }
+    },
+
+    async tripAtVerify(tx, scope, { jti, matchedRuleId, reading, agentId, agentSessionId }) {
+      const { settings } = await findKillSwitch(tx)
+      const mode = modeFor(settings, agentId)
+      const { lockId } = await recordTrip(tx, scope, {
+        at: now(),
+        source: 'verify',
+        mode,
+        isLocking: mode === 'block_and_lock',
+        reading,
+        agentSessionId,
+        agentId,
+        jti,
+        matchedRuleId,
+      })
+      return lockId === null ? {} : { lockId }
+    },
+  }
 }

@@ -45,6 +45,7 @@ const TENANT_GRANTS: Record<string, string> = {
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   media: 'DELETE INSERT SELECT UPDATE',
   pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
+  policy_versions: 'INSERT SELECT',
   policy_webhook_secrets: 'DELETE INSERT SELECT UPDATE(expires_at,sealed_secret)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
   reevaluations: 'DELETE INSERT SELECT UPDATE',
