@@ -242,7 +242,8 @@ export const GUIDANCE = {
   },
   session_revoked: {
     happened: 'The agent session was revoked: it gets no more intent tokens.',
-    remedy: 'Start a new agent session, if the person who revoked this one agrees. GET /v1/intent/revocations has the reason.',
+    remedy:
+      'Start a new agent session, if the person who revoked this one agrees. GET /v1/intent/revocations has the reason.',
     repeat: NO,
     example: { detail: 'The agent session was revoked at 2026-11-20T15:11:02.000Z.' },
   },

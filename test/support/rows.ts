@@ -200,7 +200,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       scope: 'session',
       subject_id: 's',
       reason: 'lost',
-      tokens: 1,
+      ended_count: 1,
       actor_kind: 'key',
       actor_id: id('key'),
     })
