@@ -3,6 +3,7 @@
 import type { Attest } from '#src/attest/attest.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Trace } from '#src/trace/trace.ts'
+import { accessFeature } from './access/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
@@ -24,6 +25,7 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const revocations = revocationsFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, { ...policy, ...tokens, ...webhooks, trust, canaries: trace.canaries.port })
-  const features = { policy, tokens, webhooks, revocations, intents }
+  const access = accessFeature(p, intents)
+  const features = { policy, tokens, webhooks, revocations, intents, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

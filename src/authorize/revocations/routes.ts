@@ -10,6 +10,7 @@ import type { StopRow } from './stop-rows.ts'
 
 const tag = 'Intents'
 const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
+export const revokedScopeView = scope
 const iso = z.iso.datetime()
 const name = z.string().min(1).max(200)
 const reason = z.string().min(1).max(500).describe('For people: it is in the event, and in the ledger only sealed.')

@@ -97,7 +97,7 @@ export function createPolicyWebhooks({ outbound, secrets, now, onOutcome = () =>
   return {
     /**
      * Asks for every need, and never rejects for what a receiver does. The answers have each rule's id.
-     * @param onEach Called with what came of each question, for whoever records why one was not answered.
+     * @param onEach Called with what came of each question, so that a caller can record why one was not answered.
      * @throws when the secrets can't be read.
      */
     async ask(
