@@ -96,7 +96,7 @@ export function toVerifyView(
     jti: facts.token?.jti ?? null,
     decision_id: decisionId,
     evaluated_at: facts.at,
-    ...(already_executed && { already_executed }),
+    ...(valid && already_executed && { already_executed }),
     ...details,
     ...(receipt !== undefined && { receipt }),
   }
