@@ -19,6 +19,13 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const attest = createAttest(p, settings, account)
   const trace = createTrace(p, account, agents)
   const ledger = ledgerFeature(p, account.accounts)
-  const features: Feature[] = [platformFeature(p), ledger.feature, ...account.features, ...agents.features, ...attest.features, ...trace.features]
+  const features: Feature[] = [
+    platformFeature(p),
+    ledger.feature,
+    ...account.features,
+    ...agents.features,
+    ...attest.features,
+    ...trace.features,
+  ]
   return { account, agents, attest, trace, features }
 }
