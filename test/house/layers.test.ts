@@ -53,6 +53,9 @@ const PURE = [
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',
+  'src/platform/ledger/merkle.ts',
+  'src/platform/ledger/proofs.ts',
+  'src/platform/sequence-interval.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
 ]
