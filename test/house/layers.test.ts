@@ -110,7 +110,7 @@ describe('the layers', () => {
       return importsOf(file)
         .filter((target) => {
           const other = placeOf(target)
-          return other !== undefined && other.folder !== own.folder && other.layer >= own.layer
+          return other?.product === own.product && other.folder !== own.folder && other.layer >= own.layer
         })
         .map((target) => `${file} imports ${target}`)
     })
@@ -252,10 +252,10 @@ function layerNameOf(file: string): string | undefined {
 }
 
 // `src/attest/claims/rows.ts` is in the folder claims of the product attest.
-function placeOf(file: string): { folder: string; layer: number } | undefined {
+function placeOf(file: string): { product: string; folder: string; layer: number } | undefined {
   const [, product = '', folder = ''] = /^src\/([^/]+)\/([^/]+)\//.exec(file) ?? []
   const layer = INSIDE[product]?.findIndex((names) => names.includes(folder)) ?? -1
-  return layer === -1 ? undefined : { folder: `${product}/${folder}`, layer }
+  return layer === -1 ? undefined : { product, folder: `${product}/${folder}`, layer }
 }
 
 function layerOf(file: string): number {
