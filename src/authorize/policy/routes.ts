@@ -4,7 +4,8 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
-import { documentSchema } from './document.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { documentSchema, type PolicyDocument } from './document.ts'
 import type { Policies } from './policies.ts'
 import type { PolicyVersion } from './rows.ts'
 import { fieldErrorView, policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
@@ -24,6 +25,12 @@ const rollbackBody = z.strictObject({
 
 export function policyRoutes(policies: Policies): Route[] {
   const answer = (row: PolicyVersion) => reply(200, toPolicyView(row), { ETag: `"${row.version}"` })
+
+  const validate = async ({ caller, body }: { caller: Scope; body: Record<string, unknown> }) => {
+    const parsed = parseWith(documentSchema, body, 'body')
+    const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
+    return { valid: errors.length === 0, errors }
+  }
 
   return [
     endpoint(
@@ -72,11 +79,9 @@ export function policyRoutes(policies: Policies): Route[] {
         view: validationView,
         status: [200],
       },
-      async ({ caller, body }) => {
-        const parsed = parseWith(documentSchema, body, 'body')
-        const errors = parsed.ok ? policies.problemsOf(documentSchema.parse(body), caller.environment) : parsed.errors
-        return { valid: errors.length === 0, errors }
-      },
+      validate,
+      // It creates nothing that a repeated request could show: it is answered anew.
+      validate,
     ),
     endpoint(
       {

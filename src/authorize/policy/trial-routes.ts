@@ -239,7 +239,12 @@ function contextsOf(input: SimulateBody['input'], now: Date): PolicyFacts[] {
   const facts = { ...PLAIN_FACTS, ...(named as Record<string, Json>) } as PolicyFacts
   const timed = { ...facts, at: at === undefined ? now.toISOString() : new Date(at).toISOString() }
   const context = timed.context
-  return authorized === undefined ? [timed] : [{ ...timed, context: authorized as JsonObject }, { ...timed, context }]
+  return authorized === undefined
+    ? [timed]
+    : [
+        { ...timed, context: authorized as JsonObject },
+        { ...timed, context },
+      ]
 }
 
 function toReplayView(replay: Replay): z.input<typeof replayView> {
