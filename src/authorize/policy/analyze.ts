@@ -3,7 +3,8 @@
 
 import { compareRules, compilePolicy, DEFAULT_RULE_IDS, defaultRules } from './compile.ts'
 import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
-import { evaluatePolicy, NO_ANSWERS, TIER_RANK } from './evaluate.ts'
+import { evaluatePolicy, NO_ANSWERS } from './evaluate.ts'
+import { TIER_RANK } from './requirements.ts'
 import { factsOf } from './samples.ts'
 import { bothOf, canBoth, type Terms, termsOf } from './satisfiability.ts'
 

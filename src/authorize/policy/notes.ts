@@ -2,6 +2,8 @@ import type { Note } from '#src/platform/http/openapi.ts'
 
 const rule = {
   id: 'wire-over-10k',
+  enabled: true,
+  shadow: false,
   description: 'Large wires need a device with a secure element.',
   priority: 100,
   when: {
@@ -26,7 +28,7 @@ const current = {
   ...version,
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
-  rules: [{ ...rule, enabled: true, shadow: false }],
+  rules: [rule],
   builtin_rules: [
     {
       id: 'default:biometric_flag',
@@ -92,7 +94,7 @@ const replay = {
   data: [
     {
       decision_id: 'dec_test_01m7x7ere1ey09f3faaz5qa7a5',
-      jti: 'jti_test_01m7x7ere1ey09f3faaz5qa7a5',
+      jti: null,
       at: '2026-11-20T15:11:02.000Z',
       before: { valid: true, reason: null },
       after: { valid: false, reason: 'wire_over_10k', matched_rule_id: 'wire-over-10k' },
@@ -124,8 +126,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['precondition_failed'],
   },
   'POST /v1/policy/validate': {
-    description: 'Takes what PUT takes. Pointers are those of the document.',
-    examples: { 'A rule for large wires': document },
+    description: 'Whether PUT would accept the draft. Pointers are those of the document.',
+    examples: { 'A rule for large wires': { draft: document } },
     answers: {
       200: {
         example: {
@@ -148,12 +150,19 @@ export const NOTES: Record<string, Note> = {
       'what verify would ask, and `answers` can say what they would answer.',
     examples: {
       'A wire': {
-        input: { action_type: 'wire', context: { transaction_amount: 12_000 }, device: { tier: 'tee' } },
+        input: {
+          action_type: 'wire',
+          context: { transaction_amount: 12_000 },
+          device: { id: 'dev_test_01m7x7ere1ey09f3faaz5qa7a5', tier: 'tee', enrolled: true },
+        },
       },
       'A draft, and the answer of its webhook': {
         draft: document,
         input: { action_type: 'wire' },
-        answers: { webhooks: { 'ask-partner': { decision: 'deny', reason: 'the partner is not known' } } },
+        answers: {
+          webhooks: { 'ask-partner': { decision: 'deny', reason: 'the partner is not known' } },
+          canaries: {},
+        },
       },
     },
     answers: { 200: { example: simulation } },
@@ -163,7 +172,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'Evaluates the draft over the facts that verify recorded. A page examines at most 2,000 decisions; ask for the ' +
       'next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
-    examples: { 'Three weeks': { draft: document, from, to } },
+    examples: { 'Three weeks': { draft: document, from, to, limit: 100 } },
     answers: { 200: { example: replay } },
   },
   'GET /v1/policy/shadow-report': {
@@ -173,6 +182,8 @@ export const NOTES: Record<string, Note> = {
         example: {
           looked: 812,
           looked_to: '2026-11-19T22:04:40.120Z',
+          from,
+          to,
           next_cursor: null,
           rules: [
             {

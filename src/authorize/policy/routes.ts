@@ -19,6 +19,12 @@ const validationView = z
   .object({ valid: z.boolean(), errors: z.array(fieldErrorView) })
   .meta({ id: 'PolicyValidation' })
 
+const validateBody = z.strictObject({
+  draft: z
+    .record(z.string(), z.unknown())
+    .describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
+})
+
 const rollbackBody = z.strictObject({
   version: z.number().int().min(0).max(999_999_999).describe('The version to return to; 0 is the defaults.'),
 })
@@ -26,8 +32,8 @@ const rollbackBody = z.strictObject({
 export function policyRoutes(policies: Policies): Route[] {
   const answer = (row: PolicyVersion) => reply(200, toPolicyView(row), { ETag: `"${row.version}"` })
 
-  const validate = async ({ caller, body }: { caller: Scope; body: Record<string, unknown> }) => {
-    const parsed = parseWith(documentSchema, body, 'body')
+  const validate = async ({ caller, body }: { caller: Scope; body: z.output<typeof validateBody> }) => {
+    const parsed = parseWith(documentSchema, body.draft, 'body')
     const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
     return { valid: errors.length === 0, errors }
   }
@@ -75,7 +81,7 @@ export function policyRoutes(policies: Policies): Route[] {
         path: `${PATH}/validate`,
         operationId: 'validatePolicy',
         summary: 'Whether a document would be accepted, with every finding',
-        body: z.record(z.string(), z.unknown()).meta({ id: 'PolicyCandidate', description: 'As for PUT /v1/policy.' }),
+        body: validateBody,
         view: validationView,
         status: [200],
       },

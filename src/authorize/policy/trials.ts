@@ -213,7 +213,7 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       }
       const rules = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
       const nextCursor = looked === MAX_LOOKED && last !== undefined ? cursorAfter(last, binding) : null
-      return { looked, lookedTo, rules, nextCursor }
+      return { from, to, looked, lookedTo, rules, nextCursor }
     },
   }
 

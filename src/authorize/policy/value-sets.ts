@@ -1,7 +1,7 @@
 // Sets of the values that a field can have, for the analysis of policies. A set may be larger than what it stands for and
 // never smaller: where an intersection is empty, no value exists.
 
-import { compareNumbers, isDecimalText, isNumeric, type Numeric } from './numbers.ts'
+import { compareNumbers, isDecimalText, isNumeric, type Numeric } from './comparisons.ts'
 
 /** null: unbounded. */
 export interface Interval {

@@ -141,12 +141,12 @@ describe('the policy', () => {
       { pointer: '/rules/1/require/webhook/url', code: 'address_not_public' },
     ]
     expect((await put(wellFormed)).json.errors).toMatchObject(pointers)
-    expect((await post('/validate', wellFormed)).json).toMatchObject({ valid: false, errors: pointers })
-    expect((await post('/validate', { rules: 7 })).json).toMatchObject({
+    expect((await post('/validate', { draft: wellFormed })).json).toMatchObject({ valid: false, errors: pointers })
+    expect((await post('/validate', { draft: { rules: 7 } })).json).toMatchObject({
       valid: false,
       errors: [{ pointer: '/rules' }],
     })
-    expect((await post('/validate', document(rule('a')))).json).toEqual({ valid: true, errors: [] })
+    expect((await post('/validate', { draft: document(rule('a')) })).json).toEqual({ valid: true, errors: [] })
     expect((await post('/simulate', { draft: wellFormed, input: {} })).json.errors).toMatchObject(
       pointers.map((one) => ({ ...one, pointer: `/draft${one.pointer}` })),
     )
@@ -194,7 +194,7 @@ describe('the policy', () => {
     const weak = { key: on.addKey({ accountId, environment, scopes: ['attest', 'verify', 'intent', 'escalate'] }) }
     const shared = { key: on.addKey({ accountId, environment, scopes: ['all'], isAccountBearing: false }) }
     const bodies: Record<string, object> = {
-      '/validate': {},
+      '/validate': { draft: {} },
       '/analyze': {},
       '/simulate': { input: {} },
       '/rollback': { version: 0 },
