@@ -58,8 +58,6 @@ const PURE = [
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
-  'src/authorize/policy/numbers.ts',
-  'src/authorize/policy/patterns.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',
@@ -68,6 +66,12 @@ const PURE = [
   'src/platform/sequence-interval.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
+  'src/authorize/policy/analyze.ts',
+  'src/authorize/policy/comparisons.ts',
+  'src/authorize/policy/requirements.ts',
+  'src/authorize/policy/samples.ts',
+  'src/authorize/policy/satisfiability.ts',
+  'src/authorize/policy/value-sets.ts',
 ]
 // Libraries without side effects, which decisions may use.
 const PURE_LIBRARIES = ['decimal.js', 're2js']
