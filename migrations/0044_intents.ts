@@ -69,7 +69,7 @@ export async function up(knex: Knex): Promise<void> {
     SELECT admit_erasure('intents');
 
     -- What ends tokens before they expire. subject_id: the jti, agent session or device. expires_at: until when new tokens are
-    -- refused; issued ones stay revoked. tokens: how many ended with it.
+    -- refused; issued ones stay revoked. ended_count: the tokens that ended with it.
     CREATE TABLE revocations (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
@@ -77,7 +77,7 @@ export async function up(knex: Knex): Promise<void> {
       scope text COLLATE "C" NOT NULL,
       subject_id text COLLATE "C" NOT NULL,
       reason text NOT NULL,
-      tokens integer NOT NULL,
+      ended_count integer NOT NULL,
       actor_kind text COLLATE "C" NOT NULL,
       actor_id text COLLATE "C" NOT NULL,
       created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

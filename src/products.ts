@@ -3,6 +3,7 @@
 import { type AccountSettings, createAccount } from './account/account.ts'
 import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
+import type { EndWithDevice } from './attest/devices/devices.ts'
 import { createAuthorize } from './authorize/authorize.ts'
 import type { Feature, Platform, TenantTable } from './platform/feature.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
@@ -17,7 +18,10 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
   const account = createAccount(p, settings, tables)
   const agents = createAgents(p)
-  const attest = createAttest(p, settings, account)
+  // Called when a device is revoked, long after both products were made.
+  const endWithDevice: EndWithDevice = (tx, acting, device) =>
+    authorize.revocations.revocations.revokeDevice(tx, acting, device)
+  const attest = createAttest(p, settings, { ...account, endWithDevice })
   const trace = createTrace(p, account, agents)
   const ledger = ledgerFeature(p, account.accounts)
   const authorize = createAuthorize(p, { attest, trace })

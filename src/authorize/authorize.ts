@@ -4,6 +4,7 @@ import type { Attest } from '#src/attest/attest.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Trace } from '#src/trace/trace.ts'
 import { accessFeature } from './access/feature.ts'
+import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
@@ -18,7 +19,7 @@ interface Below {
 }
 
 export function createAuthorize(p: Platform, { attest, trace }: Below) {
-  const policy = intentPolicyFeature(p)
+  const policy = intentPolicyFeature(p, { replayable })
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
   const revocations = revocationsFeature(p)

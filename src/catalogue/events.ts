@@ -101,6 +101,15 @@ export const EVENT_DATA = {
     jti: z.string().nullable(),
     matched_rule_id: z.string().nullable(),
   }),
+  'intent.revoked': z.strictObject({
+    revocation_id: z.string(),
+    scope: z.string(),
+    jti: z.string().optional(),
+    agent_session_id: z.string().optional(),
+    device_id: z.string().optional(),
+    reason: z.string(),
+    actor: z.string(),
+  }),
   ping: z.strictObject({ endpoint_id: z.string() }),
 } satisfies Partial<Record<EventType, z.ZodType>>
 

@@ -42,6 +42,21 @@ export const PERMISSIONS = {
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
   'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
+  'intents.read': {
+    allows: 'read the status of intent tokens, revocations and stops',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'intents.write': {
+    allows: 'revoke intent tokens, agent sessions and devices',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'intents.stop': {
+    allows: 'stop all agents of the account, and let them go on',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],

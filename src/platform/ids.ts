@@ -53,6 +53,17 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   return id
 }
 
+/**
+ * Checks a name that callers choose and that may be an id of ours, such as a device or an agent session.
+ * @throws {Failure} `environment_mismatch` when it is an id of the other environment.
+ */
+export function checkName(name: string, environment: Environment): string {
+  const [, type = '', word] = ID.exec(name) ?? []
+  return word === undefined || !Object.hasOwn(SCOPED_TYPES, type)
+    ? name
+    : checkId(name, type as ScopedType, environment)
+}
+
 // Ids carry the clock of the process that made them.
 const CLOCK_SLACK_MS = 3_600_000
 

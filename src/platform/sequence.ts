@@ -93,7 +93,7 @@ export function runSequences(sequences: readonly Sequence[], deps: SequencerDeps
         pauseMs = nextSequencePauseMs(pauseMs, await sequencer.round())
         return pauseMs
       },
-      deps.log.child({ sequence: sequence.name }),
+      deps.log.child({ task: sequence.name }),
     )
   })
   return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
@@ -153,10 +153,7 @@ export function createSequencer(sequence: Sequence, { db, log, metrics, limits =
 
   function setAside(scope: Scope, error: unknown): void {
     metrics.failures.inc({ sequence: name })
-    log.warn(
-      { sequence: name, account: scope.accountId, environment: scope.environment, err: error },
-      'ordering failed',
-    )
+    log.warn({ task: name, account: scope.accountId, environment: scope.environment, err: error }, 'ordering failed')
     asideUntil.set(nameOf(scope), performance.now() + SET_ASIDE_MS)
   }
 

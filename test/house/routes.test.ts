@@ -119,6 +119,13 @@ const SCOPES: Record<string, string> = {
   'GET /v1/policy/versions': 'admin',
   'GET /v1/policy/versions/:version': 'admin',
   'POST /v1/policy/rollback': 'admin',
+  'POST /v1/intent/revocations': 'intent',
+  'GET /v1/intent/revocations': 'intent',
+  'GET /v1/intent/revocations/:id': 'intent',
+  'GET /v1/intent/status/:jti': 'verify',
+  'POST /v1/intent/stop': 'escalate',
+  'POST /v1/intent/resume': 'escalate',
+  'GET /v1/intent/stop': 'escalate',
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
@@ -140,6 +147,7 @@ const SESSIONS_ONLY: string[] = [
 const PUBLIC = [
   'GET /',
   'GET /.well-known/jwks.json',
+  'GET /.well-known/svc-configuration',
   'GET /docs',
   'GET /docs/:name',
   'GET /docs/api-reference',
@@ -152,6 +160,7 @@ const PUBLIC = [
   'GET /health',
   'GET /login/invite',
   'GET /login/link',
+  'GET /v1/intent/status-lists/:id',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
   'POST /v1/auth/magic-link',

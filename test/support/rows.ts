@@ -201,7 +201,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       scope: 'session',
       subject_id: 's',
       reason: 'lost',
-      tokens: 1,
+      ended_count: 1,
       actor_kind: 'key',
       actor_id: id('key'),
     })
@@ -245,5 +245,16 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       `INSERT INTO account_notices (account_id, kind, month, plan, cap, used) VALUES ($1, $2, '2026-11-01', 'growth', 2, 1)`,
       [accountId, environment === 'live' ? 'usage_80' : 'usage_100'],
     )
+    // So does the process sequence.
+    const insert = (table: string, columns: string, values: string) =>
+      tx.adhoc(
+        `INSERT INTO ${table} (account_id, environment, ${columns}) VALUES ($1, $2, ${values.replaceAll('HASH', `'\\x${bytes().toString('hex')}'`)})`,
+        [accountId, environment],
+      )
+    await insert('ledger_leaves', 'position, leaf_sha256, decision_id', `0, HASH, '${id('dec')}'`)
+    await insert('ledger_nodes', 'level, position, node_sha256', '1, 0, HASH')
+    await insert('ledger_heads', 'size, frontier_sha256, grown_at', '1, HASH, now()')
+    await insert('ledger_checkpoints', 'size, root_sha256, at, jws', `1, HASH, now(), 'j'`)
+    await insert('event_heads', 'position', '1')
   })
 }

@@ -1,4 +1,5 @@
 import type { Note } from '#src/platform/http/openapi.ts'
+import { VERIFY_REASONS, type VerifyReason } from './reasons.ts'
 
 const JTI = 'jti_test_01m7x7p3s2e6ts0a9n3v8wq5hc'
 const HASH = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'
@@ -37,12 +38,35 @@ const valid = {
   evaluated_at: '2026-11-20T15:11:04.310Z',
 }
 
-const denied = {
+const receipted = {
+  ...valid,
+  already_executed: true,
+  receipt: 'eyJhbGciOiJFUzI1NiIsInR5cCI6InZlcmlmeS1yZWNlaXB0K2p3dCJ9.eyJ2YWxpZCI6dHJ1ZX0.c2lnbmF0dXJl',
+}
+
+const refused = (reason: VerifyReason, members: object) => ({
   ...valid,
   valid: false,
-  reason: 'policy_denied',
-  detail: 'A rule of the policy denies the action, or the account is stopped; `matched_rule_id` names the rule.',
-  matched_rule_id: 'no-wires-at-night',
+  reason,
+  detail: VERIFY_REASONS[reason],
+  ...members,
+})
+
+const ANSWERS = {
+  valid,
+  repeated: receipted,
+  denied: refused('policy_denied', { matched_rule_id: 'no-wires-at-night' }),
+  webhook: refused('policy_webhook_denied', {
+    matched_rule_id: 'ask-treasury',
+    webhook_reason: 'The supplier is not approved.',
+  }),
+  revoked: refused('token_revoked', { revoked_scope: 'session' }),
+  tripped: refused('canary_tripped', {
+    matched_rule_id: 'no-exfiltration',
+    canary_set: 'default',
+    canary_readings: [{ family: 'exfiltration', score: 0.93, threshold: 0.8, tripped: true }],
+    lock_id: 'lck_test_01m7x7p9d2c4e4hv6x9s8n1q0t',
+  }),
 }
 
 const executed = {
@@ -103,7 +127,7 @@ one that runs the action and reports the outcome. The same caller with the same 
         'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew.',
     },
     examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
-    answers: { 200: { examples: { valid, denied } } },
+    answers: { 200: { examples: ANSWERS } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/intent/executions/:jti': {

@@ -112,7 +112,7 @@ const RANK: Record<RequirementKind, number> = {
   approval: 6,
 }
 
-const TIER_RANK: Record<HardwareTier, number> = { none: 0, software: 1, tee: 2, strongbox: 3, secure_enclave: 3 }
+export const TIER_RANK: Record<HardwareTier, number> = { none: 0, software: 1, tee: 2, strongbox: 3, secure_enclave: 3 }
 
 export function evaluatePolicy(
   policy: CompiledPolicy,

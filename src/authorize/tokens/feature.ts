@@ -1,8 +1,12 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { rowRule } from '#src/platform/retention.ts'
+import { NOTES } from './notes.ts'
+import { tokenRoutes } from './routes.ts'
 import { clearSealedTokens, purgeIntents } from './rows.ts'
 import { SEALED_INTENTS } from './sealed.ts'
 import { createStatusIndexes } from './status-index.ts'
+import { createStatusLists } from './status-list.ts'
+import { statusBitsRule } from './status-rows.ts'
 
 export type TokensFeature = ReturnType<typeof tokensFeature>
 
@@ -17,9 +21,12 @@ export function tokensFeature(p: Platform) {
       name: 'tokens',
       data: [{ table: 'intents', key: ['jti'], secrets: ['sealed_facts', 'sealed_token'] }],
       sealed: [...SEALED_INTENTS],
+      routes: tokenRoutes(createStatusLists(p)),
+      notes: NOTES,
       retention: [
         rowRule(p.db, 'sealed_tokens', 0, clearSealedTokens),
         rowRule(p.db, 'intents', INTENT_DAYS, purgeIntents),
+        statusBitsRule(p.db),
       ],
     },
     { statusIndexes },

@@ -43,7 +43,7 @@ export async function parseIntentToken(
 ): Promise<ParsedToken> {
   if (token.length > MAX_TOKEN_BYTES) return refused('too_long')
   const segments = token.split('.')
-  const [headerText = '', payloadText = '', signatureText = ''] = segments
+  const [headerText = '', payloadText = ''] = segments
   if (segments.length !== 3 || segments.includes('')) return refused('segments')
   if (headerText.length > MAX_HEADER_CHARACTERS) return refused('header')
   const [headerBytes, payloadBytes, signature] = segments.map(decodeStrictly)

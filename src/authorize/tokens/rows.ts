@@ -59,7 +59,11 @@ const INTENT = `jti, token_sha256 AS "tokenSha256", action_hash AS "actionHash",
   executed_by AS "executedBy", execution_key AS "executionKey", outcome, outcome_at AS "outcomeAt",
   revocation_id AS "revocationId", revoked_scope AS "revokedScope", revoked_at AS "revokedAt"`
 
-export async function insertIntent(tx: Tx, { accountId, environment, principal }: Acting, row: NewIntent): Promise<void> {
+export async function insertIntent(
+  tx: Tx,
+  { accountId, environment, principal }: Acting,
+  row: NewIntent,
+): Promise<void> {
   const actorId = principal.kind === 'key' ? principal.keyId : principal.userId
   await tx.query(
     `INSERT INTO intents (account_id, environment, jti, token_sha256, action_hash, payload_hash, context_hash, trace_id,

@@ -109,7 +109,9 @@ const ROUNDS = 4
  * expands to.
  */
 export function createPermutation(seed: Buffer): (slot: number) => number {
-  const bytes = createHash('shake256', { outputLength: ROUNDS * 768 * 2 }).update(seed).digest()
+  const bytes = createHash('shake256', { outputLength: ROUNDS * 768 * 2 })
+    .update(seed)
+    .digest()
   const table = new Uint16Array(ROUNDS * 768)
   for (let at = 0; at < table.length; at += 1) table[at] = bytes.readUInt16LE(2 * at)
   return (slot) => {

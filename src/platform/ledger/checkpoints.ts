@@ -52,9 +52,9 @@ export function createCheckpointer(deps: CheckpointerDeps) {
       const heads = await db.system('checkpoints', (tx) => findUnsigned(tx, minSeconds, BATCH))
       const signed: (Scope & Checkpoint)[] = []
       for (const head of heads) {
-        const problem = await findContradiction(db, head)
-        if (problem === undefined) signed.push(await sign(deps, head))
-        else log.error({ account: head.accountId, environment: head.environment, problem }, 'a ledger is damaged')
+        const reason = await findContradiction(db, head)
+        if (reason === undefined) signed.push(await sign(deps, head))
+        else log.error({ account: head.accountId, environment: head.environment, reason }, 'a ledger is damaged')
       }
       if (signed.length > 0) added += await db.system('checkpoints', (tx) => insertCheckpoints(tx, signed))
       // A damaged log stays due: the next batch would be the same one.

@@ -31,7 +31,10 @@ export interface Ledger {
   /** Decisions with their facts, oldest first, in short transactions: entries that commit meanwhile may be missed. */
   listDecisionsBetween(
     scope: Scope,
-    range: Pick<DecisionFilter, 'kind' | 'from' | 'to'>,
+    range: Pick<DecisionFilter, 'kind' | 'from' | 'to'> & {
+      /** Continues after this decision. */
+      after?: string | undefined
+    },
   ): AsyncIterable<RecordedDecision>
 }
 
@@ -91,7 +94,7 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
       return open(decisionId, await findFacts(tx, decisionId))
     },
     async *listDecisionsBetween(scope, range) {
-      for (let after: string | undefined; ; ) {
+      for (let after = range.after; ; ) {
         const page = await db.tenant(scope, (tx) => listOldestFirst(tx, scope, range, { after, limit: PAGE_ROWS }))
         for (const { id, entry, sealedFacts } of page) {
           yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts) }

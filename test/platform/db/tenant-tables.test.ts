@@ -66,7 +66,9 @@ it('no column whose name says that it is a secret is exported', () => {
   const { pictures = [], intents = [], ...others } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
   expect({ pictures, intents, others }).toEqual({
     pictures: ['pictures.hash'],
-    intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map((name) => `intents.${name}`),
+    intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
+      (name) => `intents.${name}`,
+    ),
     others: {},
   })
 })
