@@ -1,6 +1,7 @@
 // The answers of authorize, verify and executions.
 
 import { z } from 'zod'
+import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Authorization } from './authorizing.ts'
 import type { Execution } from './executions.ts'
@@ -53,7 +54,7 @@ export const verifyView = z
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
-    revoked_scope: z.enum(['token', 'session', 'device']).optional(),
+    revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),
     canary_readings: z
@@ -95,7 +96,7 @@ export function toVerifyView(
     jti: facts.token?.jti ?? null,
     decision_id: decisionId,
     evaluated_at: facts.at,
-    ...(already_executed && { already_executed }),
+    ...(valid && already_executed && { already_executed }),
     ...details,
     ...(receipt !== undefined && { receipt }),
   }

@@ -115,7 +115,8 @@ function readAmount({ context, action_payload: payload }: PolicyFacts): Json | u
 function readBiometricFlag({ context, action_payload: payload }: PolicyFacts): Json | undefined {
   const flags = [own(context, 'require_biometric'), own(payload, 'require_biometric')]
   const given = flags.filter((flag) => flag !== undefined && flag !== null)
-  return given.find((flag) => flag !== false) ?? given[0]
+  // Whoever asks is heard, and only where nobody does a flag of the wrong type is an error.
+  return given.includes(true) ? true : (given.find((flag) => flag !== false) ?? given[0])
 }
 
 function readPath(root: Json | undefined, segments: readonly string[]): Json | undefined {

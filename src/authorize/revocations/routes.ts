@@ -9,14 +9,15 @@ import type { Stops } from './stop.ts'
 import type { StopRow } from './stop-rows.ts'
 
 const tag = 'Intents'
-const SCOPES = ['token', 'session', 'device'] as const
+const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
+export const revokedScopeView = scope
 const iso = z.iso.datetime()
 const name = z.string().min(1).max(200)
 const reason = z.string().min(1).max(500).describe('For people: it is in the event, and in the ledger only sealed.')
 
 const revokeBody = z
   .strictObject({
-    scope: z.enum(SCOPES),
+    scope,
     jti: name.optional().describe('Of a token.'),
     agent_session_id: name.optional(),
     device_id: name.optional(),
@@ -31,7 +32,7 @@ const revokeBody = z
 const revocationView = z
   .object({
     revocation_id: z.string(),
-    scope: z.enum(SCOPES),
+    scope,
     jti: z.string().nullable(),
     agent_session_id: z.string().nullable(),
     device_id: z.string().nullable(),
@@ -48,7 +49,7 @@ const statusView = z
     jti: z.string(),
     status: z.enum(['active', 'revoked', 'expired']),
     revoked: z.boolean(),
-    revoked_scope: z.enum(SCOPES).nullable(),
+    revoked_scope: scope.nullable(),
     revoked_at: iso.nullable(),
     expires_at: iso,
   })
@@ -102,15 +103,15 @@ function listRoutes(revocations: Revocations): Route[] {
           cursor: listQuery.cursor,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
-          scope: z.enum(SCOPES).optional(),
+          scope: scope.optional(),
           subject_id: name.optional().describe('A jti, agent session or device.'),
         }),
         view: listOf(revocationView),
         status: [200],
       },
       async ({ caller, query }) => {
-        const { limit, cursor, scope, subject_id: subjectId, created_gte: from, created_lt: until } = query
-        const filter = { scope, subjectId, createdGte: timeOf(from), createdLt: timeOf(until) }
+        const { limit, cursor, scope: wanted, subject_id: subjectId, created_gte: from, created_lt: until } = query
+        const filter = { scope: wanted, subjectId, createdGte: timeOf(from), createdLt: timeOf(until) }
         const { data, ...page } = await revocations.list(caller, { limit, cursor, ...filter })
         return { ...page, data: data.map(toView) }
       },
@@ -207,22 +208,22 @@ const MEMBERS = { token: 'jti', session: 'agent_session_id', device: 'device_id'
 
 // The scope says which of the three names is there, alone.
 function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRevocation {
-  const { scope, reason: text, expires_at: end } = body
+  const { scope: kind, reason: text, expires_at: end } = body
   for (const [other, member] of Object.entries(MEMBERS)) {
-    const isWanted = other === scope
-    if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${scope}`)
+    const isWanted = other === kind
+    if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${kind}`)
     if (!isWanted && body[member] !== undefined) {
-      throw invalidField(`/${member}`, 'unknown_field', `does not belong to the scope ${scope}`)
+      throw invalidField(`/${member}`, 'unknown_field', `does not belong to the scope ${kind}`)
     }
   }
-  if (scope === 'token' && end !== undefined) {
+  if (kind === 'token' && end !== undefined) {
     throw invalidField('/expires_at', 'unknown_field', 'does not belong to a token, which stays revoked')
   }
   // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
-  if (scope !== 'token' && !caller.isAccountBearing) {
+  if (kind !== 'token' && !caller.isAccountBearing) {
     throw new Failure('account_key_required', 'The publishable keys revoke tokens only. Use a key of your own account.')
   }
-  return { scope, subjectId: body[MEMBERS[scope]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
+  return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
 }
 
 function timeOf(text: string | undefined): Date | undefined {
@@ -230,7 +231,7 @@ function timeOf(text: string | undefined): Date | undefined {
 }
 
 function toView(row: RevocationRow): z.input<typeof revocationView> {
-  const subject = (scope: RevocationRow['scope']) => (row.scope === scope ? row.subjectId : null)
+  const subject = (kind: RevocationRow['scope']) => (row.scope === kind ? row.subjectId : null)
   return {
     revocation_id: row.id,
     scope: row.scope,

@@ -130,10 +130,12 @@ describe('a revocation', () => {
 
   it('of ten thousand tokens is one statement: every token and every place of the status list', async () => {
     const { row } = await issue({ agentSessionId: 'crowd' })
-    const columns = (await service.test.owner<{ name: string }>(
-      `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'intents'::regclass AND attnum > 0
+    const columns = (
+      await service.test.owner<{ name: string }>(
+        `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'intents'::regclass AND attnum > 0
          AND attname NOT IN ('jti', 'status_list', 'status_index')`,
-    ))
+      )
+    )
       .map(({ name }) => name)
       .join(', ')
     await service.test.owner(

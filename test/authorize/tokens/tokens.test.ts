@@ -79,9 +79,7 @@ describe('a place in a status list', () => {
   it('belongs to one token, whatever number of processes draw them', async () => {
     const { platform } = service.services
     const processes = [createStatusIndexes(platform), createStatusIndexes(platform), createStatusIndexes(platform)]
-    const drawn = await Promise.all(
-      Array.from({ length: 1_500 }, (_, index) => processes[index % 3]?.next('sandbox')),
-    )
+    const drawn = await Promise.all(Array.from({ length: 1_500 }, (_, index) => processes[index % 3]?.next('sandbox')))
     expect(new Set(drawn.map((place) => `${place?.list} ${place?.index}`)).size).toBe(1_500)
     // Neighbours in time are strangers in the list.
     const first = drawn.slice(0, 9).map((place) => place?.index ?? 0)
