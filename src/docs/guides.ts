@@ -38,6 +38,10 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
   { title: 'Agents', names: ['agents', 'canaries'] },
+  {
+    title: 'Authorize',
+    names: ['authorize', 'reasons', 'policy', 'policy-webhooks', 'authzen', 'canaries', 'decisions'],
+  },
   { title: 'Account', names: ['account', 'login', 'team'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]

@@ -123,6 +123,8 @@ const SCOPES: Record<string, string> = {
   'POST /v1/intent/verify': 'verify',
   'GET /v1/intent/executions/:jti': 'verify',
   'POST /v1/intent/executions/:jti/outcome': 'verify',
+  'POST /v1/access/evaluation': 'verify',
+  'POST /v1/access/evaluations': 'verify',
   'POST /v1/intent/revocations': 'intent',
   'GET /v1/intent/revocations': 'intent',
   'GET /v1/intent/revocations/:id': 'intent',
@@ -150,6 +152,7 @@ const SESSIONS_ONLY: string[] = [
 ]
 const PUBLIC = [
   'GET /',
+  'GET /.well-known/authzen-configuration',
   'GET /.well-known/jwks.json',
   'GET /.well-known/svc-configuration',
   'GET /docs',

@@ -16,6 +16,7 @@ const EVALUATIONS = '/v1/access/evaluations'
 const common = {
   tag: 'Intents',
   scope: 'verify',
+  permission: 'intents.write',
   meters: 'verify',
   maxBodyBytes: MAX_BODY_BYTES,
   maxBodyValues: MAX_BODY_VALUES,
