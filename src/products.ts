@@ -2,6 +2,7 @@
 
 import { type AccountSettings, createAccount } from './account/account.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
+import { createAuthorize } from './authorize/authorize.ts'
 import type { Feature, Platform, TenantTable } from './platform/feature.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
@@ -15,6 +16,13 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const account = createAccount(p, settings, tables)
   const attest = createAttest(p, settings, account)
   const ledger = ledgerFeature(p, account.accounts)
-  const features: Feature[] = [platformFeature(p), ledger.feature, ...account.features, ...attest.features]
-  return { account, attest, features }
+  const authorize = createAuthorize(p)
+  const features: Feature[] = [
+    platformFeature(p),
+    ledger.feature,
+    ...account.features,
+    ...attest.features,
+    ...authorize.features,
+  ]
+  return { account, attest, authorize, features }
 }

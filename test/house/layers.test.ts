@@ -36,6 +36,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['evidence'],
     ['erasure'],
   ],
+  authorize: [['decisions']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [

@@ -1,0 +1,12 @@
+// The product Authorize. Plain code is the registry of its features, in the order of their layers.
+
+import type { Platform } from '#src/platform/feature.ts'
+import { decisionsFeature } from './decisions/feature.ts'
+
+export type Authorize = ReturnType<typeof createAuthorize>
+
+export function createAuthorize(p: Platform) {
+  const decisions = decisionsFeature(p, { explainers: {} })
+  const features = { decisions }
+  return { ...features, features: Object.values(features).map(({ feature }) => feature) }
+}
