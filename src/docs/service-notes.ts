@@ -35,7 +35,10 @@ export const TAGS = [
     name: 'Account',
     description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
   },
-  { name: 'Policy', description: 'Which actions are allowed under which conditions, and the secret of policy webhooks.' },
+  {
+    name: 'Policy',
+    description: 'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
+  },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },

@@ -71,16 +71,19 @@ function idsOf(type: z.ZodType | undefined): string[] {
   if (type === undefined) return []
   const root = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const defined = (root.$defs ?? {}) as Record<string, JsonSchema>
-  const idsIn = (schema: JsonSchema, path: string[]): string[] => {
-    const target = typeof schema.$ref === 'string' ? defined[schema.$ref.replace('#/$defs/', '')] : undefined
+  // `inside`: the definitions that lead here. One that refers to itself is looked at once.
+  const idsIn = (schema: JsonSchema, path: string[], inside: readonly string[] = []): string[] => {
+    const name = typeof schema.$ref === 'string' ? schema.$ref.replace('#/$defs/', '') : ''
+    const target = inside.includes(name) ? undefined : defined[name]
+    const within = target === undefined ? inside : [...inside, name]
     const others = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[])
     const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
     return [
-      ...(target === undefined ? [] : idsIn(target, path)),
-      ...others.flatMap((one) => idsIn(one, path)),
-      ...(typeof schema.items === 'object' ? idsIn(schema.items as JsonSchema, [...path, '0']) : []),
+      ...(target === undefined ? [] : idsIn(target, path, within)),
+      ...others.flatMap((one) => idsIn(one, path, inside)),
+      ...(typeof schema.items === 'object' ? idsIn(schema.items as JsonSchema, [...path, '0'], inside) : []),
       ...members.flatMap(([name]) => (/_ids?$/.test(name) ? [[...path, name].join('/')] : [])),
-      ...members.flatMap(([name, inner]) => idsIn(inner, [...path, name])),
+      ...members.flatMap(([name, inner]) => idsIn(inner, [...path, name], inside)),
     ]
   }
   return [...new Set(idsIn(root, []))]

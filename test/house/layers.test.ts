@@ -58,8 +58,6 @@ const PURE = [
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
-  'src/authorize/policy/numbers.ts',
-  'src/authorize/policy/patterns.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',
@@ -68,6 +66,12 @@ const PURE = [
   'src/platform/sequence-interval.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
+  'src/authorize/policy/analyze.ts',
+  'src/authorize/policy/comparisons.ts',
+  'src/authorize/policy/requirements.ts',
+  'src/authorize/policy/samples.ts',
+  'src/authorize/policy/satisfiability.ts',
+  'src/authorize/policy/value-sets.ts',
 ]
 // Libraries without side effects, which decisions may use.
 const PURE_LIBRARIES = ['decimal.js', 're2js']
@@ -110,7 +114,7 @@ describe('the layers', () => {
       return importsOf(file)
         .filter((target) => {
           const other = placeOf(target)
-          return other !== undefined && other.folder !== own.folder && other.layer >= own.layer
+          return other?.product === own.product && other.folder !== own.folder && other.layer >= own.layer
         })
         .map((target) => `${file} imports ${target}`)
     })
@@ -252,10 +256,10 @@ function layerNameOf(file: string): string | undefined {
 }
 
 // `src/attest/claims/rows.ts` is in the folder claims of the product attest.
-function placeOf(file: string): { folder: string; layer: number } | undefined {
+function placeOf(file: string): { product: string; folder: string; layer: number } | undefined {
   const [, product = '', folder = ''] = /^src\/([^/]+)\/([^/]+)\//.exec(file) ?? []
   const layer = INSIDE[product]?.findIndex((names) => names.includes(folder)) ?? -1
-  return layer === -1 ? undefined : { folder: `${product}/${folder}`, layer }
+  return layer === -1 ? undefined : { product, folder: `${product}/${folder}`, layer }
 }
 
 function layerOf(file: string): number {

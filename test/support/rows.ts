@@ -226,6 +226,30 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       job_id: randomUUID(),
     })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+    const agent = id('agt')
+    await insert('agents', { id: agent, name: 'a', owner: 'o', created_by: id('key') })
+    await insert('agent_suspensions', { agent_id: agent, held_by: 'manual', suspended_at: new Date() })
+    const agentSession = id('ses')
+    await insert('agent_sessions', { id: agentSession, agent_id: agent, created_by: id('key') })
+    await insert('session_locks', {
+      id: id('lck'),
+      agent_session_id: agentSession,
+      agent_id: agent,
+      tripped_families: ['f'],
+      source: 'check',
+      created_at: new Date(),
+    })
+    await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
+    await insert('traces', {
+      id: id('trc'),
+      source: 'client',
+      canary_set: 's',
+      readings: '[]',
+      reading_at: new Date(),
+      digest: bytes().toString('base64url'),
+      created_by: id('key'),
+      created_at: new Date(),
+    })
     await insert('usage_entries', { operation: 'attest', subject_id: attestation, units: 1 })
     await insert('idempotency_keys', {
       key_digest: bytes(),

@@ -14,6 +14,15 @@ export const publicKeyJwk = z
     z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
   ])
   .refine(isOnCurve, { message: 'is not a point of its curve', params: { code: 'invalid_key' } })
+  .meta({ id: 'AgentPublicKeyInput' })
+
+export const publicKeyView = z
+  .object({
+    kty: z.enum(['EC', 'OKP']),
+    crv: z.enum(['P-256', 'Ed25519']),
+    x: z.string(),
+    y: z.string().optional().describe('With `EC`.'),
+  })
   .meta({ id: 'AgentPublicKey' })
 
 export type PublicKeyJwk = z.output<typeof publicKeyJwk>

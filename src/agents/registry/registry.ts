@@ -96,7 +96,12 @@ export function createRegistry({
       key?: IdempotencyKey,
     ): Promise<AgentRow> {
       return change(acting, id, key, async (tx, agent) => {
-        const { name = agent.name, owner = agent.owner, publicKey = agent.publicKey, metadata = agent.metadata } = request
+        const {
+          name = agent.name,
+          owner = agent.owner,
+          publicKey = agent.publicKey,
+          metadata = agent.metadata,
+        } = request
         await updateAgent(tx, id, { name, owner, publicKey, metadata }, now())
       })
     },

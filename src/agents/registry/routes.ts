@@ -4,17 +4,20 @@ import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
+import type { Metadata } from './rows.ts'
 import type { AgentSessions } from './sessions.ts'
 import { agentSessionView, agentStatusView, agentView, sessionStatusView, toAgentView, toSessionView } from './views.ts'
 
 // An agent's metadata are read by each decision about it.
 const MAX_METADATA_CHARACTERS = 4_096
 const metadata = z
-  .record(z.string().min(1).max(100), z.json())
+  .record(z.string().min(1).max(100), z.unknown())
   .refine((value) => JSON.stringify(value).length <= MAX_METADATA_CHARACTERS, {
     message: `must not have more than ${MAX_METADATA_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
   })
+  // Every value of a body is JSON.
+  .transform((value) => value as Metadata)
 const name = z.string().trim().min(1).max(200)
 const owner = z.string().trim().min(1).max(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
 const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { publicKeyJwk, thumbprintOf } from './public-key.ts'
+import { publicKeyView, thumbprintOf } from './public-key.ts'
 import { AGENT_STATUSES, type AgentRow } from './rows.ts'
 import { type AgentSessionRow, SESSION_STATUSES } from './session-rows.ts'
 
 const time = z.iso.datetime()
-const metadata = z.record(z.string(), z.json()).meta({ id: 'AgentMetadata' })
+const metadata = z.record(z.string(), z.unknown())
 
 export const agentStatusView = z.enum(AGENT_STATUSES).meta({ id: 'AgentStatus' })
 export const sessionStatusView = z.enum(SESSION_STATUSES).meta({ id: 'AgentSessionStatus' })
@@ -26,7 +26,7 @@ export const agentView = z
     owner: z.string(),
     status: agentStatusView,
     suspensions: z.array(suspensionView).describe('The causes that hold. The agent is active when there are none.'),
-    public_key: publicKeyJwk.nullable(),
+    public_key: publicKeyView.nullable(),
     public_key_thumbprint: z.string().nullable().describe('RFC 7638, SHA-256.'),
     metadata,
     created_by: z.string().describe('The API key or user.'),

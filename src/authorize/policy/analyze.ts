@@ -3,7 +3,8 @@
 
 import { compareRules, compilePolicy, DEFAULT_RULE_IDS, defaultRules } from './compile.ts'
 import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
-import { evaluatePolicy, NO_ANSWERS, TIER_RANK } from './evaluate.ts'
+import { evaluatePolicy, NO_ANSWERS } from './evaluate.ts'
+import { TIER_RANK } from './requirements.ts'
 import { factsOf } from './samples.ts'
 import { bothOf, canBoth, type Terms, termsOf } from './satisfiability.ts'
 
@@ -90,7 +91,11 @@ function findingsOf({ rule, pointer, matching, applying, passing }: Analyzed): P
     findings.push({ code, rule_id: id, pointer: `${pointer}${at}`, detail })
   if (matching?.length === 0) {
     const isDead = applying?.length === 0
-    add('never_matches', '/when', isDead ? 'holds for no facts' : 'holds for no facts; values of a wrong type still refuse')
+    add(
+      'never_matches',
+      '/when',
+      isDead ? 'holds for no facts' : 'holds for no facts; values of a wrong type still refuse',
+    )
   }
   if (require.deny && !shadow && passing?.length === 0) {
     add('always_denies', '/when', 'holds for all facts: every action is refused')
@@ -128,7 +133,11 @@ function shadowing(later: Analyzed, other: Analyzed, isBefore: boolean): PolicyF
   }
 }
 
-function coversAll({ rule: { require: first, id }, isDefault }: Analyzed, later: PolicyRequirements, isBefore: boolean) {
+function coversAll(
+  { rule: { require: first, id }, isDefault }: Analyzed,
+  later: PolicyRequirements,
+  isBefore: boolean,
+) {
   if (isDefault) {
     // Their reasons come before those of all rules.
     const isSame = (name: 'biometric' | 'hardware', ruleId: string) => id === ruleId && isOnly(later, name)
@@ -158,7 +167,8 @@ function conflict(later: Analyzed, other: Analyzed): PolicyFinding | undefined {
   if (facts === undefined) return undefined
   const pair = { ...EMPTY, rules: [later.rule, other.rule] }
   const { results } = evaluatePolicy(compilePolicy(pair), facts, NO_ANSWERS)
-  if (new Set(results.filter(({ error }) => error === undefined).map(({ rule_id }) => rule_id)).size < 2) return undefined
+  if (new Set(results.filter(({ error }) => error === undefined).map(({ rule_id }) => rule_id)).size < 2)
+    return undefined
   return {
     code: 'conflicts_with',
     rule_id: later.rule.id,
@@ -178,8 +188,11 @@ function contradiction(a: PolicyRule, b: PolicyRule): string | undefined {
   }
   if (a.priority !== b.priority || a.reason === undefined || b.reason === undefined || a.reason === b.reason) return
   const [kind] = Object.keys(a.require)
-  const isSameKind = isOnly(a.require, kind as keyof PolicyRequirements) && isOnly(b.require, kind as keyof PolicyRequirements)
-  return isSameKind ? `both match some facts with the same priority: the order of their ids decides the reason` : undefined
+  const isSameKind =
+    isOnly(a.require, kind as keyof PolicyRequirements) && isOnly(b.require, kind as keyof PolicyRequirements)
+  return isSameKind
+    ? `both match some facts with the same priority: the order of their ids decides the reason`
+    : undefined
 }
 
 function inDocumentOrder(findings: readonly PolicyFinding[]): PolicyFinding[] {

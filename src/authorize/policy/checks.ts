@@ -1,10 +1,9 @@
 // What the schema of a policy can't express: which forms a condition has, which fields and values a comparison takes.
 
 import type { z } from 'zod'
+import { compareNumbers, compilePattern, isNumeric } from './comparisons.ts'
 import type { Operator, PolicyCondition } from './document.ts'
 import { findField, isTimezone, TIME_FIELDS } from './fields.ts'
-import { compareNumbers, isNumeric } from './numbers.ts'
-import { compilePattern } from './patterns.ts'
 
 type Context = z.RefinementCtx
 

@@ -2,7 +2,7 @@
 // the order in which they decide. Compiled once for each version in each process.
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
-import { type Compiling, compileCondition, createSlots, type Predicate, type Slots } from './conditions.ts'
+import { type Compiling, compileCondition, createSlots, type FieldSlots, type Predicate } from './conditions.ts'
 import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 
 export type CompiledRequirement =
@@ -34,7 +34,7 @@ export interface CompiledRule {
 
 export interface CompiledPolicy {
   document: PolicyDocument
-  slots: Slots
+  slots: FieldSlots
   defaults: readonly CompiledRule[]
   /** Enabled ones, by priority and id: the order of the document decides nothing. */
   rules: readonly CompiledRule[]
@@ -94,7 +94,7 @@ export function compareRules(a: PolicyRule, b: PolicyRule): number {
   return a.priority - b.priority || (a.id < b.id ? -1 : Number(a.id > b.id))
 }
 
-function compileRule(rule: PolicyRule, slots: Slots): CompiledRule {
+function compileRule(rule: PolicyRule, slots: FieldSlots): CompiledRule {
   const compiling: Compiling = { slots, onMissing: rule.on_missing ?? 'false' }
   return {
     id: rule.id,

@@ -2,6 +2,7 @@
 // constraint that the author relies on, so it is refused and never ignored.
 
 import { z } from 'zod'
+import { hardwareTierView } from '#src/attest/judgement-views.ts'
 import { checkCondition, checkRule } from './checks.ts'
 
 export const MAX_RULES = 1_000
@@ -59,7 +60,6 @@ export const conditionSchema = z
   .superRefine(checkCondition)
   .meta({ id: 'PolicyCondition' })
 
-const tier = z.enum(['none', 'software', 'tee', 'strongbox', 'secure_enclave'])
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must have 1 to 64 of A-Z, a-z, 0-9, _, . and -')
 
 export const requireSchema = z
@@ -67,7 +67,7 @@ export const requireSchema = z
     deny: z.literal(true).optional(),
     biometric: z.literal(true).optional().describe('The token is bound to a biometric.'),
     hardware: z.literal(true).optional().describe('The device is hardware-attested: its tier is tee or higher.'),
-    min_tier: tier.optional(),
+    min_tier: hardwareTierView.optional(),
     canary: z
       .strictObject({
         set: name,

@@ -3,8 +3,9 @@
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { CompiledPolicy, CompiledRequirement, CompiledRule } from './compile.ts'
+import type { CompiledPolicy, CompiledRule } from './compile.ts'
 import { createRun, type Run } from './conditions.ts'
+import { failedBy, judgeRequirement } from './requirements.ts'
 
 export type JsonObject = { [key: string]: Json }
 
@@ -112,8 +113,6 @@ const RANK: Record<RequirementKind, number> = {
   approval: 6,
 }
 
-export const TIER_RANK: Record<HardwareTier, number> = { none: 0, software: 1, tee: 2, strongbox: 3, secure_enclave: 3 }
-
 export function evaluatePolicy(
   policy: CompiledPolicy,
   facts: PolicyFacts,
@@ -145,10 +144,6 @@ export function evaluateContexts(
   return others.reduce(mergeEvaluations, first)
 }
 
-export function isHardwareAttested({ tier, enrolled }: PolicyFacts['device']): boolean {
-  return enrolled && TIER_RANK[tier] >= TIER_RANK.tee
-}
-
 interface Judging {
   run: Run
   facts: PolicyFacts
@@ -167,7 +162,7 @@ function judgeRule(rule: CompiledRule, judging: Judging): void {
   const { evaluation } = judging
   for (const requirement of rule.requirements) {
     const { refusal, note, need } =
-      error === undefined ? judge(rule, requirement, judging) : { refusal: failedBy(requirement) }
+      error === undefined ? judgeRequirement(rule, requirement, judging) : { refusal: failedBy(requirement) }
     const result: PolicyRuleResult = {
       rule_id: rule.id,
       effect: requirement.kind,
@@ -201,105 +196,6 @@ function addUnmatched({ id, requirements, isShadow }: CompiledRule, { results, s
     const list = isShadow ? shadow : results
     list.push({ rule_id: id, effect: kind, matched: false, met: true, shadow: isShadow })
   }
-}
-
-interface Judged {
-  /** undefined: met. */
-  refusal?: Omit<PolicyRefusal, 'reason' | 'kind' | 'ruleId' | 'priority'> & { code: string }
-  note?: string
-  need?: PolicyNeed
-}
-
-function judge(rule: CompiledRule, requirement: CompiledRequirement, { facts, answers }: Judging): Judged {
-  switch (requirement.kind) {
-    case 'deny':
-      return { refusal: { code: 'policy_denied' } }
-    case 'biometric':
-      return facts.token.biometric ? {} : { refusal: { code: 'policy_biometric_required' } }
-    case 'hardware':
-      return isHardwareAttested(facts.device) ? {} : { refusal: { code: 'policy_hardware_required' } }
-    case 'tier': {
-      const { tier, enrolled } = facts.device
-      const isHigh = TIER_RANK[enrolled ? tier : 'none'] >= TIER_RANK[requirement.minTier]
-      return isHigh ? {} : { refusal: { code: 'policy_tier_required' } }
-    }
-    case 'canary':
-      return judgeCanary(rule, requirement, answers)
-    case 'webhook':
-      return judgeWebhook(rule, requirement, answers)
-    case 'approval':
-      return lookUp(answers.approvals, rule.id) === 'covered' ? {} : { refusal: { code: 'approval_required' } }
-  }
-}
-
-// A reading that is not there refuses under `strict` alone, and one that tripped refuses under both.
-function judgeCanary(
-  rule: CompiledRule,
-  { set, families, mode, maxAgeSeconds }: CompiledRequirement & { kind: 'canary' },
-  answers: PolicyAnswers,
-): Judged {
-  if (rule.isShadow) {
-    return { refusal: { code: 'canary_unavailable' }, note: 'shadow_canary_unevaluated' }
-  }
-  const answer = lookUp(answers.canaries, rule.id)
-  const unavailable: Judged =
-    mode === 'strict'
-      ? { refusal: { code: 'canary_unavailable', canarySet: set }, note: 'canary_unavailable' }
-      : { note: 'canary_unavailable' }
-  if (answer === undefined) {
-    const need: PolicyNeed = {
-      kind: 'canary',
-      rule_id: rule.id,
-      set,
-      mode,
-      ...(families !== undefined && { families: [...families] }),
-      ...(maxAgeSeconds !== undefined && { max_age_s: maxAgeSeconds }),
-    }
-    const { refusal } = unavailable
-    return { ...unavailable, ...(refusal !== undefined && { refusal: { ...refusal, isPending: true } }), need }
-  }
-  if (answer === 'unavailable') return unavailable
-  if (answer.tripped) {
-    return { refusal: { code: 'canary_tripped', canarySet: answer.set, canaryReadings: answer.readings } }
-  }
-  return answer.source === 'server' ? {} : unavailable
-}
-
-function judgeWebhook(
-  rule: CompiledRule,
-  { url, timeoutMs }: CompiledRequirement & { kind: 'webhook' },
-  answers: PolicyAnswers,
-): Judged {
-  const unavailable = { code: 'policy_webhook_unavailable' }
-  if (rule.isShadow) return { refusal: unavailable, note: 'shadow_webhook_unevaluated' }
-  const answer = lookUp(answers.webhooks, rule.id)
-  if (answer === undefined) {
-    const need: PolicyNeed = { kind: 'webhook', rule_id: rule.id, url, timeout_ms: timeoutMs }
-    return { refusal: { ...unavailable, isPending: true }, note: 'policy_webhook_pending', need }
-  }
-  if (answer === 'unavailable') return { refusal: unavailable }
-  if (answer.decision === 'allow') return {}
-  return {
-    refusal: {
-      code: 'policy_webhook_denied',
-      ...(answer.reason !== undefined && { webhookReason: answer.reason }),
-    },
-  }
-}
-
-const UNMET: Record<RequirementKind, string> = {
-  deny: 'policy_denied',
-  biometric: 'policy_biometric_required',
-  hardware: 'policy_hardware_required',
-  tier: 'policy_tier_required',
-  canary: 'canary_unavailable',
-  webhook: 'policy_webhook_unavailable',
-  approval: 'approval_required',
-}
-
-function failedBy(requirement: CompiledRequirement): NonNullable<Judged['refusal']> {
-  const code = UNMET[requirement.kind]
-  return requirement.kind === 'canary' ? { code, canarySet: requirement.set } : { code }
 }
 
 function compareRefusals(a: PolicyRefusal, b: PolicyRefusal): number {
@@ -337,9 +233,4 @@ function distinct<Value>(values: readonly Value[], keyOf: (value: Value) => stri
     const key = keyOf(value)
     return !seen.has(key) && seen.add(key)
   })
-}
-
-// Rules may be called `constructor`.
-function lookUp<Value>(values: Record<string, Value>, ruleId: string): Value | undefined {
-  return Object.hasOwn(values, ruleId) ? values[ruleId] : undefined
 }

@@ -2,8 +2,8 @@
 // `context.constructor` names no inherited one.
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { compareNumbers, isNumeric, type Numeric } from './comparisons.ts'
 import type { PolicyFacts } from './evaluate.ts'
-import { compareNumbers, isNumeric, type Numeric } from './numbers.ts'
 
 /** What a field's value can be; `any` is what JSON can be. */
 export type FieldKind = 'string' | 'number' | 'boolean' | 'any'
@@ -99,7 +99,7 @@ function timeIn(timezone: string, at: Date): { hour: number; weekday: number } {
   return { hour: Number(part('hour')), weekday: WEEKDAYS.indexOf(part('weekday')) + 1 }
 }
 
-// Whoever fills in the request could otherwise lower the amount by the choice of the field: the largest counts.
+// The largest counts: an agent must not lower the amount by the choice of the field.
 function readAmount({ context, action_payload: payload }: PolicyFacts): Json | undefined {
   const amounts = [own(context, 'transaction_amount'), own(payload, 'transaction_amount'), own(payload, 'amount')]
   let most: Numeric | undefined
@@ -115,7 +115,7 @@ function readAmount({ context, action_payload: payload }: PolicyFacts): Json | u
 function readBiometricFlag({ context, action_payload: payload }: PolicyFacts): Json | undefined {
   const flags = [own(context, 'require_biometric'), own(payload, 'require_biometric')]
   const given = flags.filter((flag) => flag !== undefined && flag !== null)
-  // Whoever asks is heard, and only where nobody does a flag of the wrong type is an error.
+  // A flag of the wrong type is an error only where no other source asks.
   return given.includes(true) ? true : (given.find((flag) => flag !== false) ?? given[0])
 }
 

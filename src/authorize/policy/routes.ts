@@ -4,7 +4,8 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
-import { documentSchema } from './document.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { documentSchema, type PolicyDocument } from './document.ts'
 import type { Policies } from './policies.ts'
 import type { PolicyVersion } from './rows.ts'
 import { fieldErrorView, policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
@@ -18,12 +19,24 @@ const validationView = z
   .object({ valid: z.boolean(), errors: z.array(fieldErrorView) })
   .meta({ id: 'PolicyValidation' })
 
+const validateBody = z.strictObject({
+  draft: z
+    .record(z.string(), z.unknown())
+    .describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
+})
+
 const rollbackBody = z.strictObject({
   version: z.number().int().min(0).max(999_999_999).describe('The version to return to; 0 is the defaults.'),
 })
 
 export function policyRoutes(policies: Policies): Route[] {
   const answer = (row: PolicyVersion) => reply(200, toPolicyView(row), { ETag: `"${row.version}"` })
+
+  const validate = async ({ caller, body }: { caller: Scope; body: z.output<typeof validateBody> }) => {
+    const parsed = parseWith(documentSchema, body.draft, 'body')
+    const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
+    return { valid: errors.length === 0, errors }
+  }
 
   return [
     endpoint(
@@ -68,15 +81,13 @@ export function policyRoutes(policies: Policies): Route[] {
         path: `${PATH}/validate`,
         operationId: 'validatePolicy',
         summary: 'Whether a document would be accepted, with every finding',
-        body: z.record(z.string(), z.unknown()).meta({ id: 'PolicyCandidate', description: 'As for PUT /v1/policy.' }),
+        body: validateBody,
         view: validationView,
         status: [200],
       },
-      async ({ caller, body }) => {
-        const parsed = parseWith(documentSchema, body, 'body')
-        const errors = parsed.ok ? policies.problemsOf(documentSchema.parse(body), caller.environment) : parsed.errors
-        return { valid: errors.length === 0, errors }
-      },
+      validate,
+      // It creates nothing that a repeated request could show: it is answered anew.
+      validate,
     ),
     endpoint(
       {

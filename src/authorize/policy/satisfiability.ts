@@ -2,11 +2,11 @@
 // some fields in which set their values are. Exact but for what sets and separate fields leave out, and these err to one
 // side: what is called impossible is impossible.
 
+import { compilePattern, isDecimalText, isNumeric, type Numeric } from './comparisons.ts'
 import type { Operand, PolicyCondition } from './document.ts'
 import { findField } from './fields.ts'
-import { isDecimalText, isNumeric, type Numeric } from './numbers.ts'
-import { compilePattern } from './patterns.ts'
 import {
+  canIntersect,
   complement,
   EVERY_NUMBER,
   EVERY_TEXT,
@@ -77,7 +77,15 @@ export function bothOf(a: Terms, b: Terms): Terms {
 /** Whether facts may exist of which both hold; without writing them down. */
 export function canBoth(a: Terms, b: Terms): boolean {
   if (a === undefined || b === undefined) return a?.length !== 0 && b?.length !== 0
-  return a.some((one) => b.some((other) => joinTerms(one, other) !== undefined))
+  return a.some((one) => b.some((other) => areCompatible(one, other)))
+}
+
+function areCompatible(a: Term, b: Term): boolean {
+  for (const [key, { set }] of a) {
+    const other = b.get(key)
+    if (other !== undefined && !canIntersect(set, other.set)) return false
+  }
+  return true
 }
 
 function eitherOf(a: Terms, b: Terms): Terms {
@@ -112,14 +120,17 @@ function comparisonTerms(condition: PolicyCondition, outcome: Outcome, isMissing
     : isMissingTrue
       ? [unite(whenTrue, missing), whenFalse]
       : [whenTrue, unite(whenFalse, missing)]
-  const sets: Record<Outcome, ValueSet> = {
-    true: trueSet,
-    false: falseSet,
-    notTrue: unite(falseSet, whenError),
-    notFalse: unite(trueSet, whenError),
+  // One term each, as a union of sets of texts is less exact.
+  const sets: Record<Outcome, ValueSet[]> = {
+    true: [trueSet],
+    false: [falseSet],
+    notTrue: [falseSet, whenError],
+    notFalse: [trueSet, whenError],
   }
-  const set = intersect(sets[outcome], domainOf(field))
-  return isEmptySet(set) ? [] : [new Map([[`${field} ${timezone}`, { field, timezone, set }]])]
+  return sets[outcome]
+    .map((wanted) => intersect(wanted, domainOf(field)))
+    .filter((set) => !isEmptySet(set))
+    .map((set) => new Map([[`${field} ${timezone}`, { field, timezone, set }]]))
 }
 
 const RANGES: Record<string, Interval> = {
@@ -215,7 +226,7 @@ const NEITHER_NUMBER: ValueSet = {
   ...NOTHING,
   hasTrue: true,
   hasFalse: true,
-  texts: tested((text) => !isDecimalText(text)),
+  texts: { ...EVERY_TEXT, decimals: 'none' },
   hasOther: true,
 }
 

@@ -120,6 +120,8 @@ const shadowReportView = z
   .object({
     looked: whole.describe('Decisions that this page has examined, oldest first.'),
     looked_to: z.iso.datetime().nullable(),
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
     next_cursor: text.nullable(),
     rules: z.array(
       z.object({
@@ -198,15 +200,24 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
         path: `${PATH}/shadow-report`,
         operationId: 'getShadowReport',
         summary: 'What the shadow rules would have done, and where they differ from the answers',
-        query: z.object({ from: time, to: time, cursor: text.max(1_024).optional() }),
+        query: z.object({
+          from: time.optional().describe('Decisions made at or after; default: a week before `to`.'),
+          to: time.optional().describe('Decisions made before; default: now.'),
+          cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
+        }),
         view: shadowReportView,
         status: [200],
       },
       async ({ caller, query }) => {
-        const { looked, lookedTo, rules, nextCursor } = await trials.shadowReport(caller, query)
+        const { from, to, looked, lookedTo, rules, nextCursor } = await trials.shadowReport(
+          caller,
+          rangeOf(query, now()),
+        )
         return {
           looked,
           looked_to: lookedTo,
+          from,
+          to,
           next_cursor: nextCursor,
           rules: rules.map(({ ruleId, wouldDeny, wouldAllow, unevaluated, ...tally }) => ({
             rule_id: ruleId,
@@ -233,13 +244,29 @@ type SimulateBody = z.output<typeof simulateRequest>
 type AnalyzeBody = z.output<typeof analyzeRequest>
 type ReplayBody = z.output<typeof replayRequest>
 
+const DEFAULT_RANGE_MS = 7 * 86_400_000
+
+function rangeOf(
+  { from, to, cursor }: { from?: string | undefined; to?: string | undefined; cursor?: string | undefined },
+  now: Date,
+) {
+  const end = to === undefined ? now : new Date(to)
+  const start = from === undefined ? new Date(end.getTime() - DEFAULT_RANGE_MS) : new Date(from)
+  return { from: start.toISOString(), to: end.toISOString(), cursor }
+}
+
 function contextsOf(input: SimulateBody['input'], now: Date): PolicyFacts[] {
   const { authorize_context: authorized, at, ...given } = input
   const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const facts = { ...PLAIN_FACTS, ...(named as Record<string, Json>) } as PolicyFacts
   const timed = { ...facts, at: at === undefined ? now.toISOString() : new Date(at).toISOString() }
   const context = timed.context
-  return authorized === undefined ? [timed] : [{ ...timed, context: authorized as JsonObject }, { ...timed, context }]
+  return authorized === undefined
+    ? [timed]
+    : [
+        { ...timed, context: authorized as JsonObject },
+        { ...timed, context },
+      ]
 }
 
 function toReplayView(replay: Replay): z.input<typeof replayView> {

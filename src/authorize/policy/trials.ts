@@ -113,7 +113,12 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
   return {
     async simulate(
       scope: Scope,
-      { draft, version, contexts, answers }: {
+      {
+        draft,
+        version,
+        contexts,
+        answers,
+      }: {
         draft?: PolicyDocument | undefined
         version?: number | undefined
         contexts: readonly PolicyFacts[]
@@ -171,9 +176,14 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
           continue
         }
         for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId))) tallyOf(tallies, ruleId).after += 1
-        const after = { valid: first === undefined, reason: first?.reason ?? null, matchedRuleId: first?.ruleId ?? null }
+        const after = {
+          valid: first === undefined,
+          reason: first?.reason ?? null,
+          matchedRuleId: first?.ruleId ?? null,
+        }
         const before = { valid: entry.valid === true, reason: entry.reason }
-        if (before.valid !== after.valid || before.reason !== after.reason) replay.changes.push({ entry, before, after })
+        if (before.valid !== after.valid || before.reason !== after.reason)
+          replay.changes.push({ entry, before, after })
         if (replay.changes.length >= limit) break
       }
       replay.tallies = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
@@ -203,7 +213,7 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       }
       const rules = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
       const nextCursor = looked === MAX_LOOKED && last !== undefined ? cursorAfter(last, binding) : null
-      return { looked, lookedTo, rules, nextCursor }
+      return { from, to, looked, lookedTo, rules, nextCursor }
     },
   }
 
@@ -248,7 +258,9 @@ function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleId
 
 function addBefore(tallies: Map<string, RuleTally>, { valid, rule_results: results }: DecisionEntry): void {
   if (valid === true) return
-  const refusing = new Set(results.filter(({ met, matched, shadow }) => matched && !met && !shadow).map((one) => one.rule_id))
+  const refusing = new Set(
+    results.filter(({ met, matched, shadow }) => matched && !met && !shadow).map((one) => one.rule_id),
+  )
   for (const ruleId of refusing) tallyOf(tallies, ruleId).before += 1
 }
 

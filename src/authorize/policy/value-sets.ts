@@ -1,7 +1,7 @@
 // Sets of the values that a field can have, for the analysis of policies. A set may be larger than what it stands for and
 // never smaller: where an intersection is empty, no value exists.
 
-import { compareNumbers, isDecimalText, isNumeric, type Numeric } from './numbers.ts'
+import { compareNumbers, isDecimalText, isNumeric, type Numeric } from './comparisons.ts'
 
 /** null: unbounded. */
 export interface Interval {
@@ -17,8 +17,8 @@ export type TextSet =
       kind: 'all'
       excluded: readonly string[]
       prefix: string
-      /** Only decimal texts, with values in one of these. */
-      decimals?: readonly Interval[]
+      /** Only decimal texts, with values in one of these; `none`: only others. */
+      decimals?: readonly Interval[] | 'none'
       tests: readonly ((text: string) => boolean)[]
     }
 
@@ -61,6 +61,15 @@ export function isEmptySet({ isMissing, hasTrue, hasFalse, numbers, texts, hasOt
   return !isMissing && !hasTrue && !hasFalse && numbers.length === 0 && isNoText(texts) && !hasOther
 }
 
+/** Whether `intersect` is not empty, without making it. */
+export function canIntersect(a: ValueSet, b: ValueSet): boolean {
+  if ((a.isMissing && b.isMissing) || (a.hasOther && b.hasOther)) return true
+  if ((a.hasTrue && b.hasTrue) || (a.hasFalse && b.hasFalse)) return true
+  const haveNumbers = a.numbers.length > 0 && b.numbers.length > 0
+  if (haveNumbers && intersectIntervals(a.numbers, b.numbers).length > 0) return true
+  return !isNoText(a.texts) && !isNoText(b.texts) && !isNoText(intersectTexts(a.texts, b.texts))
+}
+
 export function intersect(a: ValueSet, b: ValueSet): ValueSet {
   return {
     isMissing: a.isMissing && b.isMissing,
@@ -98,8 +107,9 @@ export function sampleOf(set: ValueSet): boolean | Numeric | null | undefined {
   if (interval !== undefined) return numberIn(interval)
   if (set.texts.kind === 'only' && set.texts.texts.length > 0) return set.texts.texts[0]
   if (set.texts.kind === 'all') {
-    const [decimal] = set.texts.decimals ?? []
-    const inside = decimal === undefined ? set.texts.prefix : String(numberIn(decimal))
+    const { decimals, prefix } = set.texts
+    const decimal = decimals === 'none' ? undefined : decimals?.[0]
+    const inside = decimal === undefined ? prefix : String(numberIn(decimal))
     const candidates = [inside, `${inside}x`, `${inside}xx`]
     return candidates.find((text) => hasText(set.texts, text))
   }
@@ -146,10 +156,7 @@ function intersectTexts(a: TextSet, b: TextSet): TextSet {
   if (b.kind === 'only') return intersectTexts(b, a)
   const [long, short] = a.prefix.length > b.prefix.length ? [a.prefix, b.prefix] : [b.prefix, a.prefix]
   if (!long.startsWith(short)) return NO_TEXT
-  const decimals =
-    a.decimals === undefined || b.decimals === undefined
-      ? (a.decimals ?? b.decimals)
-      : intersectIntervals(a.decimals, b.decimals)
+  const decimals = intersectDecimals(a.decimals, b.decimals)
   return {
     kind: 'all',
     excluded: [...a.excluded, ...b.excluded],
@@ -157,6 +164,14 @@ function intersectTexts(a: TextSet, b: TextSet): TextSet {
     tests: [...a.tests, ...b.tests],
     ...(decimals !== undefined && { decimals }),
   }
+}
+
+type Decimals = (TextSet & { kind: 'all' })['decimals']
+
+function intersectDecimals(a: Decimals, b: Decimals): Decimals {
+  if (a === undefined || b === undefined) return a ?? b
+  if (a === 'none' || b === 'none') return a === b ? a : []
+  return intersectIntervals(a, b)
 }
 
 function uniteTexts(a: TextSet, b: TextSet): TextSet {
@@ -169,7 +184,9 @@ function uniteTexts(a: TextSet, b: TextSet): TextSet {
 function hasText(set: TextSet, text: string): boolean {
   if (set.kind === 'only') return set.texts.includes(text)
   if (set.excluded.includes(text) || !text.startsWith(set.prefix)) return false
-  if (set.decimals !== undefined && !(isDecimalText(text) && isIn(set.decimals, text))) return false
+  const { decimals } = set
+  if (decimals === 'none' && isDecimalText(text)) return false
+  if (decimals !== undefined && decimals !== 'none' && !(isDecimalText(text) && isIn(decimals, text))) return false
   return set.tests.every((test) => test(text))
 }
 

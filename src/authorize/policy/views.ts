@@ -9,9 +9,9 @@ const iso = z.iso.datetime()
 const whole = z.number().int()
 
 // Stored documents were checked when they were written. Reading one does not compile its regular expressions again.
-const storedRule = z
-  .record(z.string(), z.unknown())
-  .meta({ id: 'StoredPolicyRule', description: 'A rule as `PolicyRule` describes it, with its defaults filled in.' })
+const storedRules = z
+  .array(z.record(z.string(), z.unknown()))
+  .describe('As `PolicyRule` describes them, with their defaults filled in.')
 
 const version = {
   version: whole.describe('0: the defaults, before a policy is set.'),
@@ -29,8 +29,8 @@ export const policyView = z
       biometric_flag: z.boolean(),
       hardware_above: z.union([z.number(), z.string()]).nullable(),
     }),
-    rules: z.array(storedRule),
-    builtin_rules: z.array(storedRule).describe('What `default_rules` come to, written as rules.'),
+    rules: storedRules,
+    builtin_rules: storedRules.describe('What `default_rules` come to, written as rules.'),
   })
   .meta({ id: 'Policy' })
 
@@ -38,7 +38,9 @@ export const versionSummaryView = z
   .object({ ...version, name: z.string(), rules: whole.describe('How many.') })
   .meta({ id: 'PolicyVersionSummary' })
 
-export const fieldErrorView = z.object({ pointer: z.string(), code: z.string(), detail: z.string() })
+export const fieldErrorView = z
+  .object({ pointer: z.string(), code: z.string(), detail: z.string() })
+  .meta({ id: 'FieldError' })
 
 const ruleResultView = z
   .object({

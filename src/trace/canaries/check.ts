@@ -116,7 +116,13 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
           },
           facts: jsonOf(facts),
         })
-        return { ...judgement, lockId: inForce, decisionId, traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
+        return {
+          ...judgement,
+          lockId: inForce,
+          decisionId,
+          traceId: trace?.id ?? null,
+          canaryHash: trace?.digest ?? null,
+        }
       }
 
       /** undefined: the answer locks, and the locks were shared. */

@@ -107,7 +107,10 @@ export function modeFor({ mode, apply_to }: KillSwitch, agentId: string | null):
 }
 
 /** Each family that counts, by the kill switch's threshold where it names one. */
-export function judgeFamilies(readings: readonly Reading[], { families }: Pick<KillSwitch, 'families'>): JudgedFamily[] {
+export function judgeFamilies(
+  readings: readonly Reading[],
+  { families }: Pick<KillSwitch, 'families'>,
+): JudgedFamily[] {
   return readings.flatMap(({ family, score, threshold: own }) => {
     const setting = families.find((one) => one.family === family)
     if (setting?.enabled === false) return []

@@ -53,7 +53,8 @@ const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_t
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/kill-switch': {
-    description: 'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused.',
+    description:
+      'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused.',
     answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
   },
   'PUT /v1/trace/kill-switch': {
@@ -73,8 +74,8 @@ export const NOTES: Record<string, Note> = {
     examples: {
       'Readings of your own model': {
         readings: [
-          { family: 'exfiltration', score: 0.91 },
-          { family: 'injection_compliance', score: 0.12 },
+          { family: 'exfiltration', score: 0.91, threshold: 0.8 },
+          { family: 'injection_compliance', score: 0.12, threshold: 0.5 },
         ],
         reading_at: '2026-11-20T15:11:03.900Z',
         canary_set: 'default-v1',

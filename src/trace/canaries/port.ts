@@ -75,7 +75,10 @@ export function createCanaryPort({
       const isFresh = ageOf(trace.readingAt.toISOString(), now().toISOString()) <= maxAgeSeconds
       if (!isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
       // A rule that names a family asks for it, whether or not the kill switch does.
-      const counted = settings.families.map((one) => ({ ...one, enabled: one.enabled || asked?.includes(one.family) === true }))
+      const counted = settings.families.map((one) => ({
+        ...one,
+        enabled: one.enabled || asked?.includes(one.family) === true,
+      }))
       const judged = judgeFamilies(trace.readings, { families: counted })
       const families = asked === undefined ? judged : judged.filter(({ family }) => asked.includes(family))
       const isTripped = families.some(({ tripped }) => tripped)

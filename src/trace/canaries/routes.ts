@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
@@ -21,7 +22,7 @@ import {
 const MAX_INPUT_CHARACTERS = 65_536
 
 const inferenceInput = z
-  .union([z.string().min(1), z.record(z.string(), z.json())])
+  .union([z.string().min(1), z.record(z.string(), z.unknown())])
   .refine((input) => JSON.stringify(input).length <= MAX_INPUT_CHARACTERS, {
     message: `must not have more than ${MAX_INPUT_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
@@ -108,7 +109,8 @@ function checkRoute(checks: Checks): Route {
       view: checkView,
       status: [200],
     },
-    async ({ caller, body, idempotencyKey }) => toCheckView(await checks.check(caller, requestOf(body), idempotencyKey)),
+    async ({ caller, body, idempotencyKey }) =>
+      toCheckView(await checks.check(caller, requestOf(body), idempotencyKey)),
     async ({ caller, body }, made) => toCheckView(await checks.repeat(caller, requestOf(body), made)),
   )
 }
@@ -169,7 +171,8 @@ function requestOf(body: z.output<typeof checkRequest>): CheckRequest {
   return {
     traceId: body.trace_id,
     client: isWhole ? { readings, readingAt: new Date(readingAt), canarySet } : undefined,
-    inferenceInput: body.inference_input,
+    // Every value of a body is JSON.
+    inferenceInput: body.inference_input as Json | undefined,
     agentId: body.agent_id,
     agentSessionId: body.agent_session_id,
   }

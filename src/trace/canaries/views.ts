@@ -38,7 +38,9 @@ const readingView = z
 export const traceView = z
   .object({
     trace_id: z.string(),
-    source: traceSourceView.describe('client: a caller sent the readings. They can refuse and lock, and allow nothing.'),
+    source: traceSourceView.describe(
+      'client: a caller sent the readings. They can refuse and lock, and allow nothing.',
+    ),
     agent_session_id: z.string().nullable(),
     agent_id: z.string().nullable(),
     model_version_id: z.string().nullable(),

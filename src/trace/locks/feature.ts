@@ -15,20 +15,16 @@ export interface Plans {
 }
 
 /** Rows that are kept as long as the entries of the decision ledger that name them. */
-export function keptByPlan(
-  { db, now }: Pick<Platform, 'db' | 'now'>,
-  accounts: Plans,
-  what: string,
-  step: PurgeStep,
-): TenantRule {
-  const rule = rowRule(db, what, SANDBOX_LIMITS.retentionDays, step)
+export function keptByPlan({ db }: Pick<Platform, 'db'>, accounts: Plans, what: string, step: PurgeStep): TenantRule {
+  const leastDays = SANDBOX_LIMITS.retentionDays
+  const rule = rowRule(db, what, leastDays, step)
   return {
     ...rule,
     async purge(scope, latest, signal) {
       const plan = (await accounts.find(scope.accountId))?.plan
       if (plan === undefined) return 0
-      const ofPlan = new Date(now().getTime() - retentionDaysOf(plan, scope.environment) * DAY_MS)
-      return rule.purge(scope, ofPlan < latest ? ofPlan : latest, signal)
+      const moreDays = retentionDaysOf(plan, scope.environment) - leastDays
+      return rule.purge(scope, new Date(latest.getTime() - moreDays * DAY_MS), signal)
     },
   }
 }
@@ -43,12 +39,7 @@ export function locksFeature(p: Platform, { suspensions, accounts }: { suspensio
       routes: lockRoutes(locks),
       notes: NOTES,
       retention: [
-        keptByPlan(
-          p,
-          accounts,
-          'session_locks',
-          oldRows({ table: 'session_locks', idType: 'lck', age: 'cleared_at' }),
-        ),
+        keptByPlan(p, accounts, 'session_locks', oldRows({ table: 'session_locks', idType: 'lck', age: 'cleared_at' })),
         // Live ones too, only where keys are published.
         rowRule(
           p.db,

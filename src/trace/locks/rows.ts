@@ -75,15 +75,7 @@ export async function findLockOf(
 
 export type NewLock = Pick<
   SessionLockRow,
-  | 'id'
-  | 'agentSessionId'
-  | 'agentId'
-  | 'traceId'
-  | 'trippedFamilies'
-  | 'source'
-  | 'jti'
-  | 'matchedRuleId'
-  | 'createdAt'
+  'id' | 'agentSessionId' | 'agentId' | 'traceId' | 'trippedFamilies' | 'source' | 'jti' | 'matchedRuleId' | 'createdAt'
 >
 
 /** False when the subject has a live lock: also when another transaction has just made it. */

@@ -75,7 +75,12 @@ const document: fc.Arbitrary<PolicyDocument> = fc
   .array(ruleBody, { maxLength: 6 })
   .map((rules) => documentOf({ rules: rules.map((rule, index) => ({ ...rule, id: `r${index}` })) }))
 
-const value: fc.Arbitrary<Json> = fc.oneof(scalar, fc.constant(null), fc.constant(['a', 5]), fc.constant({ x: 1 }))
+const value: fc.Arbitrary<Json> = fc.oneof(
+  scalar,
+  fc.constant(null),
+  fc.constant<Json>(['a', 5]),
+  fc.constant<Json>({ x: 1 }),
+)
 const facts: fc.Arbitrary<PolicyFacts> = fc
   .record({
     action_type: fc.constantFrom(null, 'a', 'wire'),
@@ -241,7 +246,7 @@ function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: Poli
   const canary = given.canaries[id] ?? 'unavailable'
   const webhook = given.webhooks[id] ?? 'unavailable'
   const unread = canary === 'unavailable' || (!canary.tripped && canary.source === 'client')
-  const isCanaryMet = unread ? wanted.canary?.mode === 'best_effort' : canary !== 'unavailable' && !canary.tripped
+  const isCanaryMet = unread ? wanted.canary?.mode === 'best_effort' : !canary.tripped
   const webhookCode = webhook === 'unavailable' || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
   return [
     { is: wanted.deny, met: false, rank: 0, reason: 'policy_denied' },
