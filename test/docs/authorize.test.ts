@@ -1,6 +1,5 @@
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Guide, missingTools, openGuide } from '../support/guide.ts'
+import { freePort, type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 
 const TOOLS = ['bash', 'curl', 'python3']
@@ -35,14 +34,3 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     )
   },
 )
-
-function freePort(): Promise<number> {
-  return new Promise((done, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}

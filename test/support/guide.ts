@@ -3,6 +3,7 @@
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,7 +13,7 @@ import { until } from './until.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-interface Block {
+export interface Block {
   language: string
   text: string
   line: number
@@ -20,10 +21,13 @@ interface Block {
 
 export interface Guide {
   folder: string
+  blocks: readonly Block[]
   /** From the first block to the last. */
   run(): Promise<void>
   /** What the type checker says of its TypeScript; empty when it is right. */
   types(): Promise<string>
+  /** What a program of the guide answers to `input`, both as JSON. */
+  pipe(command: string, args: string[], input: unknown): unknown
   close(): void
 }
 
@@ -80,6 +84,7 @@ export function openGuide(file: string, places: Record<string, string>): Guide {
 
   return {
     folder,
+    blocks,
     async run() {
       let printed = ''
       for (const { language, text, line } of blocks) {
@@ -108,11 +113,32 @@ export function openGuide(file: string, places: Record<string, string>): Guide {
       }).catch((error: { stdout: string }) => error)
       return stdout
     },
+    pipe(command, args, input) {
+      const { stdout, stderr } = spawnSync(command, args, {
+        cwd: folder,
+        env: environment(),
+        input: JSON.stringify(input),
+        encoding: 'utf8',
+      })
+      expect(stderr).toBe('')
+      return JSON.parse(stdout)
+    },
     close() {
       receiver?.child.kill('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((done, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
 }
 
 function environment(): NodeJS.ProcessEnv {
