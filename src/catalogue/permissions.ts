@@ -48,12 +48,12 @@ export const PERMISSIONS = {
   'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
   'intents.read': {
-    allows: 'read the status of intent tokens, revocations and stops',
+    allows: 'read the status and the execution of intent tokens, revocations and stops',
     roles: ['admin', 'approver', 'analyst'],
     isScoped: true,
   },
   'intents.write': {
-    allows: 'revoke intent tokens, agent sessions and devices',
+    allows: 'authorize and verify actions, and revoke intent tokens, agent sessions and devices',
     roles: ['admin', 'approver'],
     isScoped: true,
   },
