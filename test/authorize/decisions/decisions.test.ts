@@ -22,7 +22,7 @@ describe('the routes of the decision ledger', () => {
   })
   afterAll(() => service?.close())
 
-  const get = (path: string) => service.call({ key }, `/v1/decisions${path}`)
+  const get = (path: string) => service.ask({ key }, `${path}`)
   const idsOf = (json: { data: { id: string }[] }) => json.data.map(({ id }) => id)
 
   it('list decisions newest first, by kind, reason, jti and time, a page at a time', async () => {
@@ -38,7 +38,7 @@ describe('the routes of the decision ledger', () => {
       }),
     ])
     const list = async (query: string) => {
-      const { status, json } = await service.call(other, `/v1/decisions?${query}`)
+      const { status, json } = await service.ask(other, `?${query}`)
       expect(status).toBe(200)
       return idsOf(json)
     }
@@ -47,12 +47,12 @@ describe('the routes of the decision ledger', () => {
     expect(await list('reason=policy_denied')).toEqual([made[4]])
     expect(await list('jti=jti_test_9')).toEqual([made[4]])
     expect(await list(`from=${AT}.002Z&to=${AT}.020Z`)).toEqual([made[3], made[2]])
-    const first = await service.call(other, '/v1/decisions?limit=2&include=total_count')
+    const first = await service.ask(other, '?limit=2&include=total_count')
     expect(first.json).toMatchObject({ has_more: true, total_count: 5 })
-    const second = await service.call(other, `/v1/decisions?limit=3&cursor=${first.json.next_cursor}`)
+    const second = await service.ask(other, `?limit=3&cursor=${first.json.next_cursor}`)
     expect(idsOf(second.json)).toEqual(made.slice(0, 3).toReversed())
     for (const wrong of ['kind=unknown', 'from=yesterday', 'created_gte=2026-01-01T00:00:00Z', 'cursor=x']) {
-      expect((await service.call(other, `/v1/decisions?${wrong}`)).json.code, wrong).toBe('invalid_request')
+      expect((await service.ask(other, `?${wrong}`)).json.code, wrong).toBe('invalid_request')
     }
     // Nothing of it is another account's.
     expect((await get('')).json.data).toEqual([])
@@ -62,7 +62,7 @@ describe('the routes of the decision ledger', () => {
 
   it('prove an entry against a signed checkpoint, and a checkpoint against a later one', async () => {
     const caller = await service.makeCaller()
-    const ask = (path: string) => service.call(caller, `/v1/decisions${path}`)
+    const ask = (path: string) => service.ask(caller, `${path}`)
     const [early = ''] = await service.record(caller, decisions(1))
     expect((await ask(`/${early}`)).json).toMatchObject({ id: early, position: null })
     expect((await ask(`/${early}/proof`)).json.code).toBe('conflict')
@@ -99,11 +99,11 @@ describe('the routes of the decision ledger', () => {
     expect((await ask(`/${late}/proof?size=303`)).json.code).toBe('invalid_request')
 
     const { json: list } = await ask('/checkpoints?limit=2')
-    expect(list.data.map(({ size }: { size: number }) => size)).toEqual([302, 301])
+    expect(list.data.map(({ size }) => size)).toEqual([302, 301])
     const { json: rest } = await ask(`/checkpoints?limit=2&cursor=${list.next_cursor}`)
-    expect(rest.data.map(({ size }: { size: number }) => size)).toEqual([1])
+    expect(rest.data.map(({ size }) => size)).toEqual([1])
     const { json: grown } = await ask('/consistency?from=1')
-    expect(grown).toMatchObject({ from: { size: 1, root: rest.data[0].root }, to: { size: 302, root: proof.root } })
+    expect(grown).toMatchObject({ from: { size: 1, root: rest.data[0]?.root }, to: { size: 302, root: proof.root } })
     const claim = {
       first: 1,
       firstRoot: hash(grown.from.root),
@@ -112,7 +112,7 @@ describe('the routes of the decision ledger', () => {
       proof: grown.proof.map(hash),
     }
     expect(verifyConsistency(claim)).toBe(true)
-    for (const wrong of ['from=0', 'from=5&to=4', 'from=1&to=303', 'from=x', '']) {
+    for (const wrong of ['from=0', 'from=5&to=4', 'from=1&to=303', 'from=x']) {
       expect((await ask(`/consistency?${wrong}`)).json.code, wrong).toBe('invalid_request')
     }
   })
@@ -122,7 +122,7 @@ describe('the routes of the decision ledger', () => {
     await service.record(caller, decisions(2))
     await service.append()
     await Promise.all([service.sign(), service.sign(), service.sign()])
-    expect((await service.call(caller, '/v1/decisions/checkpoints')).json.data).toHaveLength(1)
+    expect((await service.ask(caller, '/checkpoints')).json.data).toHaveLength(1)
     expect(await service.sign()).toBe(0)
   })
 
@@ -184,7 +184,7 @@ describe('the routes of the decision ledger', () => {
     ])
     const ended = await service.exported(caller.key, 719)
     expect(ended.map((line) => JSON.parse(line).type)).toEqual(['head', 'end'])
-    const tooFar = await service.call(caller, '/v1/decisions/export?after=720')
+    const tooFar = await service.ask(caller, '/export?after=720')
     expect(tooFar.json.code).toBe('invalid_request')
     const rows = await service.test.owner(
       `SELECT 1 FROM audit_entries WHERE action = 'ledger.exported' AND account_id = $1`,
@@ -195,16 +195,16 @@ describe('the routes of the decision ledger', () => {
 
   it('are not open to publishable keys, other scopes and roles without the permission', async () => {
     const publishable = await service.makeCaller({ isAccountBearing: false })
-    expect((await service.call(publishable, '/v1/decisions')).json.code).toBe('account_key_required')
+    expect((await service.ask(publishable, '')).json.code).toBe('account_key_required')
     const verifier = await service.makeCaller({ scopes: ['verify'] })
-    expect((await service.call(verifier, '/v1/decisions')).json.code).toBe('insufficient_scope')
+    expect((await service.ask(verifier, '')).json.code).toBe('insufficient_scope')
     for (const [role, status] of [
       ['analyst', 200],
       ['approver', 200],
       ['admin', 200],
     ] as const) {
       const { headers } = await service.signIn(scope.accountId, { role })
-      expect((await service.call({}, '/v1/decisions', { headers })).status, role).toBe(status)
+      expect((await service.ask({}, '', { headers })).status, role).toBe(status)
     }
   })
 })

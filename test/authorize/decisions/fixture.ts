@@ -7,9 +7,29 @@ import { createCheckpointer } from '#src/platform/ledger/checkpoints.ts'
 import type { NewDecision } from '#src/platform/ledger/record.ts'
 import { createSequenceMetrics, createSequencer } from '#src/platform/sequence.ts'
 import { createLedgerCheck, type HeldCheckpoint, type LedgerReport } from '../../../commands/ledger/check.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { type Sent, startTestService, type TestService } from '../../support/service.ts'
+
+/** What the routes answer, one or the other member. */
+export interface LedgerBody {
+  code: string
+  data: { id: string; size: number; root: string; jws: string }[]
+  next_cursor: string
+  size: number
+  position: number
+  root: string
+  entry_hash: string
+  leaf_hash: string
+  proof: string[]
+  checkpoint: { jws: string }
+  from: { size: number; root: string }
+  to: { size: number; root: string }
+  valid: boolean
+  problems: { code: string }[]
+  next: number | null
+}
 
 export interface LedgerService extends TestService {
+  ask(caller: { key?: string }, path: string, sent?: Sent): Promise<{ status: number; json: LedgerBody }>
   /** Records decisions, and has them appended and signed. */
   decide(scope: Scope, decisions: readonly NewDecision[]): Promise<string[]>
   record(scope: Scope, decisions: readonly NewDecision[]): Promise<string[]>
@@ -35,6 +55,10 @@ export async function startLedgerService(): Promise<LedgerService> {
   }
   return {
     ...service,
+    async ask(caller, path, sent = {}) {
+      const { status, json } = await service.call(caller, `/v1/decisions${path}`, sent)
+      return { status, json: json as unknown as LedgerBody }
+    },
     record,
     append,
     sign: () => sign(),

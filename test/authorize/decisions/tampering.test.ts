@@ -179,9 +179,9 @@ describe('a change below the service', () => {
     const codes: string[] = []
     for (let from: number | null = 0; from !== null; ) {
       const sent = { method: 'POST', json: { from, limit: 300 } }
-      const { status, json } = await service.call(caller, '/v1/decisions/verify-chain', sent)
+      const { status, json } = await service.ask(caller, '/verify-chain', sent)
       expect(status).toBe(200)
-      codes.push(...json.problems.map(({ code }: { code: string }) => code))
+      codes.push(...json.problems.map(({ code }) => code))
       expect(json.valid).toBe(json.problems.length === 0)
       from = json.next
     }
@@ -246,8 +246,8 @@ describe('a change below the service', () => {
 
   it('is found in a log that was rewritten as a whole, by a checkpoint that was kept elsewhere', async () => {
     const { caller, ids } = await makeLog()
-    const { json } = await service.call(caller, '/v1/decisions/checkpoints')
-    const held = json.data.map(({ size, jws }: { size: number; jws: string }) => ({ name: `kept ${size}`, jws }))
+    const { json } = await service.ask(caller, '/checkpoints')
+    const held = json.data.map(({ size, jws }) => ({ name: `kept ${size}`, jws }))
     const before = await service.judge(await service.exported(caller.key), held)
     expect(before.findings.map(({ check, outcome }) => `${check} ${outcome}`)).toEqual([
       'kept ok',
@@ -290,7 +290,7 @@ describe('a change below the service', () => {
     const lines = await service.exported(caller.key)
     writeFileSync(file, `${lines.join('\n')}\n`)
     const kept = join(directory, 'kept.json')
-    const { json } = await service.call(caller, '/v1/decisions/checkpoints')
+    const { json } = await service.ask(caller, '/checkpoints')
     writeFileSync(kept, JSON.stringify(json.data[1]))
 
     const whole = await runLedger('verify', file, '--keys', keys, '--checkpoint', kept, '--json')
