@@ -2,10 +2,11 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { lockShared } from '#src/platform/db/advisory.ts'
+import { lockExclusive, lockShared } from '#src/platform/db/advisory.ts'
 import { newId } from '#src/platform/ids.ts'
-import { locksOf } from '#src/trace/locks/locks.ts'
+import { locksOf, type TripSubject } from '#src/trace/locks/locks.ts'
 import { readLiveLock } from '#src/trace/locks/rows.ts'
+import { until } from '../../support/until.ts'
 import { type Checking, FAMILY, startChecking, TRIPPING } from '../service.ts'
 
 let on: Checking
@@ -227,6 +228,54 @@ describe('a trip of a verify', () => {
     }
     const sent = (await on.trips(caller)).slice(before)
     expect(sent).toMatchObject([{ source: 'verify', mode: 'off', jti, matched_rule_id: 'r', lock_id: null }])
+  })
+})
+
+describe('a decision in progress', () => {
+  /** Runs `act` while a transaction holds the advisory locks, and says which of the two ended first. */
+  async function race(subject: TripSubject, take: typeof lockShared, act: () => Promise<{ status: number }>) {
+    const order: string[] = []
+    let acting: Promise<unknown> = Promise.resolve()
+    await on.service.test.db.tenant(caller, async (tx) => {
+      await take(tx, locksOf(caller, subject))
+      acting = act().then(({ status }) => order.push(`act ${status}`))
+      const isWaiting = async () => {
+        const rows = await on.service.test.owner(
+          `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+        )
+        return rows.length > 0 || order.length > 0
+      }
+      await until(isWaiting, { everyMs: 1 })
+      order.push('decision')
+    })
+    await acting
+    return order
+  }
+
+  it('is not overtaken by what changes its agent or its session, and overtakes no lock', async () => {
+    const agent = await on.makeAgent(caller)
+    const session = await on.openSession(caller, agent)
+    const path = `/v1/agents/${agent}`
+    const ofAgent = { agentId: agent, agentSessionId: null }
+    const ofSession = { agentId: null, agentSessionId: session }
+    const patch = { method: 'PATCH', json: { name: 'B' } }
+    const { lock_id } = await trip({ agent_session_id: 'run-5', agent_id: await on.makeAgent(caller) })
+    const run5 = { agentId: null, agentSessionId: 'run-5' }
+    const acts: [TripSubject, typeof lockShared, () => Promise<{ status: number }>][] = [
+      [ofAgent, lockShared, () => on.service.call(caller, path, patch)],
+      [ofAgent, lockShared, () => on.post(caller, `${path}/suspend`, { reason: 'r' })],
+      [ofAgent, lockShared, () => on.post(caller, `${path}/unsuspend`)],
+      [run5, lockShared, () => on.clear(caller, lock_id)],
+      [ofSession, lockExclusive, () => on.send(caller, { agent_session_id: session })],
+      [ofAgent, lockExclusive, () => on.send(caller, { agent_session_id: session })],
+      [ofAgent, lockExclusive, () => on.post(caller, `${path}/sessions`, {})],
+      [ofSession, lockShared, () => on.send(caller, { agent_session_id: session, readings: TRIPPING })],
+      [ofSession, lockShared, () => on.post(caller, `${path}/sessions/${session}/end`)],
+    ]
+    for (const [index, [subject, take, act]] of acts.entries()) {
+      expect([index, ...(await race(subject, take, act))]).toEqual([index, 'decision', 'act 200'])
+    }
   })
 })
 
