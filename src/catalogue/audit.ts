@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
   'risk_policy.changed': 'The risk policy was changed',
   'screening_settings.changed': 'The settings of screening were changed',
+  'kill_switch.changed': 'The kill switch of canary trips was changed',
   'device.enrolled': 'Devices were enrolled',
   'device.revoked': 'A device was revoked',
   'device.evidence_changed': 'The hardware evidence of devices was replaced',

@@ -23,6 +23,10 @@ export const SCOPED_TYPES = {
   rev: 'revocation',
   stp: 'stop',
   dec: 'decision',
+  agt: 'agent',
+  ses: 'agent session',
+  lck: 'session lock',
+  trc: 'trace',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 

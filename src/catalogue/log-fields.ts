@@ -25,6 +25,10 @@ export const LOG_SUBJECTS = [
   'packet',
   'mail',
   'export',
+  'agent',
+  'agentSession',
+  'lock',
+  'trace',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

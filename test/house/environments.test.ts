@@ -19,6 +19,9 @@ const OURS: Record<string, ScopedType> = {
   device_id: 'dev',
   batch_id: 'bat',
   session_id: 'cap',
+  agent_id: 'agt',
+  agent_session_id: 'ses',
+  trace_id: 'trc',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both.

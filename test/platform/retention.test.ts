@@ -104,7 +104,7 @@ describe('retention', () => {
     const sessions = { capture_sessions: 0, device_challenges: 0 }
     expect(await lost(0)).toEqual({})
     expect(await lost(7 * DAY - MINUTE)).toEqual({})
-    const week = { media: 1, capture_chunks: 0 }
+    const week = { media: 1, capture_chunks: 0, traces: 0 }
     expect(await lost(7 * DAY + MINUTE)).toEqual(week)
     expect(await lost(30 * DAY - MINUTE)).toEqual(week)
     expect(await lost(30 * DAY + MINUTE)).toEqual({ ...week, ...month })
@@ -179,6 +179,7 @@ describe('retention', () => {
       capture_chunks: __,
       reevaluations,
       reevaluation_marks,
+      traces: ___,
       ...whole
     } = await countOf(scope)
     expect([reevaluations, reevaluation_marks]).toEqual([1, 1])

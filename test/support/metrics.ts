@@ -10,6 +10,7 @@ import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/pla
 import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPools, createMetrics } from '#src/platform/metrics.ts'
 import { createRetentionMetrics } from '#src/platform/retention-run.ts'
+import { collectOldest, createSequenceMetrics } from '#src/platform/sequence.ts'
 
 export interface KnownMetric {
   name: string
@@ -33,6 +34,8 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   })
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
+  createSequenceMetrics(registry)
+  collectOldest(registry, database, [])
   collectList(registry, { db: database, url: 'https://example.com/' })
   createScreeningMetrics(registry)
   createRequestLimits({
