@@ -34,7 +34,8 @@ const updateRequest = z
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
 const openRequest = z.strictObject({ metadata: metadata.optional() })
-const suspendRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) })
+/** Of whatever stops something and says why. */
+export const reasonRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) }).meta({ id: 'ReasonRequest' })
 
 const reading = { tag: 'Agents', scope: 'intent', permission: 'agents.read' } as const
 const writing = { tag: 'Agents', scope: 'intent', permission: 'agents.write' } as const
@@ -126,7 +127,7 @@ function registryRoutes(registry: Registry): Route[] {
         summary: 'Suspend an agent, from the next decision on',
         isEmergency: true,
         params: idParams('agt'),
-        body: suspendRequest,
+        body: reasonRequest,
         view: agentView,
         status: [200],
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { reasonRequest } from '#src/agents/registry/routes.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -14,7 +15,12 @@ const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' }
 export const revokedScopeView = scope
 const iso = z.iso.datetime()
 const name = z.string().min(1).max(200)
-const reason = z.string().min(1).max(500).describe('For people: it is in the event, and in the ledger only sealed.')
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .describe('For people: it is in the event, and in the ledger only sealed.')
 
 const revokeBody = z
   .strictObject({
@@ -175,7 +181,7 @@ function stopRoutes(stops: Stops): Route[] {
         path: '/v1/intent/stop',
         operationId: 'stopIntents',
         summary: 'Stop all agents of the account in this environment',
-        body: z.strictObject({ reason }),
+        body: reasonRequest,
       },
       async ({ caller, body, idempotencyKey }) => toStopView(await stops.stop(caller, body.reason, idempotencyKey)),
       async ({ caller }) => toStopView(await stops.get(caller)),
