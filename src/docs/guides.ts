@@ -37,6 +37,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'keys', 'submit', 'plans', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
+  { title: 'Actions of agents', names: ['policy'] },
   { title: 'Account', names: ['account', 'login', 'team'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]

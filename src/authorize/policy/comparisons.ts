@@ -147,15 +147,21 @@ export function isNumeric(value: unknown): value is Numeric {
   return typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && isDecimalText(value)
 }
 
-// Negative where the value is smaller. Two doubles compare like their shortest decimal texts: only a text needs a decimal.
+// Negative where the value is smaller.
 function comparerTo(constant: Numeric): (value: Numeric) => number {
   const decimal = new Decimal(constant)
+  const double = Number(constant)
+  const isDouble = typeof constant === 'number'
   return (value) =>
-    typeof value === 'number' && typeof constant === 'number' ? value - constant : new Decimal(value).cmp(decimal)
+    Number(value) - double || (isDouble && typeof value === 'number' ? 0 : new Decimal(value).cmp(decimal))
 }
 
+/**
+ * Rounding to doubles keeps the order, so that doubles which differ order like the decimals. Only equal ones need the
+ * decimals, where one side is a text. Two JSON numbers compare like their shortest texts.
+ */
 export function compareNumbers(a: Numeric, b: Numeric): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : new Decimal(a).cmp(new Decimal(b))
+  return comparerTo(b)(a)
 }
 
 // The same text for equal numbers.

@@ -38,10 +38,6 @@ export const versionSummaryView = z
   .object({ ...version, name: z.string(), rules: whole.describe('How many.') })
   .meta({ id: 'PolicyVersionSummary' })
 
-export const fieldErrorView = z
-  .object({ pointer: z.string(), code: z.string(), detail: z.string() })
-  .meta({ id: 'FieldError' })
-
 const ruleResultView = z
   .object({
     rule_id: z.string(),
