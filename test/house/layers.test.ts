@@ -62,6 +62,7 @@ const PURE = [
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
+  'src/authorize/policy/patterns.ts',
   'src/authorize/policy/requirements.ts',
   'src/authorize/policy/samples.ts',
   'src/authorize/policy/satisfiability.ts',
