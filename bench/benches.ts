@@ -79,6 +79,13 @@ export const BENCHES = {
     bar: 'medians of 2 x 10,000 answers within 5 %',
     run: async (options) => (await import('./timing.ts')).runTiming(options),
   },
+  policy: {
+    measures:
+      'processor time of one evaluation of a policy, with 20 rules and with 1,000 that all have to be looked at',
+    floor: 'nothing',
+    bar: '≤ 20 µs; ≤ 300 µs',
+    run: async (options) => (await import('./policy.ts')).runPolicy(options),
+  },
   duplicates: {
     measures: 'the search for pictures that look alike among 1 M hashes of one account; hashes of photos of 12 MP',
     floor: 'one prepared read by primary key; decoding the photo whole',

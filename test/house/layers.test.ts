@@ -68,6 +68,7 @@ const PURE = [
   'src/trace/canaries/judge.ts',
   'src/authorize/policy/analyze.ts',
   'src/authorize/policy/comparisons.ts',
+  'src/authorize/policy/patterns.ts',
   'src/authorize/policy/requirements.ts',
   'src/authorize/policy/samples.ts',
   'src/authorize/policy/satisfiability.ts',

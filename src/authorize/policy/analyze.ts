@@ -31,9 +31,10 @@ interface Analyzed {
   rule: PolicyRule
   pointer: string
   isDefault: boolean
-  /** The facts for which it matches, for which it matches or fails, and for which it does neither. */
+  /** The facts for which it matches, for which it matches or fails, for which it fails, and for which it does neither. */
   matching: Terms
   applying: Terms
+  failing: Terms
   passing: Terms
 }
 
@@ -74,12 +75,14 @@ export function* analyzePolicy(document: PolicyDocument): Generator<void, Policy
 
 function analyzeRule(rule: PolicyRule, pointer: string, isDefault: boolean): Analyzed {
   const options = { onMissing: rule.on_missing ?? 'false' } as const
+  const applying = termsOf(rule.when, 'notFalse', options)
   return {
     rule,
     pointer,
     isDefault,
     matching: termsOf(rule.when, 'true', options),
-    applying: termsOf(rule.when, 'notFalse', options),
+    applying,
+    failing: bothOf(applying, termsOf(rule.when, 'notTrue', options)),
     passing: termsOf(rule.when, 'false', options),
   }
 }
@@ -124,6 +127,8 @@ function shadowing(later: Analyzed, other: Analyzed, isBefore: boolean): PolicyF
   if (!coversAll(other, later.rule.require, isBefore)) return undefined
   if (later.applying === undefined || other.passing === undefined || later.applying.length === 0) return undefined
   if (canBoth(later.applying, other.passing)) return undefined
+  // A rule that fails refuses whatever the device is; a requirement may be met where only the other rule matches.
+  if (!other.rule.require.deny && canBoth(later.failing, other.matching)) return undefined
   return {
     code: 'shadowed_by',
     rule_id: later.rule.id,

@@ -1,7 +1,7 @@
 // What the schema of a policy can't express: which forms a condition has, which fields and values a comparison takes.
 
 import type { z } from 'zod'
-import { compareNumbers, compilePattern, isNumeric } from './comparisons.ts'
+import { compareNumbers, isNumeric } from './comparisons.ts'
 import type { Operator, PolicyCondition } from './document.ts'
 import { findField, isTimezone, TIME_FIELDS } from './fields.ts'
 
@@ -86,16 +86,6 @@ function checkValue(op: Operator, value: PolicyCondition['value'], context: Cont
   if (Array.isArray(value)) wrong('must be one value')
   else if (NUMERIC.includes(op) && !isNumeric(value)) wrong('must be a number or a decimal string')
   else if (TEXTS.includes(op) && typeof value !== 'string') wrong('must be a string')
-  else if (op === 'matches' && typeof value === 'string') checkPattern(value, context)
-}
-
-function checkPattern(source: string, context: Context): void {
-  try {
-    compilePattern(source)
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : 'is no regular expression'
-    refuse(context, ['value'], 'invalid_pattern', detail)
-  }
 }
 
 // A comparison that can only be a type error would refuse every action.

@@ -1,11 +1,11 @@
 // Comparisons of one value that is there with the constants of a condition: texts as they are, numbers and decimal texts as
-// exact decimals, regular expressions by RE2, whose time is linear in the text whatever the pattern.
+// exact decimals.
 
 import { Decimal } from 'decimal.js'
-import { RE2JS } from 're2js'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Run, Truth } from './conditions.ts'
 import type { Operand, PolicyCondition } from './document.ts'
+import { compilePattern } from './patterns.ts'
 
 export type Test = (found: Json, run: Run) => Truth
 
@@ -147,54 +147,24 @@ export function isNumeric(value: unknown): value is Numeric {
   return typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && isDecimalText(value)
 }
 
-// Negative where the value is smaller. Two doubles compare like their shortest decimal texts: only a text needs a decimal.
+// Negative where the value is smaller.
 function comparerTo(constant: Numeric): (value: Numeric) => number {
   const decimal = new Decimal(constant)
+  const double = Number(constant)
+  const isDouble = typeof constant === 'number'
   return (value) =>
-    typeof value === 'number' && typeof constant === 'number' ? value - constant : new Decimal(value).cmp(decimal)
+    Number(value) - double || (isDouble && typeof value === 'number' ? 0 : new Decimal(value).cmp(decimal))
 }
 
+/**
+ * Rounding to doubles keeps the order, so that doubles which differ order like the decimals. Only equal ones need the
+ * decimals, where one side is a text. Two JSON numbers compare like their shortest texts.
+ */
 export function compareNumbers(a: Numeric, b: Numeric): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : new Decimal(a).cmp(new Decimal(b))
+  return comparerTo(b)(a)
 }
 
 // The same text for equal numbers.
 function canonicalNumber(value: Numeric): string {
   return new Decimal(value).toString()
-}
-
-export const MAX_PATTERN_LENGTH = 500
-// Time and memory grow with the compiled pattern, which a counted repetition multiplies.
-const MAX_PROGRAM = 1_000
-// RE2 keeps the states of its automaton: 8 MB for each pattern unless told otherwise.
-const MAX_CACHE_BYTES = 128 * 1024
-
-export interface Pattern {
-  /** Finds it anywhere in the text: anchors are the pattern's own. */
-  test(text: string): boolean
-  /** What a test of this text costs at most, in instructions times characters. */
-  stepsOf(text: string): number
-  programSize: number
-}
-
-/** @throws {Error} with a sentence for the author of the pattern. */
-export function compilePattern(source: string): Pattern {
-  if (source.length > MAX_PATTERN_LENGTH) throw new Error(`must have at most ${MAX_PATTERN_LENGTH} characters`)
-  const expression = parse(source)
-  const programSize = expression.programSize()
-  if (programSize > MAX_PROGRAM) throw new Error('is too large: its counted repetitions multiply')
-  const { dfa } = expression.re2()
-  dfa.stateBudget = MAX_CACHE_BYTES
-  dfa.memBudget = MAX_CACHE_BYTES
-  return { test: (text) => expression.test(text), stepsOf: (text) => programSize * (text.length + 1), programSize }
-}
-
-function parse(source: string): RE2JS {
-  try {
-    return RE2JS.compile(source)
-  } catch (cause) {
-    throw new Error(`is no regular expression of RE2 (${cause instanceof Error ? cause.message : 'unknown'})`, {
-      cause,
-    })
-  }
 }

@@ -3,7 +3,7 @@
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import { type Compiling, compileCondition, createSlots, type FieldSlots, type Predicate } from './conditions.ts'
-import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+import type { PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 
 export type CompiledRequirement =
   | { kind: 'deny' }
@@ -38,6 +38,8 @@ export interface CompiledPolicy {
   defaults: readonly CompiledRule[]
   /** Enabled ones, by priority and id: the order of the document decides nothing. */
   rules: readonly CompiledRule[]
+  /** Those of them that an action of a type can match. */
+  rulesFor(actionType: string | null): readonly CompiledRule[]
   shadowRules: readonly CompiledRule[]
 }
 
@@ -48,16 +50,52 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const slots = createSlots()
   const enabled = document.rules.filter(({ enabled }) => enabled).toSorted(compareRules)
   const compiled = enabled.map((rule) => compileRule(rule, slots))
+  const rules = compiled.filter(({ isShadow }) => !isShadow)
   return {
     document,
     slots,
+    rules,
+    rulesFor: indexByType(
+      rules,
+      enabled.filter(({ shadow }) => !shadow),
+    ),
     defaults: defaultRules(document).map((rule) => ({
       ...compileRule(rule, slots),
       isDefault: true,
     })),
-    rules: compiled.filter(({ isShadow }) => !isShadow),
     shadowRules: compiled.filter(({ isShadow }) => isShadow),
   }
+}
+
+// As many as a process may be asked about by one account; beyond them a list is made each time.
+const MAX_TYPES = 200
+
+// Most rules of a long policy are about one type of action, and a comparison with it is false for every other type.
+function indexByType(compiled: readonly CompiledRule[], rules: readonly PolicyRule[]): CompiledPolicy['rulesFor'] {
+  const typesOf = rules.map(({ when, on_missing }) => (on_missing === undefined ? actionTypesOf(when) : undefined))
+  const named = new Set(typesOf.flatMap((types) => types ?? []))
+  const lists = new Map<string, readonly CompiledRule[]>()
+  const others = compiled.filter((_, index) => typesOf[index] === undefined)
+  return (actionType) => {
+    if (actionType === null || !named.has(actionType)) return others
+    const known = lists.get(actionType)
+    if (known !== undefined) return known
+    const list = compiled.filter((_, index) => typesOf[index]?.includes(actionType) ?? true)
+    if (lists.size < MAX_TYPES) lists.set(actionType, list)
+    return list
+  }
+}
+
+// The only types for which a condition can be other than false; undefined: any.
+function actionTypesOf({ all, field, op, value }: PolicyCondition): readonly string[] | undefined {
+  if (field === 'action_type' && op === 'eq' && typeof value === 'string') return [value]
+  if (field === 'action_type' && op === 'in' && Array.isArray(value))
+    return value.filter((one) => typeof one === 'string')
+  for (const operand of all ?? []) {
+    const types = actionTypesOf(operand)
+    if (types !== undefined) return types
+  }
+  return undefined
 }
 
 /** The default rules of a document, written as rules. */

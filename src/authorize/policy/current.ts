@@ -80,7 +80,7 @@ function weightOf({ rules }: PolicyDocument): number {
   let weight = 1
   for (const { when } of rules) {
     weight += 1
-    for (const { op } of leavesOf(when)) weight += op === 'matches' ? PATTERN_WEIGHT : 1
+    for (const { condition } of leavesOf(when)) weight += condition.op === 'matches' ? PATTERN_WEIGHT : 1
   }
   return weight
 }

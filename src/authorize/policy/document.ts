@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
 import { checkCondition, checkRule } from './checks.ts'
+import { compilePattern, weighPattern } from './patterns.ts'
 
 export const MAX_RULES = 1_000
 const MAX_OPERANDS = 100
@@ -12,6 +13,8 @@ const MAX_LIST = 1_000
 export const MAX_COMPARISONS = 10_000
 /** Regular expressions keep caches of their own in memory. */
 export const MAX_PATTERNS = 200
+// Of all regular expressions of a document: some 50 ms of compiling.
+const MAX_WEIGHT = 8_000
 
 export const OPERATORS = [
   'eq',
@@ -153,34 +156,58 @@ export const DEFAULT_DOCUMENT: PolicyDocument = documentSchema.parse({})
 
 function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx): void {
   const seen = new Set<string>()
+  const patterns: { path: (string | number)[]; source: string }[] = []
   let comparisons = 0
-  let patterns = 0
+  const refuse = (path: (string | number)[], code: string, message: string) => {
+    context.addIssue({ code: 'custom', path, message, params: { code } })
+  }
   for (const [index, { id, when }] of rules.entries()) {
-    if (seen.has(id)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['rules', index, 'id'],
-        message: 'is used twice',
-        params: { code: 'duplicate' },
-      })
-    }
+    if (seen.has(id)) refuse(['rules', index, 'id'], 'duplicate', 'is used twice')
     seen.add(id)
-    for (const { op } of leavesOf(when)) {
+    for (const { condition, path } of leavesOf(when, ['rules', index, 'when'])) {
       comparisons += 1
-      if (op === 'matches') patterns += 1
+      const { op, value } = condition
+      if (op === 'matches' && typeof value === 'string') patterns.push({ path: [...path, 'value'], source: value })
     }
   }
-  const most = (count: number, limit: number, what: string) => {
-    if (count <= limit) return
-    const message = `must have at most ${limit} ${what} in all`
-    context.addIssue({ code: 'custom', path: ['rules'], message, params: { code: 'too_many' } })
+  if (comparisons > MAX_COMPARISONS) {
+    refuse(['rules'], 'too_many', `must have at most ${MAX_COMPARISONS} comparisons in all`)
   }
-  most(comparisons, MAX_COMPARISONS, 'comparisons')
-  most(patterns, MAX_PATTERNS, 'regular expressions')
+  if (patterns.length > MAX_PATTERNS) {
+    refuse(['rules'], 'too_many', `must have at most ${MAX_PATTERNS} regular expressions in all`)
+    return
+  }
+  const weight = patterns.reduce((sum, { source }) => sum + weighPattern(source), 0)
+  if (weight > MAX_WEIGHT && patterns.length > 1) {
+    refuse(['rules'], 'too_many', 'must not have so many counted repetitions in its regular expressions')
+    return
+  }
+  // Only now: compiling costs time.
+  for (const { path, source } of patterns) {
+    const problem = problemOf(source)
+    if (problem !== undefined) refuse(path, 'invalid_pattern', problem)
+  }
 }
 
-export function* leavesOf(condition: PolicyCondition): Generator<PolicyCondition> {
+function problemOf(source: string): string | undefined {
+  try {
+    compilePattern(source)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : 'is no regular expression'
+  }
+}
+
+interface Leaf {
+  condition: PolicyCondition
+  path: (string | number)[]
+}
+
+/** The comparisons of a condition, each with its path. */
+export function* leavesOf(condition: PolicyCondition, path: (string | number)[] = []): Generator<Leaf> {
   const { all, any, not } = condition
-  if (all === undefined && any === undefined && not === undefined) yield condition
-  for (const inner of [...(all ?? []), ...(any ?? []), ...(not === undefined ? [] : [not])]) yield* leavesOf(inner)
+  if (all === undefined && any === undefined && not === undefined) yield { condition, path }
+  for (const [index, inner] of (all ?? []).entries()) yield* leavesOf(inner, [...path, 'all', index])
+  for (const [index, inner] of (any ?? []).entries()) yield* leavesOf(inner, [...path, 'any', index])
+  if (not !== undefined) yield* leavesOf(not, [...path, 'not'])
 }

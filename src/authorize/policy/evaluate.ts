@@ -122,7 +122,8 @@ export function evaluatePolicy(
   const evaluation: PolicyEvaluation = { refusals: [], results: [], needs: [], shadow: [] }
   const run = createRun(facts, policy.slots)
   for (const rule of policy.defaults) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
-  for (const rule of policy.rules) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
+  const rules = includesUnmatched ? policy.rules : policy.rulesFor(facts.action_type)
+  for (const rule of rules) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
   // Last: what they cost can't change what a deciding rule comes to.
   for (const rule of policy.shadowRules) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
   evaluation.refusals.sort(compareRefusals)

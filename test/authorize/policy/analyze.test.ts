@@ -86,7 +86,10 @@ describe('shadowed_by', () => {
     expect(findingsOf(rule('b', over(10), { priority: 1 }), rule('a', over(20)))).toEqual(['shadowed_by a b'])
     const biometric = { require: { biometric: true } }
     expect(findingsOf(rule('z', wire, { priority: 9_000 }), rule('a', over(1), biometric))).toEqual(['shadowed_by a z'])
-    expect(findingsOf(rule('a', wire, biometric), rule('b', over(1), biometric))).toEqual(['shadowed_by b a'])
+    const fromHome = { all: [wire, is('device.id', 'eq', 'home')] }
+    expect(findingsOf(rule('a', wire, biometric), rule('b', fromHome, biometric))).toEqual(['shadowed_by b a'])
+    // Where the amount has a wrong type, the later rule refuses what has a biometric.
+    expect(findingsOf(rule('a', wire, biometric), rule('b', over(1), biometric))).toEqual([])
     const asks = is('context.require_biometric', 'eq', true)
     expect(findingsOf(rule('a', asks, biometric))).toEqual(['shadowed_by a default:biometric_flag'])
   })

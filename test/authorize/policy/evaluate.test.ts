@@ -80,8 +80,8 @@ describe('policies', () => {
   })
 
   it('bound the cost of regular expressions, and refuse beyond', () => {
-    const when = (n: number) => ({ field: 'context.x', op: 'matches', value: `(?:a|b${n}){0,60}c$` })
-    const rules = Array.from({ length: 100 }, (_, n) => ({ id: `r${n}`, when: when(n), require: { deny: true } }))
+    const when = (n: number) => ({ field: 'context.x', op: 'matches', value: `(?:a|b${n}){0,100}c$` })
+    const rules = Array.from({ length: 10 }, (_, n) => ({ id: `r${n}`, when: when(n), require: { deny: true } }))
     const policy = compilePolicy(documentOf({ rules }))
     const { results } = evaluatePolicy(policy, factsOf({ context: { x: 'ab'.repeat(5_000) } }), NO_ANSWERS)
     expect(results.length).toBeGreaterThan(0)

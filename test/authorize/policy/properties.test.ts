@@ -15,6 +15,8 @@ const numeric = fc.constantFrom<string | number>(5, '5.0', 7.25, '10', 500)
 const texts = fc.constantFrom('a', 'ab', 'b', '')
 
 const leaf: fc.Arbitrary<PolicyCondition> = fc.oneof(
+  fc.record({ field: fc.constant('action_type'), op: fc.constant('eq'), value: fc.constantFrom('a', 'wire') }),
+  fc.record({ field: fc.constant('action_type'), op: fc.constant('in'), value: fc.constant(['wire', 'card']) }),
   fc.record({
     field: fc.constantFrom('context.a', 'context.b'),
     op: fc.constantFrom('eq', 'ne', 'contains'),
@@ -130,6 +132,10 @@ describe('the evaluation of a policy', () => {
       fc.property(document, facts, answers, (policy, of, given) => {
         const compiled = compilePolicy(policy)
         const first = evaluatePolicy(compiled, of, given)
+        // With every rule, also those of other types of action.
+        const whole = evaluatePolicy(compiled, of, given, { includesUnmatched: true })
+        expect(whole.results.filter(({ matched }) => matched)).toEqual(first.results)
+        expect(whole.refusals).toEqual(first.refusals)
         expect(evaluatePolicy(compiled, of, given)).toEqual(first)
         expect(evaluate(structuredClone(policy), structuredClone(of), given)).toEqual(first)
       }),
@@ -205,7 +211,7 @@ describe('the analysis of a policy', () => {
           }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 4_000 },
     )
   })
 })
