@@ -40,6 +40,11 @@ export const PERMISSIONS = {
   'traces.write': { allows: 'check canary readings', roles: ['admin'], isScoped: true },
   'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
+  'decisions.read': {
+    allows: 'read decisions, explain them, and check and export the ledger',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
   'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
   'intents.read': {

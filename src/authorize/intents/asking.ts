@@ -10,7 +10,7 @@ import type { Log } from '#src/platform/log.ts'
 import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
-export interface Asked {
+export interface OutsideAnswers {
   answers: PolicyAnswers
   /** By rule. */
   readings: ReadonlyMap<string, CanaryReading>
@@ -18,7 +18,7 @@ export interface Asked {
   hasTripped: boolean
 }
 
-export const NOTHING_ASKED: Asked = {
+export const NOTHING_ASKED: OutsideAnswers = {
   answers: { webhooks: {}, canaries: {}, approvals: {} },
   readings: new Map(),
   hasTripped: false,
@@ -68,7 +68,7 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
   }
 
   /** @throws when the client leaves meanwhile: then nothing is decided. */
-  return async (scope: Scope, evaluation: Evaluation, signal: AbortSignal): Promise<Asked> => {
+  return async (scope: Scope, evaluation: Evaluation, signal: AbortSignal): Promise<OutsideAnswers> => {
     const { decisionId, facts, token, needs } = evaluation
     const webhookNeeds = needs.flatMap((need) =>
       need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],

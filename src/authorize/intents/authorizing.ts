@@ -29,9 +29,9 @@ import {
   locksOf,
   readStanding,
   readTogether,
-  type Standing,
   type StandingDeps,
   type Subjects,
+  type TokenStanding,
   takeLocks,
 } from './standing.ts'
 
@@ -80,7 +80,12 @@ const MAX_TRIES = 4
 export function createAuthorizing(deps: AuthorizingDeps) {
   const { db, signingKeys, sealer, ledger, statusIndexes, baseUrl, now, trust } = deps
 
-  async function sign(caller: Caller, body: AuthorizeRequest, standing: Standing, subjects: Subjects): Promise<Signed> {
+  async function sign(
+    caller: Caller,
+    body: AuthorizeRequest,
+    standing: TokenStanding,
+    subjects: Subjects,
+  ): Promise<Signed> {
     const { accountId, environment } = caller
     const request = requestOfAuthorize(body)
     const at = now()
@@ -112,7 +117,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     tx: Tx,
     caller: Caller,
     body: AuthorizeRequest,
-    standing: Standing,
+    standing: TokenStanding,
     signed: Signed,
     mayReplay: boolean,
   ) {
@@ -242,7 +247,7 @@ interface Signed {
 // Thrown to undo a transaction that found another policy or reading than was signed.
 const CHANGED = new Error('what the token is bound to changed while it was signed')
 
-function isSigned({ claims }: Signed, { policy, reading_hash }: Standing): boolean {
+function isSigned({ claims }: Signed, { policy, reading_hash }: TokenStanding): boolean {
   return claims.policy_version === policy.version && (claims.reading_hash ?? null) === reading_hash
 }
 
@@ -255,7 +260,7 @@ function checkIds(caller: Caller, body: AuthorizeRequest): void {
 }
 
 /** Refuses what no verification could accept any more. */
-function refuse(standing: Standing, { agentId, agentSessionId, traceId }: Subjects): void {
+function refuse(standing: TokenStanding, { agentId, agentSessionId, traceId }: Subjects): void {
   const { agent, revocation, stop, lock, sessionAgentId } = standing
   if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
   if (!standing.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)

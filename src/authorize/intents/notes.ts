@@ -81,7 +81,7 @@ const executed = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/intent/authorize': {
     description: `Issues a token that is bound to exactly this action: to the description byte for byte, and to the payload as
-canonical JSON (RFC 8785). Whoever runs the action presents the token with the same description and payload to
+canonical JSON (RFC 8785). The party that runs the action presents the token with the same description and payload to
 \`POST /v1/intent/verify\`. The token holds hashes only.
 
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and

@@ -37,7 +37,7 @@ type StandingFacts = Pick<
   'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash'
 >
 
-export interface Standing extends StandingFacts {
+export interface TokenStanding extends StandingFacts {
   policy: CurrentCompiled
   /** The agent of a registered session. */
   sessionAgentId: string | null
@@ -46,7 +46,7 @@ export interface Standing extends StandingFacts {
 }
 
 /** What of it the pipeline reads. */
-export function factsPart(standing: Standing): StandingFacts {
+export function factsPart(standing: TokenStanding): StandingFacts {
   const { at, stop, revocation, lock, agent, device, session, reading_hash } = standing
   return { at, stop, revocation, lock, agent, device, session, reading_hash }
 }
@@ -76,7 +76,7 @@ export async function readStanding(
   { canaries, readPolicy }: Omit<StandingDeps, 'trust'>,
   { jti, agentId, agentSessionId, deviceId, traceId }: Subjects,
   revocations: RevocationSnapshot,
-): Promise<Standing> {
+): Promise<TokenStanding> {
   const isRegistered = isOwnId(agentSessionId, 'ses')
   const [policy, stop, revocation, lock, agents, session, device, readingHash, at] = await Promise.all([
     readPolicy(tx),

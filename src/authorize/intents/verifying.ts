@@ -23,7 +23,7 @@ import { type Environment, newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify, tokenFactsOf } from './action.ts'
-import { type Ask, type Asked, NOTHING_ASKED } from './asking.ts'
+import { type Ask, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import type { RequestFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
@@ -33,9 +33,9 @@ import {
   locksOf,
   readStanding,
   readTogether,
-  type Standing,
   type StandingDeps,
   type Subjects,
+  type TokenStanding,
   takeLocks,
 } from './standing.ts'
 
@@ -116,7 +116,7 @@ export function createVerifying(deps: VerifyingDeps) {
   }
 
   /** Phase 1: finds what must be asked outside, and asks it. */
-  async function prepare(presented: PresentedToken, signal: () => AbortSignal): Promise<Asked> {
+  async function prepare(presented: PresentedToken, signal: () => AbortSignal): Promise<OutsideAnswers> {
     const { caller, claims, subjects, decisionId, body } = presented
     const revocations = await trust.revocations()
     const [row, standing] = await readTogether(db, caller, (tx) =>
@@ -131,7 +131,7 @@ export function createVerifying(deps: VerifyingDeps) {
   }
 
   /** Phase 2. @param asked undefined: phase 1 was left out; throws UNASKED if it was needed. */
-  async function decide(presented: PresentedToken, asked: Asked | undefined): Promise<Verified> {
+  async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined): Promise<Verified> {
     const { caller, claims, subjects } = presented
     const revocations = await trust.revocations()
     return db.tenant(caller, async (tx) => {
@@ -204,8 +204,8 @@ export function createVerifying(deps: VerifyingDeps) {
   function factsOf(
     { request, claims, tokenSha256, execution }: PresentedToken,
     row: IntentRow | undefined,
-    standing: Standing,
-    { answers }: Asked,
+    standing: TokenStanding,
+    { answers }: OutsideAnswers,
   ): VerifyFacts {
     // Another encoding of a valid signature is another string, and not the token that was issued.
     if (row === undefined || !isEqualBytes(row.tokenSha256, tokenSha256)) {
@@ -231,7 +231,7 @@ interface Judged {
   facts: VerifyFacts
   outcome: VerifyOutcome
   policy: CurrentCompiled | null
-  asked: Asked | undefined
+  asked: OutsideAnswers | undefined
 }
 
 // Thrown to undo a transaction that found a question which must not be asked inside of it.

@@ -3,6 +3,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
+import { checkName } from '#src/platform/ids.ts'
 import type { NewRevocation, Revocations } from './revocations.ts'
 import type { RevocationRow } from './rows.ts'
 import type { Stops } from './stop.ts'
@@ -209,6 +210,8 @@ const MEMBERS = { token: 'jti', session: 'agent_session_id', device: 'device_id'
 // The scope says which of the three names is there, alone.
 function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRevocation {
   const { scope: kind, reason: text, expires_at: end } = body
+  // Also one that does not belong to the scope: whose environment it is comes first.
+  for (const member of Object.values(MEMBERS)) checkName(body[member] ?? '', caller.environment)
   for (const [other, member] of Object.entries(MEMBERS)) {
     const isWanted = other === kind
     if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${kind}`)

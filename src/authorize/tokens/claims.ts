@@ -30,6 +30,7 @@ const REQUIRED: Record<string, Check> = {
 }
 
 const OPTIONAL: Record<string, Check> = {
+  nbf: isTime,
   context_hash: isHash,
   trace_id: isText,
   reading_hash: isHash,

@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { newId } from '#src/platform/ids.ts'
+import { KEY_SCOPES } from '#src/catalogue/access.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { limitOf } from '#src/platform/retention.ts'
 import { makeAccount } from '../../support/database.ts'
 import { type Checking, FAMILY, QUIET, startChecking, TRIPPING } from '../service.ts'
 
@@ -272,6 +274,49 @@ describe('a check', () => {
     expect(await on.ledger(caller)).toHaveLength(1)
     expect((await on.get(caller, '/v1/trace/traces')).data).toHaveLength(1)
   })
+})
+
+it('traces and cleared locks are deleted when the retention of the plan ends, and live locks never', async () => {
+  const DAY = 24 * 3_600_000
+  const rules = on.service.services.features.flatMap(({ retention = [] }) => retention)
+  const left = async (scope: Scope, days: number) => {
+    for (const rule of rules) {
+      if (rule.per !== 'tenant' || !['traces', 'session_locks', 'agent_sessions'].includes(rule.what)) continue
+      const before = limitOf(
+        rule,
+        { environment: scope.environment, isPublic: false },
+        new Date(NOW.getTime() + days * DAY),
+      )
+      if (before !== undefined) await rule.purge(scope, before, AbortSignal.timeout(60_000))
+    }
+    const [row] = await on.service.test.owner<{ traces: number; locks: number; sessions: number }>(
+      `SELECT (SELECT count(*)::int FROM traces WHERE account_id = $1) AS traces,
+         (SELECT count(*)::int FROM session_locks WHERE account_id = $1) AS locks,
+         (SELECT count(*)::int FROM agent_sessions WHERE account_id = $1) AS sessions`,
+      [scope.accountId],
+    )
+    return [row?.traces, row?.locks, row?.sessions]
+  }
+  for (const [plan, environment, days] of [
+    ['growth', 'sandbox', 7],
+    ['developer', 'live', 30],
+    ['growth', 'live', 365],
+  ] as const) {
+    const scope = await makeAccount(on.service.test, { plan, environment })
+    const caller = { ...(await on.makeCaller()), ...scope }
+    caller.key = on.service.addKey({ ...scope, plan, scopes: [...KEY_SCOPES] })
+    await on.setKillSwitch(caller, { mode: 'block_and_lock' })
+    const agent = await on.makeAgent(caller)
+    const [ended] = [await on.openSession(caller, agent), await on.openSession(caller, agent)]
+    await on.post(caller, `/v1/agents/${agent}/sessions/${ended}/end`)
+    const { lock_id } = await on.check(caller, { readings: TRIPPING, agent_session_id: 'a' })
+    await on.check(caller, { readings: TRIPPING, agent_session_id: 'b' })
+    await on.clear(caller, lock_id)
+    const hours = 1 / 24
+    const [kept, gone] = [await left(scope, days - hours), await left(scope, days + hours)]
+    const sessions = (at: number) => (at > 90 ? 1 : 2)
+    expect([plan, environment, kept, gone]).toEqual([plan, environment, [2, 2, sessions(days)], [0, 1, sessions(days)]])
+  }
 })
 
 describe('the port of a policy condition', () => {
