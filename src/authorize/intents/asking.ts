@@ -12,6 +12,8 @@ import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
 export interface OutsideAnswers {
   answers: PolicyAnswers
+  /** Why a webhook gave no answer, by rule. */
+  causes: ReadonlyMap<string, string>
   /** By rule. */
   readings: ReadonlyMap<string, CanaryReading>
   /** A reading tripped: the decision may lock the session or the agent. */
@@ -20,6 +22,7 @@ export interface OutsideAnswers {
 
 export const NOTHING_ASKED: OutsideAnswers = {
   answers: { webhooks: {}, canaries: {}, approvals: {} },
+  causes: new Map(),
   readings: new Map(),
   hasTripped: false,
 }
@@ -73,9 +76,12 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
     const webhookNeeds = needs.flatMap((need) =>
       need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],
     )
+    const causes = new Map<string, string>()
     const canaryNeeds = needs.filter((need) => need.kind === 'canary')
     const [webhooks, readings] = await Promise.all([
-      policyWebhooks.ask(scope, webhookNeeds, questionOf(decisionId, facts, token), signal),
+      policyWebhooks.ask(scope, webhookNeeds, questionOf(decisionId, facts, token), signal, ({ ruleId, cause }) => {
+        if (cause !== null) causes.set(ruleId, cause)
+      }),
       Promise.all(
         canaryNeeds.map(async (need) => [need.rule_id, await readOne(scope, evaluation, need, signal)] as const),
       ),
@@ -91,6 +97,7 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
         ),
         approvals: {},
       },
+      causes,
       readings: new Map(found),
       hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
     }

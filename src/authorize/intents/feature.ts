@@ -29,18 +29,24 @@ export type IntentsFeature = ReturnType<typeof intentsFeature>
 /** Authorize, verify and the outcomes of executed actions. */
 export function intentsFeature(p: Platform, deps: IntentsDeps) {
   const authorizing = createAuthorizing({ ...p, ...deps })
-  const { verify } = createVerifying({ ...p, ...deps, ask: createAsk({ ...p, ...deps }) })
+  const verifying = createVerifying({ ...p, ...deps, ask: createAsk({ ...p, ...deps }) })
   const signReceipt = createSignReceipt(p)
   let count: CountVerify | undefined
 
-  async function answer(request: Request<unknown, unknown, VerifyRequest>) {
-    const { caller, body, idempotencyKey } = request
+  /** For every route that verifies. */
+  const verify: typeof verifying.verify = async (...given) => {
     const startedAt = performance.now()
-    const verified = await verify(caller, body, idempotencyKey, () => request.signal)
-    const receipt = body.receipt ? await signReceipt(caller, verified) : undefined
+    const verified = await verifying.verify(...given)
     const { webhooks, canaries } = verified.facts.answers
     const hasAsked = Object.keys(webhooks).length + Object.keys(canaries).length > 0
     count?.(verified.outcome.reason, { seconds: (performance.now() - startedAt) / 1_000, hasAsked })
+    return verified
+  }
+
+  async function answer(request: Request<unknown, unknown, VerifyRequest>) {
+    const { caller, body, idempotencyKey } = request
+    const verified = await verify(caller, body, idempotencyKey, () => request.signal)
+    const receipt = body.receipt ? await signReceipt(caller, verified) : undefined
     return { verified, ...(receipt !== undefined && { receipt }) }
   }
 

@@ -25,7 +25,10 @@ interface Judged {
 }
 
 /** The entries of one verification, its own first. All of them are one statement. */
-export function decisionsOfVerify(judged: Judged, { isExecuted }: { isExecuted: boolean }): NewDecision[] {
+export function decisionsOfVerify(
+  judged: Judged,
+  { isExecuted, causes }: { isExecuted: boolean; causes: ReadonlyMap<string, string> | undefined },
+): NewDecision[] {
   const { facts, outcome, principal } = judged
   const jti = facts.token?.jti ?? null
   const shared = { at: new Date(facts.at), actor: actorOf(principal), subject: jti, valid: null, reason: null }
@@ -34,7 +37,7 @@ export function decisionsOfVerify(judged: Judged, { isExecuted }: { isExecuted: 
   return [
     verify,
     ...(isExecuted ? [execute] : []),
-    ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id }),
+    ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id, causes }),
     ...shadowDecisions(judged, shared),
   ]
 }
@@ -83,14 +86,28 @@ function relevantPart({ version, digest, compiled }: CurrentCompiled, { results,
 
 type Shared = Pick<NewDecision, 'at' | 'subject' | 'valid' | 'reason'> & { actor: Actor }
 
+interface WebhookRecord {
+  jti: string | null
+  decisionId: string
+  /** Why there was no answer, by rule: for the account, and not for the caller of verify. */
+  causes: ReadonlyMap<string, string> | undefined
+}
+
 function webhookDecisions(
   { webhooks }: PolicyAnswers,
-  { jti, decisionId, ...shared }: Shared & { jti: string | null; decisionId: string },
+  { jti, decisionId, causes, ...shared }: Shared & WebhookRecord,
 ): NewDecision[] {
   return Object.entries(webhooks).map(([ruleId, answer]) => {
     const inputs = { jti, decision_id: decisionId, rule_id: ruleId }
     if (answer === 'unavailable') {
-      return { ...shared, kind: 'webhook_decision', valid: false, reason: 'policy_webhook_unavailable', inputs }
+      const withCause = { ...inputs, cause: causes?.get(ruleId) ?? null }
+      return {
+        ...shared,
+        kind: 'webhook_decision',
+        valid: false,
+        reason: 'policy_webhook_unavailable',
+        inputs: withCause,
+      }
     }
     const isAllowed = answer.decision === 'allow'
     return {

@@ -165,7 +165,7 @@ export function createVerifying(deps: VerifyingDeps) {
     }
     const [isMarked] = await Promise.all([
       isExecuted ? markExecuted(tx, jti, execution) : undefined,
-      ledger.recordMany(tx, caller, decisionsOfVerify(judged, { isExecuted })),
+      ledger.recordMany(tx, caller, decisionsOfVerify(judged, { isExecuted, causes: asked?.causes })),
       countOperations(tx, caller, 'verify', [decisionId]),
     ])
     if (isMarked === false) throw new Error('a token was executed while its row was locked')

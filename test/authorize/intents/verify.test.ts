@@ -231,6 +231,7 @@ describe('a verification', () => {
     }
     const kinds = (await service.decisions(caller)).filter(({ kind }) => kind === 'webhook_decision')
     expect(kinds.map(({ reason }) => reason)).toEqual([null, 'policy_webhook_denied', 'policy_webhook_unavailable'])
+    expect(kinds.map(({ entry }) => JSON.parse(entry).inputs.cause)).toEqual([undefined, undefined, 'malformed'])
   })
 
   it('asks no webhook about an action that a rule before it denies', async () => {
