@@ -101,6 +101,20 @@ export const BENCHES = {
     parts: SCENARIO_NAMES,
     run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
   },
+  verify: {
+    measures:
+      '`POST /v1/intent/verify` with a policy of 20 rules, 32 at a time; with 1,000 rules; beside 1 M rows of the ledger',
+    floor:
+      'Koa + ES256 + the same reads and writes in one transaction; itself with 20 rules; itself with a short ledger',
+    bar: '≥ 0.70; ≥ 0.50; ≥ 0.95; p99 ≤ 50 ms at half of the maximum rate',
+    run: async (options) => (await import('./verify.ts')).runVerify(options),
+  },
+  authorize: {
+    measures: '`POST /v1/intent/authorize`, 32 at a time',
+    floor: 'Koa + ES256 + the same reads and writes',
+    bar: '≥ 0.70',
+    run: async (options) => (await import('./authorize.ts')).runAuthorize(options),
+  },
   ledger: {
     measures:
       'entries of 16 accounts that become leaves; a proof with its root in a log of 1 M leaves; decisions and their lag',

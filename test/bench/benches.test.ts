@@ -7,6 +7,8 @@ const BENCH = resolve(import.meta.dirname, '../../bench')
 const NAMES = [
   'intake',
   'accept',
+  'verify',
+  'authorize',
   'batch',
   'backlog',
   'backlog-depth',
