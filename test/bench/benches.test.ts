@@ -14,10 +14,12 @@ const NAMES = [
   'attest',
   'attest-media',
   'latency',
+  'ledger',
   'deliver',
   'keys',
   'timing',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ] as const
