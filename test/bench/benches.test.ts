@@ -16,11 +16,13 @@ const NAMES = [
   'attest',
   'attest-media',
   'latency',
+  'ledger',
   'deliver',
   'keys',
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ] as const
