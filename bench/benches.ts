@@ -100,6 +100,13 @@ export const BENCHES = {
     parts: SCENARIO_NAMES,
     run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
   },
+  ledger: {
+    measures:
+      'entries of 16 accounts that become leaves; a proof with its root in a log of 1 M leaves; decisions and their lag',
+    floor: 'SHA-256 of the same tree + the same rows, deleted and inserted by one statement per batch',
+    bar: '≥ 0.50; p99 of a proof ≤ 5 ms',
+    run: async (options) => (await import('./ledger.ts')).runLedger(options),
+  },
   idle: {
     measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',
     floor: 'nothing',

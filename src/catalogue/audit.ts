@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = {
   'claim.erased': 'A claim was erased',
   'media.read': 'A photo or a video was read',
   'evidence.read': 'An evidence packet was read',
+  'ledger.exported': 'The decision ledger was exported',
   'audit.exported': 'The audit log was exported',
   'signing_key.rotated': 'The operator rotated a signing key',
   'signing_key.revoked': 'The operator revoked a signing key',

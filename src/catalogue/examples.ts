@@ -9,6 +9,7 @@ export const IDS = {
   case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
   challenge: 'chl_test_01m7x7em2c4e4hv6x9s8n1q0tg',
   claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
+  decision: 'dec_test_01m7x7k3w5f1s8h2q9d0v6b4tr',
   delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',

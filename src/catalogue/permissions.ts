@@ -26,6 +26,11 @@ export const PERMISSIONS = {
   'screening.use': { allows: 'screen media', roles: ['admin', 'approver'], isScoped: true },
   'devices.read': { allows: 'read devices and root CAs', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'devices.write': { allows: 'enroll and revoke devices, and set root CAs', roles: ['admin'], isScoped: true },
+  'decisions.read': {
+    allows: 'read decisions, explain them, and check and export the ledger',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
   'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
   'webhooks.read': {

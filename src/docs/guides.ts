@@ -38,6 +38,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
   { title: 'Actions of agents', names: ['policy'] },
+  { title: 'Decisions', names: ['ledger'] },
   { title: 'Account', names: ['account', 'login', 'team'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]

@@ -30,6 +30,10 @@ export const TAGS = [
     description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
   },
   { name: 'Policy', description: 'Which actions may run and under which conditions: rules, in versions.' },
+  {
+    name: 'Decisions',
+    description: 'Every decision on record, its explanation, and proofs that nothing was changed or left out.',
+  },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },

@@ -74,6 +74,14 @@ export function accountIdsBefore(type: AccountType, at: Date): string {
   return `${type}_${encode(bytes)}`
 }
 
+/** When an id was made, by the clock of the process that made it. NaN for what is no id. */
+export function timeOfId(id: string): number {
+  const digits = ID.exec(id)?.[3]?.slice(0, 10)
+  if (digits === undefined) return Number.NaN
+  // 48 bits of milliseconds behind two zero bits: ten digits of five bits.
+  return [...digits].reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0)
+}
+
 /**
  * RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, 12 of which a counter may take (6.2, method
  * 1).

@@ -19,6 +19,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /v1/policy/replay': 'it changes nothing',
   'POST /v1/policy/simulate': 'it changes nothing',
   'POST /v1/policy/validate': 'it changes nothing',
+  'POST /v1/decisions/verify-chain': 'it changes nothing',
   'POST /v1/webhook-endpoints/:id/test': 'it changes nothing, and the delivery log of the endpoint shows the ping',
 }
 // What must not be read unseen.

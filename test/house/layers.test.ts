@@ -36,7 +36,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['evidence'],
     ['erasure'],
   ],
-  authorize: [['policy']],
+  authorize: [['policy'], ['decisions']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [

@@ -1,10 +1,11 @@
-// Signs the state of each log that has grown: whoever keeps a checkpoint can prove later that the log was changed. Nothing is
+// Signs the state of each log that has grown: a reader who keeps a checkpoint can prove later that the log was changed. Nothing is
 // signed that contradicts the stored tree or the checkpoint before.
 
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
+import { CHECKPOINT_TYP, type CheckpointClaims } from './checkpoint-check.ts'
 import { rootOf, treeOf } from './merkle.ts'
 import { frontierRanges } from './proofs.ts'
 import {
@@ -15,18 +16,6 @@ import {
   insertCheckpoints,
   type UnsignedHead,
 } from './tree-rows.ts'
-
-export const CHECKPOINT_TYP = 'ledger-checkpoint+jwt'
-
-/** What is signed. */
-export interface CheckpointClaims {
-  account_id: string
-  env: Environment
-  size: number
-  /** base64url. */
-  root: string
-  at: string
-}
 
 export const CHECKPOINT_EVERY_SECONDS = 60
 const BATCH = 50

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -18,6 +19,12 @@ export interface RecordedDecision {
   facts: Json | undefined
 }
 
+export interface OpenedFacts {
+  facts: Json
+  /** As the entry has it, if nothing was changed. */
+  hash: string
+}
+
 export interface Ledger {
   /** Records a decision, in one statement that may be sent together with the caller's others. Returns its `dec_` id. */
   record(tx: Tx, scope: Scope, decision: NewDecision): Promise<string>
@@ -28,6 +35,8 @@ export interface Ledger {
    * @throws {Error} when they were changed or are sealed under a key that is not configured.
    */
   readFacts(tx: Tx, decisionId: string): Promise<Json | undefined>
+  /** The same, with their hash. */
+  openFacts(tx: Tx, decisionId: string): Promise<OpenedFacts | undefined>
   /** Decisions with their facts, oldest first, in short transactions: entries that commit meanwhile may be missed. */
   listDecisionsBetween(
     scope: Scope,
@@ -80,8 +89,10 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
     }
   }
 
-  function open(decisionId: string, sealed: Buffer | null): Json | undefined {
-    return sealed === null ? undefined : factsOf(sealer.open(sealed, useOf(decisionId)))
+  function open(decisionId: string, sealed: Buffer | null): OpenedFacts | undefined {
+    if (sealed === null) return undefined
+    const text = sealer.open(sealed, useOf(decisionId))
+    return { facts: factsOf(text), hash: sha256Base64url(text) }
   }
 
   return {
@@ -91,13 +102,16 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
       return id
     },
     async readFacts(tx, decisionId) {
+      return open(decisionId, await findFacts(tx, decisionId))?.facts
+    },
+    async openFacts(tx, decisionId) {
       return open(decisionId, await findFacts(tx, decisionId))
     },
     async *listDecisionsBetween(scope, range) {
       for (let after = range.after; ; ) {
         const page = await db.tenant(scope, (tx) => listOldestFirst(tx, scope, range, { after, limit: PAGE_ROWS }))
         for (const { id, entry, sealedFacts } of page) {
-          yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts) }
+          yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts)?.facts }
         }
         after = page.at(-1)?.id
         if (page.length < PAGE_ROWS) return
@@ -110,8 +124,7 @@ function textOf(facts: Json): string {
   return canonicalize({ facts, salt: randomBytes(SALT_BYTES).toString('base64url') })
 }
 
-/** What `textOf` was given. */
-export function factsOf(text: Uint8Array): Json {
+function factsOf(text: Uint8Array): Json {
   const { facts } = parseJson(text, FACTS_LIMITS) as { facts: Json }
   return facts
 }

@@ -1,7 +1,7 @@
 // Entries and their facts go when the retention of the account's plan ends. Their leaves stay, so that what is left can
 // still be proven. Deleting is of the system role: a request can't delete what it decided.
 
-import type { Plan } from '#src/catalogue/access.ts'
+import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { CLINICAL_DAYS, CLINICAL_KINDS } from '#src/catalogue/decisions.ts'
 import { PLAN_LIMITS, SANDBOX_LIMITS } from '#src/catalogue/plans.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -24,6 +24,23 @@ export interface LedgerRetentionDeps {
 /** How long an entry of any other kind than the clinical ones is kept. */
 export function retentionDaysOf(plan: Plan, environment: Scope['environment']): number {
   return environment === 'sandbox' ? SANDBOX_LIMITS.retentionDays : PLAN_LIMITS[plan].retentionDays
+}
+
+// The clocks of the processes that make ids differ by less, and the rule runs every hour.
+const SLACK_MS = 2 * HOUR_MS
+
+/**
+ * Whether an entry that is gone went by other means than this rule, which deletes from the oldest on: an older entry of an
+ * ordinary kind is still there, or it is younger than what any plan deletes. All in milliseconds, by the ids.
+ */
+export function isRemoved(gone: { madeAt: number; oldestPresent: number; keptSince: number }): boolean {
+  return gone.madeAt > gone.oldestPresent + SLACK_MS || gone.madeAt > gone.keptSince + SLACK_MS
+}
+
+/** Since when entries are kept whatever the plan, which may have been another one. */
+export function keptSince({ environment }: Pick<Scope, 'environment'>, now: Date): number {
+  const shortest = Math.min(...PLANS.map((plan) => retentionDaysOf(plan, environment)))
+  return now.getTime() - shortest * DAY_MS
 }
 
 export function ledgerRetention({ db, accounts, now, keptWhile = [] }: LedgerRetentionDeps): TenantRule {

@@ -93,7 +93,8 @@ export async function listOldestFirst(
   )
 }
 
-function conditionsOf(scope: Scope, filter: DecisionFilter): { conditions: string[]; values: unknown[] } {
+/** Conditions on `decisions` and their values. */
+export function conditionsOf(scope: Scope, filter: DecisionFilter): { conditions: string[]; values: unknown[] } {
   const conditions = ['true']
   const values: unknown[] = []
   const compare = (column: string, operator: '=' | '>=' | '<', value: unknown) => {
