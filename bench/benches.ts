@@ -79,6 +79,12 @@ export const BENCHES = {
     bar: 'medians of 2 x 10,000 answers within 5 %',
     run: async (options) => (await import('./timing.ts')).runTiming(options),
   },
+  policy: {
+    measures: 'processor time of one evaluation of a policy of 1,000 rules that all have to be looked at',
+    floor: '50 evaluations of a policy of 20 rules',
+    bar: '≤ 1.2 x; ≤ 300 µs',
+    run: async (options) => (await import('./policy.ts')).runPolicy(options),
+  },
   duplicates: {
     measures: 'the search for pictures that look alike among 1 M hashes of one account; hashes of photos of 12 MP',
     floor: 'one prepared read by primary key; decoding the photo whole',
@@ -93,6 +99,27 @@ export const BENCHES = {
     bar: '≤ 2 x, or ≤ 10 ms more; nothing refused',
     parts: SCENARIO_NAMES,
     run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
+  },
+  verify: {
+    measures:
+      '`POST /v1/intent/verify` with a policy of 20 rules, 32 at a time; with 1,000 rules; beside 1 M rows of the ledger',
+    floor:
+      'Koa + ES256 + the same reads and writes in one transaction; itself with 20 rules; itself with a short ledger',
+    bar: '≥ 0.70; ≥ 0.50; ≥ 0.95; p99 ≤ 50 ms at half of the maximum rate',
+    run: async (options) => (await import('./verify.ts')).runVerify(options),
+  },
+  authorize: {
+    measures: '`POST /v1/intent/authorize`, 32 at a time',
+    floor: 'Koa + ES256 + the same reads and writes',
+    bar: '≥ 0.70',
+    run: async (options) => (await import('./authorize.ts')).runAuthorize(options),
+  },
+  ledger: {
+    measures:
+      'entries of 16 accounts that become leaves; a proof with its root in a log of 1 M leaves; decisions and their lag',
+    floor: 'SHA-256 of the same tree + the same rows, deleted and inserted by one statement per batch',
+    bar: '≥ 0.50; p99 of a proof ≤ 5 ms',
+    run: async (options) => (await import('./ledger.ts')).runLedger(options),
   },
   idle: {
     measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',

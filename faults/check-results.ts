@@ -1,5 +1,4 @@
-// I6, without a ledger, which does not exist yet. Each signed result verifies and equals its row;
-// each event happened exactly once; a claim went from one standing to the next, step by step.
+// I6 for results; check-ledger.ts has the ledger. Each signed result verifies and equals its row; each event happened exactly once; a claim went from one standing to the next, step by step.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Finding } from './check.ts'

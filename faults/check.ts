@@ -5,6 +5,7 @@ import { checkBorders } from './check-borders.ts'
 import { checkDeliveries } from './check-deliveries.ts'
 import { checkIntake } from './check-intake.ts'
 import { checkJobs, checkSchedule } from './check-jobs.ts'
+import { checkLedgers } from './check-ledger.ts'
 import { checkResults } from './check-results.ts'
 import { checkScreenings } from './check-screenings.ts'
 import type { Evidence } from './evidence.ts'
@@ -15,7 +16,7 @@ export const INVARIANTS = {
   I3: 'no effect without a committed row; no due row passed over for longer than 30 s',
   I4: 'every (event, live endpoint) attempted at least once; the first 2xx ends it',
   I5: 'every received signature verifies, in time',
-  I6: 'every result verifies under a published key and says what its row says; each event happened once',
+  I6: 'every result verifies under a published key and says what its row says; the ledger verifies; each event happened once',
   I7: 'no id of one account or environment in an answer or delivery to another',
   I8: 'during an attack of another account every request is answered in time, and none is refused',
 } as const
@@ -35,6 +36,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...checkSchedule(evidence),
     ...checkDeliveries(evidence),
     ...(await checkResults(evidence)),
+    ...(await checkLedgers(evidence)),
     ...checkScreenings(evidence),
     ...checkBorders(evidence),
     ...checkAnswers(evidence),

@@ -15,6 +15,7 @@ import type {
   Weighed,
 } from './journal.ts'
 import { readJournal } from './journal.ts'
+import { type LedgerFacts, readLedgers } from './ledger.ts'
 import type { PostgresServer } from './stores.ts'
 import { readTrail } from './trail.ts'
 
@@ -119,6 +120,7 @@ export interface Evidence extends Journals {
   steps: Step[]
   events: EventFact[]
   deliveries: DeliveryFact[]
+  ledgers: LedgerFacts
   /** Devices, roots, endpoints, keys. */
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
@@ -133,7 +135,7 @@ const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
 /** @param hostile Accounts of attackers: of their rows only the owner is read. */
 export async function readEvidence(
   { owner }: Pick<PostgresServer, 'owner'>,
-  { directory, hostile }: { directory: string; hostile: readonly string[] },
+  { directory, hostile, decided }: { directory: string; hostile: readonly string[]; decided: readonly string[] },
 ): Promise<Evidence> {
   const others: Owned[] = []
   const isHostile = ({ scope }: { scope: ScopeName }) => hostile.includes(scope.split(' ')[0] ?? '')
@@ -183,6 +185,7 @@ export async function readEvidence(
     steps: (await readTrail({ owner })).filter(({ id }) => !strange.has(id)),
     events: honest(events),
     deliveries: honest(deliveries),
+    ledgers: await readLedgers({ owner }, decided),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

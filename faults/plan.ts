@@ -51,9 +51,12 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
   { process: 'dispatch', point: 'dispatch:committed' },
+  { process: 'sequence', point: 'sequence:read' },
+  { process: 'sequence', point: 'sequence:appending' },
+  { process: 'sequence', point: 'sequence:positioning' },
   { process: 'web', point: 'web:answering' },
 ]
-const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'clock']
+const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
 const SECOND = 1_000

@@ -16,6 +16,7 @@ import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
+import { startDecisions, UNORDERED } from './ledger.ts'
 import { describeFault, type EngineKind, type Fault, type Kind } from './plan.ts'
 import { type Instance, startInstance, weighedAs } from './processes.ts'
 import { startRelays } from './proxy.ts'
@@ -154,17 +155,22 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       journal: journals.faults,
     }
     const watch = startWatch(postgres, attackers.accountIds, journals.faults)
+    const deciding = startDecisions(postgres.loginUrl(relays.ports.postgres), tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await load.stop()
+    await Promise.all([load.stop(), deciding.stop()])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)
     await watch.stop()
     await Promise.all(instances.map((instance) => instance.stop()))
     await Promise.all(Object.values(journals).map((journal) => journal.close()))
-    const evidence = await readEvidence(postgres, { directory, hostile: attackers.accountIds })
+    const evidence = await readEvidence(postgres, {
+      directory,
+      hostile: attackers.accountIds,
+      decided: deciding.decided,
+    })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {
     await stack.disposeAsync()
@@ -276,7 +282,9 @@ async function drain(
   let fewest = Number.POSITIVE_INFINITY
   let deadline = since + DRAIN_MS
   const hasEnded = async () => {
-    const [row] = await owner<{ left: number }>(`SELECT count(*)::int AS left FROM ${OPEN_JOBS}`, [hostile])
+    const [row] = await owner<{ left: number }>(`SELECT (count(*) + ${UNORDERED})::int AS left FROM ${OPEN_JOBS}`, [
+      hostile,
+    ])
     left = row?.left ?? 0
     if (left < fewest) deadline = Math.max(deadline, clock() + NO_PROGRESS_MS)
     fewest = Math.min(fewest, left)

@@ -4,6 +4,8 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
 import type { ScopedType } from '#src/catalogue/ids.ts'
 import { type Environment, newAccountId, newId } from '#src/platform/ids.ts'
+import { CHECKPOINT_TYP } from '#src/platform/ledger/checkpoint-check.ts'
+import { appendLeaves, EMPTY_TREE, frontierBytes, leafHash, rootOf } from '#src/platform/ledger/merkle.ts'
 import { scoreOf } from './detector.ts'
 import { type AttestationFact, type EventFact, type Evidence, emptyJournals, type Step } from './evidence.ts'
 import { idsIn } from './journal.ts'
@@ -24,6 +26,7 @@ export function sampleEvidence(): Evidence {
     steps: [],
     events: [],
     deliveries: [],
+    ledgers: { decided: [], decisions: [], leaves: [], heads: [], checkpoints: [], pending: 0, positions: [] },
     others: [],
     signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
     ...emptyJournals(),
@@ -46,6 +49,7 @@ function addAccount(evidence: Evidence, number: number): void {
   for (const n of [0, 3])
     addCapture(evidence, { accountId, environment, scope, number, n, endpointId, receiver, secret })
   addScreening(evidence, { accountId, environment, scope, number, n: 9, endpointId, receiver, secret })
+  addLedger(evidence, accountId)
 }
 
 interface Place {
@@ -175,6 +179,30 @@ function addJob(evidence: Evidence, queue: string, scope: string, attestationId:
   return job
 }
 
+/** Five decisions, their leaves, and a checkpoint of four of them; a position for each event of the account. */
+function addLedger({ ledgers, events }: Evidence, accountId: string): void {
+  const scope = `${accountId} sandbox`
+  const decisions = [1, 2, 3, 4, 5].map((n) => ({ id: id('dec'), scope, hash: sha256Hex(Buffer.from(`entry ${n}`)) }))
+  const hashes = decisions.map(({ hash }) => leafHash(Buffer.from(hash, 'hex')))
+  const { tree } = appendLeaves(EMPTY_TREE, hashes)
+  const older = rootOf(appendLeaves(EMPTY_TREE, hashes.slice(0, 4)).tree).toString('base64url')
+  const claims = { account_id: accountId, env: 'sandbox', size: 4, root: older, at: new Date(START).toISOString() }
+  ledgers.decided.push(...decisions.map((decision) => decision.id))
+  ledgers.decisions.push(...decisions)
+  ledgers.leaves.push(
+    ...decisions.map((decision, position) => ({
+      scope,
+      position,
+      decisionId: decision.id,
+      hash: hashes[position]?.toString('hex') ?? '',
+    })),
+  )
+  ledgers.heads.push({ scope, size: tree.size, frontier: frontierBytes(tree).toString('hex') })
+  ledgers.checkpoints.push({ scope, size: 4, jws: signJws({ alg: 'ES256', kid: 'k1', typ: CHECKPOINT_TYP }, claims) })
+  const own = events.filter((event) => event.scope === scope)
+  ledgers.positions.push(...own.map((event, index) => ({ scope, id: event.id, position: index + 1 })))
+}
+
 /** As the service signs a result. */
 export function signResult(row: AttestationFact): string {
   const [accountId, environment] = row.scope.split(' ')
@@ -188,8 +216,12 @@ export function signResult(row: AttestationFact): string {
     risk_status: row.riskStatus,
     risk_score: row.riskScore,
   }
+  return signJws({ alg: 'ES256', kid: 'k1' }, payload)
+}
+
+function signJws(header: object, payload: object): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const text = `${encode({ alg: 'ES256', kid: 'k1' })}.${encode(payload)}`
+  const text = `${encode(header)}.${encode(payload)}`
   const signature = sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' })
   return `${text}.${signature.toString('base64url')}`
 }

@@ -115,7 +115,7 @@ export function allRoutes({
   jwks,
   baseUrl,
 }: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl'>): Route[] {
-  const own = serviceRoutes({ jwks, describe: () => describeRoutes(all, { baseUrl, notes }) })
+  const own = serviceRoutes({ jwks, baseUrl, describe: () => describeRoutes(all, { baseUrl, notes }) })
   const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes, baseUrl })]
   const seen = new Set<string>()
   for (const { method, path } of all) {

@@ -2,6 +2,7 @@
 // of the OpenAPI document are made from it.
 
 import type { FailureCode, FieldError } from './failure.ts'
+import { INTENT_GUIDANCE } from './guidance-intents.ts'
 
 export interface Guidance {
   /** What happened. */
@@ -240,6 +241,7 @@ export const GUIDANCE = {
       members: { allowed: ['failed'] },
     },
   },
+  ...INTENT_GUIDANCE,
   idempotency_in_progress: {
     happened: 'A request with the same Idempotency-Key is still in progress.',
     remedy: 'Wait until it ends. The repeat then returns what the first created.',

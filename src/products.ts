@@ -1,9 +1,14 @@
 // The list of products. All other code that must know every feature derives from it.
 
 import { type AccountSettings, createAccount } from './account/account.ts'
+import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
+import type { EndWithDevice } from './attest/devices/devices.ts'
+import { createAuthorize } from './authorize/authorize.ts'
 import type { Feature, Platform, TenantTable } from './platform/feature.ts'
+import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
+import { createTrace } from './trace/trace.ts'
 
 export type Products = ReturnType<typeof createProducts>
 
@@ -12,7 +17,22 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   // Asked for when all features are known.
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
   const account = createAccount(p, settings, tables)
-  const attest = createAttest(p, settings, account)
-  const features: Feature[] = [platformFeature(p), ...account.features, ...attest.features]
-  return { account, attest, features }
+  const agents = createAgents(p)
+  // Called when a device is revoked, long after both products were made.
+  const endWithDevice: EndWithDevice = (tx, acting, device) =>
+    authorize.revocations.revocations.revokeDevice(tx, acting, device)
+  const attest = createAttest(p, settings, { ...account, endWithDevice })
+  const trace = createTrace(p, account, agents)
+  const ledger = ledgerFeature(p, account.accounts)
+  const authorize = createAuthorize(p, { attest, trace })
+  const features: Feature[] = [
+    platformFeature(p),
+    ledger.feature,
+    ...account.features,
+    ...agents.features,
+    ...attest.features,
+    ...trace.features,
+    ...authorize.features,
+  ]
+  return { account, agents, attest, trace, authorize, features }
 }

@@ -10,11 +10,16 @@ interface ServiceRouteDeps {
   jwks: () => Promise<{ keys: object[] }>
   /** Writes the OpenAPI document. */
   describe: () => object
+  /** Without a trailing slash. */
+  baseUrl: string
 }
 
-export function serviceRoutes({ jwks, describe }: ServiceRouteDeps): Route[] {
-  return [healthRoute(), ...jwksRoutes(jwks), openapiRoute(describe)]
+export function serviceRoutes({ jwks, describe, baseUrl }: ServiceRouteDeps): Route[] {
+  return [healthRoute(), ...jwksRoutes(jwks), configurationRoute(baseUrl), openapiRoute(describe)]
 }
+
+// Public data that verifiers in browsers fetch from other origins.
+const PUBLIC_DATA = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' }
 
 function healthRoute(): Route {
   return publicEndpoint(
@@ -58,9 +63,56 @@ function jwksRoutes(jwks: ServiceRouteDeps['jwks']): Route[] {
       },
       async () => {
         const { keys } = await jwks()
-        return reply(200, { keys: keys as z.input<typeof key>[] }, { 'Cache-Control': 'public, max-age=300' })
+        return reply(200, { keys: keys as z.input<typeof key>[] }, PUBLIC_DATA)
       },
     ),
+  )
+}
+
+// The members of RFC 8414 that apply, and our own. `{jti}` and `{id}` stand for what the caller puts there.
+function configurationRoute(baseUrl: string): Route {
+  const text = z.string()
+  const configuration = {
+    issuer: baseUrl,
+    jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+    authorize_endpoint: `${baseUrl}/v1/intent/authorize`,
+    verify_endpoint: `${baseUrl}/v1/intent/verify`,
+    revocation_endpoint: `${baseUrl}/v1/intent/revocations`,
+    status_endpoint: `${baseUrl}/v1/intent/status/{jti}`,
+    status_list_endpoint: `${baseUrl}/v1/intent/status-lists/{id}`,
+    token_typ_values_supported: ['intent+jwt'],
+    token_signing_alg_values_supported: ['ES256'],
+    environments_supported: ['sandbox', 'live'],
+    openapi_uri: `${baseUrl}/v1/openapi.json`,
+    service_documentation: `${baseUrl}/docs`,
+  }
+  return publicEndpoint(
+    {
+      method: 'GET',
+      path: '/.well-known/svc-configuration',
+      operationId: 'getServiceConfiguration',
+      tag: 'Service',
+      summary: 'Where keys, tokens and their status are found',
+      public: 'Verifiers configure themselves with it before they have a key',
+      view: z
+        .object({
+          issuer: text.describe('The claim `iss` of the tokens.'),
+          jwks_uri: text,
+          authorize_endpoint: text,
+          verify_endpoint: text,
+          revocation_endpoint: text,
+          status_endpoint: text,
+          status_list_endpoint: text,
+          token_typ_values_supported: z.array(text),
+          token_signing_alg_values_supported: z.array(text),
+          environments_supported: z.array(text),
+          openapi_uri: text,
+          service_documentation: text,
+        })
+        .meta({ id: 'ServiceConfiguration' }),
+      status: [200],
+    },
+    async () => reply(200, configuration, PUBLIC_DATA),
   )
 }
 

@@ -15,6 +15,7 @@ import { createSessionCookies } from './platform/http/session-cookie.ts'
 import { createEngine } from './platform/jobs/bull.ts'
 import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
+import { createLedger } from './platform/ledger/record.ts'
 import type { Log } from './platform/log.ts'
 import { createOutbound } from './platform/net/outbound.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
@@ -94,6 +95,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     waiters: closing(createWaiters({ db, reports: engine.settled })),
     outbound: closing(createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,
+    ledger: createLedger({ db, sealer }),
     signingKeys: createSigningKeys({ db, sealer, now }),
     store: closing(
       openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),

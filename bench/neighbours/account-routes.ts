@@ -9,12 +9,14 @@ export const PLAIN_READS = [
   '/v1/account/audit/export',
   '/v1/account/plan',
   '/v1/account/products',
+  '/v1/decisions',
+  '/v1/decisions/checkpoints',
   '/v1/org/users',
 ]
 
 /**
- * Routes that the honest tenant does not call: they take a signed-in user or a live
- * key, end what they are about, or send mail.
+ * Routes that the honest tenant does not call: they take a signed-in user or a live key, end what they are about, or send
+ * mail; and those of the ledger that need decisions.
  */
 export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/account/closure',
@@ -33,6 +35,11 @@ export const NOT_CALLED: readonly string[] = [
   'GET /v1/auth/session',
   'GET /v1/auth/sessions',
   'GET /v1/org/invites',
+  'GET /v1/decisions/:id',
+  'GET /v1/decisions/:id/explain',
+  'GET /v1/decisions/:id/proof',
+  'GET /v1/decisions/consistency',
+  'GET /v1/decisions/export',
   'PATCH /v1/org/users/:id',
   'POST /v1/account/closure',
   'POST /v1/account/export',
@@ -41,6 +48,8 @@ export const NOT_CALLED: readonly string[] = [
   'POST /v1/org/invites/:id/resend',
   'POST /v1/org/invites/accept',
   'POST /v1/org/users/invite',
+  'POST /v1/policy/rollback',
+  'POST /v1/decisions/verify-chain',
   'PUT /v1/account/plan',
   'PUT /v1/account/products',
 ]

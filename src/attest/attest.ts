@@ -7,6 +7,7 @@ import type { CasesSettings } from './cases/config.ts'
 import { casesFeature } from './cases/feature.ts'
 import { addAdvisoryCodes } from './claims/claim-rows.ts'
 import { claimsFeature } from './claims/feature.ts'
+import type { EndWithDevice } from './devices/devices.ts'
 import { devicesFeature } from './devices/feature.ts'
 import { duplicatesFeature } from './duplicates/feature.ts'
 import { erasureFeature } from './erasure/feature.ts'
@@ -26,11 +27,15 @@ export type AttestSettings = MediaSettings & HardwareSettings & CasesSettings & 
 
 export type Attest = ReturnType<typeof createAttest>
 
-export function createAttest(p: Platform, settings: AttestSettings, { accounts }: Pick<ListDeps, 'accounts'>) {
+export function createAttest(
+  p: Platform,
+  settings: AttestSettings,
+  { accounts, endWithDevice }: Pick<ListDeps, 'accounts'> & { endWithDevice: EndWithDevice },
+) {
   const media = mediaFeature(p, settings)
   const hardware = hardwareFeature(p, settings)
   const trust = trustFeature(p)
-  const devices = devicesFeature(p, hardware)
+  const devices = devicesFeature(p, { ...hardware, endWithDevice })
   const captures = capturesFeature(p, media)
   const cases = casesFeature(p, settings)
   const duplicates = duplicatesFeature(p, media)

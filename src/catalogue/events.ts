@@ -81,6 +81,35 @@ export const EVENT_DATA = {
     factors: codes,
     detector: z.strictObject({ name: z.string(), version: z.string() }),
   }),
+  'trace.canary_tripped': z.strictObject({
+    trace_id: z.string().nullable(),
+    canary_hash: z.string(),
+    canary_readings: z
+      .array(
+        z
+          .strictObject({ family: z.string(), score: z.number(), threshold: z.number(), tripped: z.boolean() })
+          .meta({ id: 'JudgedCanary' }),
+      )
+      .readonly(),
+    tripped_families: codes,
+    mode: z.string(),
+    source: z.string(),
+    agent_id: z.string().nullable(),
+    agent_session_id: z.string().nullable(),
+    lock_id: z.string().nullable(),
+    /** Of a verify, as `matched_rule_id`. */
+    jti: z.string().nullable(),
+    matched_rule_id: z.string().nullable(),
+  }),
+  'intent.revoked': z.strictObject({
+    revocation_id: z.string(),
+    scope: z.string(),
+    jti: z.string().optional(),
+    agent_session_id: z.string().optional(),
+    device_id: z.string().optional(),
+    reason: z.string(),
+    actor: z.string(),
+  }),
   ping: z.strictObject({ endpoint_id: z.string() }),
 } satisfies Partial<Record<EventType, z.ZodType>>
 

@@ -1,6 +1,8 @@
 // What the examples of the OpenAPI document share: one claim, one device, one of each.
 
 export const IDS = {
+  agent: 'agt_test_01m7x7em9a2c4e4hv6x9s8n1q0',
+  agentSession: 'ses_test_01m7x7eq9b2c4e4hv6x9s8n1q0',
   anchor: 'cpa_test_01m7x7em7d4e4hv6x9s8n1q0tk',
   rootCa: 'rca_test_01m7x7em5b4e4hv6x9s8n1q0tj',
   account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',
@@ -9,14 +11,17 @@ export const IDS = {
   case: 'cas_test_01m7x7k4d2e6ts0a9n3v8wq5hc',
   challenge: 'chl_test_01m7x7em2c4e4hv6x9s8n1q0tg',
   claim: 'clm_test_01m7x7ere2f68a0t42dwam1yqg',
+  decision: 'dec_test_01m7x7k5d2e6ts0a9n3v8wq5hc',
   delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
+  lock: 'lck_test_01m7x7k6d2e6ts0a9n3v8wq5hc',
   key: 'key_test_01m7x7em9q0ap5mzh3v1d8s2ct',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
   session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
+  trace: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
 } as const
 
 /** A list of one, as every list is answered. */

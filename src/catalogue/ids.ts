@@ -19,6 +19,14 @@ export const SCOPED_TYPES = {
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
   evt: 'event',
+  jti: 'intent token',
+  rev: 'revocation',
+  stp: 'stop',
+  dec: 'decision',
+  agt: 'agent',
+  ses: 'agent session',
+  lck: 'session lock',
+  trc: 'trace',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 

@@ -22,9 +22,16 @@ export const LOG_SUBJECTS = [
   'screening',
   'delivery',
   'endpoint',
+  // Of a policy.
+  'rule',
   'packet',
   'mail',
   'export',
+  'agent',
+  'agentSession',
+  'lock',
+  'trace',
+  'intent',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

@@ -26,8 +26,42 @@ export const PERMISSIONS = {
   'screening.use': { allows: 'screen media', roles: ['admin', 'approver'], isScoped: true },
   'devices.read': { allows: 'read devices and root CAs', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'devices.write': { allows: 'enroll and revoke devices, and set root CAs', roles: ['admin'], isScoped: true },
+  'agents.read': { allows: 'read agents and their sessions', roles: ['admin', 'approver', 'analyst'], isScoped: true },
+  'agents.write': {
+    allows: 'register, change, suspend and unsuspend agents, and open and end their sessions',
+    roles: ['admin'],
+    isScoped: true,
+  },
+  'traces.read': {
+    allows: 'read traces and their canary readings',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'traces.write': { allows: 'check canary readings', roles: ['admin'], isScoped: true },
+  'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
+  'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
+  'decisions.read': {
+    allows: 'read decisions, explain them, and check and export the ledger',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
   'policy.read': { allows: 'read policies and their effects', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'policy.write': { allows: 'change policies', roles: ['admin'], isScoped: true },
+  'intents.read': {
+    allows: 'read the status and the execution of intent tokens, revocations and stops',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'intents.write': {
+    allows: 'authorize and verify actions, and revoke intent tokens, agent sessions and devices',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'intents.stop': {
+    allows: 'stop all agents of the account, and let them go on',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],

@@ -122,7 +122,7 @@ export type Payload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]['payload']
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 
 /** The processes of the Procfile: one per queue, and those without a queue. */
-export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'clock'] as const
+export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'sequence', 'clock'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
 
 /** Whether an account may take no more than the room that it leaves to others. */

@@ -37,6 +37,11 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Start here', names: ['integrate', 'api', 'keys', 'submit', 'plans', 'capture-kit'] },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
+  { title: 'Agents', names: ['agents', 'canaries'] },
+  {
+    title: 'Authorize',
+    names: ['authorize', 'reasons', 'policy', 'policy-webhooks', 'authzen', 'tokens', 'ledger'],
+  },
   { title: 'Account', names: ['account', 'login', 'team'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]

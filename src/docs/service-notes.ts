@@ -19,15 +19,29 @@ The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
 export const TAGS = [
   { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
   { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
+  {
+    name: 'Intents',
+    description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
+  },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
   { name: 'Team', description: 'The users of an account, their roles, and invites.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
+  { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
+  { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
   {
     name: 'Account',
     description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
+  },
+  {
+    name: 'Policy',
+    description: 'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
+  },
+  {
+    name: 'Decisions',
+    description: 'Every decision on record, its explanation, and proofs that nothing was changed or left out.',
   },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
@@ -50,6 +64,27 @@ export const SERVICE_NOTES: Record<string, Note> = {
     answers: { 200: { example: keys } },
   },
   'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
+  'GET /.well-known/svc-configuration': {
+    description: 'For verifiers that are given the address of the service alone. Members are only added.',
+    answers: {
+      200: {
+        example: {
+          issuer: 'https://api.example.com',
+          jwks_uri: 'https://api.example.com/.well-known/jwks.json',
+          authorize_endpoint: 'https://api.example.com/v1/intent/authorize',
+          verify_endpoint: 'https://api.example.com/v1/intent/verify',
+          revocation_endpoint: 'https://api.example.com/v1/intent/revocations',
+          status_endpoint: 'https://api.example.com/v1/intent/status/{jti}',
+          status_list_endpoint: 'https://api.example.com/v1/intent/status-lists/{id}',
+          token_typ_values_supported: ['intent+jwt'],
+          token_signing_alg_values_supported: ['ES256'],
+          environments_supported: ['sandbox', 'live'],
+          openapi_uri: 'https://api.example.com/v1/openapi.json',
+          service_documentation: 'https://api.example.com/docs',
+        },
+      },
+    },
+  },
   'GET /v1/openapi.json': {
     description: 'Generated from the routes of this service.',
     answers: { 200: { example: { openapi: '3.1.1' } } },

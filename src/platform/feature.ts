@@ -19,9 +19,11 @@ import type { Engine } from './jobs/bull.ts'
 import type { Work } from './jobs/consume.ts'
 import type { Dispatcher } from './jobs/dispatch.ts'
 import type { Waiters } from './jobs/waiters.ts'
+import type { Ledger } from './ledger/record.ts'
 import type { Log } from './log.ts'
 import type { Outbound } from './net/outbound.ts'
 import type { RetentionRule } from './retention.ts'
+import type { Sequence } from './sequence.ts'
 import type { BlobStore } from './store/blobs.ts'
 
 /**
@@ -35,6 +37,7 @@ export interface Platform {
   store: BlobStore
   outbound: Outbound
   sealer: Sealer
+  ledger: Ledger
   signingKeys: SigningKeys
   pager: Pager
   cookies: SessionCookies
@@ -100,6 +103,8 @@ export interface Feature {
   /** Every column with values that `sealer` sealed: a rotation of the master key seals them again. */
   sealed?: readonly SealedColumn[]
   tasks?: Task[]
+  /** Work of the process `sequence`. */
+  sequences?: readonly Sequence[]
   /** Gauges that are read when a process is scraped. */
   collect?: Partial<Record<ProcessName, (registry: Registry) => void>>
 }

@@ -53,6 +53,17 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   return id
 }
 
+/**
+ * Checks a name that callers choose and that may be an id of ours, such as a device or an agent session.
+ * @throws {Failure} `environment_mismatch` when it is an id of the other environment.
+ */
+export function checkName(name: string, environment: Environment): string {
+  const [, type = '', word] = ID.exec(name) ?? []
+  return word === undefined || !Object.hasOwn(SCOPED_TYPES, type)
+    ? name
+    : checkId(name, type as ScopedType, environment)
+}
+
 // Ids carry the clock of the process that made them.
 const CLOCK_SLACK_MS = 3_600_000
 
@@ -72,6 +83,14 @@ export function accountIdsBefore(type: AccountType, at: Date): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
   return `${type}_${encode(bytes)}`
+}
+
+/** When an id was made, by the clock of the process that made it. NaN for what is no id. */
+export function timeOfId(id: string): number {
+  const digits = ID.exec(id)?.[3]?.slice(0, 10)
+  if (digits === undefined) return Number.NaN
+  // 48 bits of milliseconds behind two zero bits: ten digits of five bits.
+  return [...digits].reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0)
 }
 
 /**

@@ -14,6 +14,7 @@ const WRONG: [string, string[]][] = [
   ['capture', ['--bogus']],
   ['submit', ['--bogus']],
   ['evidence', ['bogus']],
+  ['ledger', ['bogus']],
   ['migrate', ['bogus']],
 ]
 

@@ -15,6 +15,11 @@ afterAll(() => services.close())
 const UNAUDITED: Record<string, string> = {
   'POST /v1/admin/devices/challenges': 'a challenge changes nothing; the enrollment that answers it is recorded',
   'POST /v1/account/risk-policy/dry-run': 'it changes nothing',
+  'POST /v1/policy/analyze': 'it changes nothing',
+  'POST /v1/policy/replay': 'it changes nothing',
+  'POST /v1/policy/simulate': 'it changes nothing',
+  'POST /v1/policy/validate': 'it changes nothing',
+  'POST /v1/decisions/verify-chain': 'it changes nothing',
   'POST /v1/webhook-endpoints/:id/test': 'it changes nothing, and the delivery log of the endpoint shows the ping',
 }
 // What must not be read unseen.

@@ -19,10 +19,13 @@ const OURS: Record<string, ScopedType> = {
   device_id: 'dev',
   batch_id: 'bat',
   session_id: 'cap',
+  agent_id: 'agt',
+  agent_session_id: 'ses',
+  trace_id: 'trc',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
-// `subject_id`: filters of the audit log, whose entries are of both.
-const FOREIGN = ['external_id', 'key_id', 'actor_id', 'subject_id']
+// `subject_id`: filters of the audit log, whose entries are of both. `mandate_id` and `schedule_id`: refused whatever they name.
+const FOREIGN = ['external_id', 'key_id', 'actor_id', 'subject_id', 'mandate_id', 'schedule_id']
 // Lines of NDJSON, each with its own refusal: tests of these features send ids of the other environment.
 const BY_LINE = ['POST /v1/claims/batches', 'POST /v1/media/screenings/batches', 'POST /v1/admin/devices/attestations']
 
@@ -68,16 +71,19 @@ function idsOf(type: z.ZodType | undefined): string[] {
   if (type === undefined) return []
   const root = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const defined = (root.$defs ?? {}) as Record<string, JsonSchema>
-  const idsIn = (schema: JsonSchema, path: string[]): string[] => {
-    const target = typeof schema.$ref === 'string' ? defined[schema.$ref.replace('#/$defs/', '')] : undefined
+  // `inside`: the definitions that lead here. One that refers to itself is looked at once.
+  const idsIn = (schema: JsonSchema, path: string[], inside: readonly string[] = []): string[] => {
+    const name = typeof schema.$ref === 'string' ? schema.$ref.replace('#/$defs/', '') : ''
+    const target = inside.includes(name) ? undefined : defined[name]
+    const within = target === undefined ? inside : [...inside, name]
     const others = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[])
     const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
     return [
-      ...(target === undefined ? [] : idsIn(target, path)),
-      ...others.flatMap((one) => idsIn(one, path)),
-      ...(typeof schema.items === 'object' ? idsIn(schema.items as JsonSchema, [...path, '0']) : []),
+      ...(target === undefined ? [] : idsIn(target, path, within)),
+      ...others.flatMap((one) => idsIn(one, path, inside)),
+      ...(typeof schema.items === 'object' ? idsIn(schema.items as JsonSchema, [...path, '0'], inside) : []),
       ...members.flatMap(([name]) => (/_ids?$/.test(name) ? [[...path, name].join('/')] : [])),
-      ...members.flatMap(([name, inner]) => idsIn(inner, [...path, name])),
+      ...members.flatMap(([name, inner]) => idsIn(inner, [...path, name], inside)),
     ]
   }
   return [...new Set(idsIn(root, []))]

@@ -29,6 +29,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/reevaluate/refresh.ts',
     'src/attest/video/padding.ts',
     'src/platform/sanitize.ts',
+    'src/platform/sequence-interval.ts',
   ],
   'its only reader, or the file that it belongs to, is near the limit of length': ['src/attest/cases/refusals.ts'],
   'the steps of a comparison': [
@@ -58,6 +59,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/judgement-views.ts',
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',
+    'src/authorize/tokens/sealed.ts',
     'src/platform/http/closed.ts',
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',

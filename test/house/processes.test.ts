@@ -13,7 +13,7 @@ describe('the processes', () => {
   it('are the same in the Procfile, in workers/ and in the table of queues', () => {
     const declared = readProcfile()
     const names = declared.map(({ name }) => name).sort()
-    expect(names).toEqual([...QUEUE_NAMES, 'web', 'dispatch', 'clock'].sort())
+    expect(names).toEqual([...QUEUE_NAMES, 'web', 'dispatch', 'sequence', 'clock'].sort())
     expect(
       readdirSync(resolve(ROOT, 'workers'))
         .map((file) => file.replace('.ts', ''))

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client'
 import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
+import { createPolicyWebhookMetrics } from '#src/authorize/webhooks/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { createRequestLimits } from '#src/platform/http/limits.ts'
 import type { Engine } from '#src/platform/jobs/bull.ts'
@@ -10,6 +11,7 @@ import { collectQueues, createDispatchMetrics, createJobMetrics } from '#src/pla
 import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPools, createMetrics } from '#src/platform/metrics.ts'
 import { createRetentionMetrics } from '#src/platform/retention-run.ts'
+import { collectOldest, createSequenceMetrics } from '#src/platform/sequence.ts'
 
 export interface KnownMetric {
   name: string
@@ -33,6 +35,8 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   })
   collectDisk(registry, undefined)
   createRetentionMetrics(registry)
+  createSequenceMetrics(registry)
+  collectOldest(registry, database, [])
   collectList(registry, { db: database, url: 'https://example.com/' })
   createScreeningMetrics(registry)
   createRequestLimits({
@@ -42,6 +46,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
     limitOf: () => ({ name: 'account', subject: '', rate: { perSecond: 1, burst: 1 }, detail: '' }),
   })
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
+  createPolicyWebhookMetrics(registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))
 }

@@ -140,6 +140,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       other_claim_id: claim,
       other_attestation_id: attestation,
     })
+    await insert('policy_versions', { version: 1, document: '{}', digest: bytes(), changed_by: id('key') })
     await insert('risk_policies', { version: 1, policy: '{}', key_id: id('key') })
     await insert('attestation_results', {
       attestation_id: attestation,
@@ -180,13 +181,43 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       detector: 'http',
       detector_version: '1',
     })
+    await insert('intents', {
+      jti: id('jti'),
+      token_sha256: bytes(),
+      action_hash: 'a',
+      payload_hash: 'p',
+      agent_session_id: 's',
+      device_id: 'd',
+      policy_version: 0,
+      status_list: 0,
+      status_index: 0,
+      actor_kind: 'key',
+      actor_id: id('key'),
+      expires_at: new Date(),
+      sealed_facts: bytes(),
+    })
+    await insert('revocations', {
+      id: id('rev'),
+      scope: 'session',
+      subject_id: 's',
+      reason: 'lost',
+      ended_count: 1,
+      actor_kind: 'key',
+      actor_id: id('key'),
+    })
+    await insert('stops', { id: id('stp'), reason: 'r', stopped_by: id('key') })
     await insert('events', { id: event, type: 'ping', data: '{}' })
+    const decision = id('dec')
+    await insert('decisions', { id: decision, kind: 'verify', at: new Date(), entry: '{}', entry_sha256: bytes() })
+    await insert('decision_facts', { decision_id: decision, sealed_facts: bytes() })
+    await insert('ledger_pending', { decision_id: id('dec'), entry_sha256: bytes() })
     await insert('webhook_endpoints', {
       id: endpoint,
       url: 'https://example.com/',
       event_types: ['*'],
       sealed_secret: bytes(),
     })
+    await insert('policy_webhook_secrets', { version: 1, sealed_secret: bytes(), created_by: user })
     await insert('deliveries', {
       id: delivery,
       endpoint_id: endpoint,
@@ -195,6 +226,30 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       job_id: randomUUID(),
     })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+    const agent = id('agt')
+    await insert('agents', { id: agent, name: 'a', owner: 'o', created_by: id('key') })
+    await insert('agent_suspensions', { agent_id: agent, held_by: 'manual', suspended_at: new Date() })
+    const agentSession = id('ses')
+    await insert('agent_sessions', { id: agentSession, agent_id: agent, created_by: id('key') })
+    await insert('session_locks', {
+      id: id('lck'),
+      agent_session_id: agentSession,
+      agent_id: agent,
+      tripped_families: ['f'],
+      source: 'check',
+      created_at: new Date(),
+    })
+    await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
+    await insert('traces', {
+      id: id('trc'),
+      source: 'client',
+      canary_set: 's',
+      readings: '[]',
+      reading_at: new Date(),
+      digest: bytes().toString('base64url'),
+      created_by: id('key'),
+      created_at: new Date(),
+    })
     await insert('usage_entries', { operation: 'attest', subject_id: attestation, units: 1 })
     await insert('idempotency_keys', {
       key_digest: bytes(),
@@ -214,5 +269,16 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       `INSERT INTO account_notices (account_id, kind, month, plan, cap, used) VALUES ($1, $2, '2026-11-01', 'growth', 2, 1)`,
       [accountId, environment === 'live' ? 'usage_80' : 'usage_100'],
     )
+    // So does the process sequence.
+    const insert = (table: string, columns: string, values: string) =>
+      tx.adhoc(
+        `INSERT INTO ${table} (account_id, environment, ${columns}) VALUES ($1, $2, ${values.replaceAll('HASH', `'\\x${bytes().toString('hex')}'`)})`,
+        [accountId, environment],
+      )
+    await insert('ledger_leaves', 'position, leaf_sha256, decision_id', `0, HASH, '${id('dec')}'`)
+    await insert('ledger_nodes', 'level, position, node_sha256', '1, 0, HASH')
+    await insert('ledger_heads', 'size, frontier_sha256, grown_at', '1, HASH, now()')
+    await insert('ledger_checkpoints', 'size, root_sha256, at, jws', `1, HASH, now(), 'j'`)
+    await insert('event_heads', 'position', '1')
   })
 }

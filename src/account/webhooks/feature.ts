@@ -5,6 +5,7 @@ import { createDeliver } from './deliver.ts'
 import { createWebhooks } from './endpoints.ts'
 import { countAttempts, reportDisabled } from './metrics.ts'
 import { EVENTS, NOTES } from './notes.ts'
+import { EVENT_SEQUENCE } from './positions.ts'
 import { webhookRoutes } from './routes.ts'
 import { purgeDeliveries } from './rows.ts'
 import { SEALED_SECRETS } from './secret.ts'
@@ -24,6 +25,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
       data: [
         { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret'] },
         { table: 'events', key: ['id'] },
+        { table: 'event_heads', key: [], unexported: 'internal: events show their positions' },
         { table: 'deliveries', key: ['id'] },
         { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
       ],
@@ -40,6 +42,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
           }),
       },
       sealed: [SEALED_SECRETS],
+      sequences: [EVENT_SEQUENCE],
       retention: [
         rowRule(p.db, 'deliveries', DELIVERY_DAYS, purgeDeliveries),
         rowRule(

@@ -5,6 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, invalidField } from '#src/failure.ts'
+import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type Budget, createBudget } from '#src/platform/http/body.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -54,10 +55,14 @@ export interface DeviceListQuery {
   hardware_tier?: HardwareTier | undefined
 }
 
+/** What else ends with a device, in the transaction of its revocation. */
+export type EndWithDevice = (tx: Tx, acting: Acting, device: { deviceId: string; reason: string }) => Promise<void>
+
 export interface DevicesDeps {
   db: Pick<Database, 'tenant'>
   pager: Pager
   now: () => Date
+  endWithDevice?: EndWithDevice | undefined
   /** By default no vendor is trusted: no evidence verifies. */
   trust?: Trust
   /** How much memory all imports of this process may use together. */
@@ -73,6 +78,7 @@ export function createDevices({
   db,
   pager,
   now,
+  endWithDevice = async () => {},
   trust = NO_TRUST,
   importBudget = createBudget(IMPORT_BUDGET_BYTES),
 }: DevicesDeps) {
@@ -162,6 +168,7 @@ export function createDevices({
           await requestReevaluation(tx, scope, cause)
           const after = { reason: request.reason, effective_at: effectiveAt.toISOString() }
           await recordAudit(tx, scope, { action: 'device.revoked', subjectId: id, after })
+          await endWithDevice(tx, scope, { deviceId: id, reason: request.reason })
           return withState(revoked, at, revocations)
         }
         const device = await findDeviceById(tx, id)
@@ -172,7 +179,11 @@ export function createDevices({
           members: { allowed: [] },
         })
       }
-      return db.tenant(scope, (tx) => once(tx, key, revoke, () => id))
+      return db.tenant(scope, async (tx) => {
+        // Decisions about tokens of the device hold this lock shared: none commits after a revocation that it has not read.
+        await lockExclusive(tx, [subjectLock(scope, 'device', id)])
+        return once(tx, key, revoke, () => id)
+      })
     },
 
     /**

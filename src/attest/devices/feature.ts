@@ -2,7 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import { createChallenges } from './challenges.ts'
-import { createDevices } from './devices.ts'
+import { createDevices, type EndWithDevice } from './devices.ts'
 import { LIFE_NOTES } from './life-notes.ts'
 import { NOTES } from './notes.ts'
 import { deviceRoutes } from './routes.ts'
@@ -13,8 +13,11 @@ export type DevicesFeature = ReturnType<typeof devicesFeature>
 const CHALLENGE_DAYS = 31
 
 /** The registry of capture devices, and the challenges that hardware evidence answers. */
-export function devicesFeature(p: Platform, { trust }: Pick<HardwareFeature, 'trust'>) {
-  const devices = createDevices({ ...p, trust })
+export function devicesFeature(
+  p: Platform,
+  { trust, endWithDevice }: Pick<HardwareFeature, 'trust'> & { endWithDevice?: EndWithDevice },
+) {
+  const devices = createDevices({ ...p, trust, endWithDevice })
   const challenges = createChallenges(p)
   return defineFeature(
     {

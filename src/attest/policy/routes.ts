@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { policyBody } from './policy.ts'
 import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
 
@@ -79,14 +79,4 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
 
 function toPolicyView({ version, policy, createdAt, changedBy }: CurrentPolicy): z.infer<typeof policyView> {
   return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: changedBy }
-}
-
-// RFC 9110 13.1.1: one tag or several, compared strongly; `*` is any version, and there always is one.
-function parseIfMatch(header: string | undefined): number[] | undefined {
-  if (header === undefined || header.trim() === '*') return undefined
-  const tags = header.split(',').map((tag) => /^"([0-9]{1,9})"$/.exec(tag.trim())?.[1])
-  if (tags.includes(undefined)) {
-    throw invalidField('If-Match', 'invalid_value', 'must be the ETag of a version, such as "3"')
-  }
-  return tags.map(Number)
 }

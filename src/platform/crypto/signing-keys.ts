@@ -2,14 +2,13 @@
 // after their last token has. `record` keys sign results that must verify years later, so they stay in the key set
 // permanently. A private key is stored in Postgres only sealed, and no function of this file returns one.
 
-import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose'
 import { Failure, invalidField } from '#src/failure.ts'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
-import { signEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { createKeyMaterial, type TokenKey } from './signing-key-material.ts'
 import { makeKey } from './signing-key-pair.ts'
 import {
   activateSigningKey,
@@ -17,7 +16,6 @@ import {
   type KeyPlace,
   keepSigning,
   lockSigningKeys,
-  openPrivateKey,
   retireSigningKeys,
   revokeSigningKey,
   type StoredSigningKey,
@@ -70,6 +68,13 @@ export interface SigningKeys {
    * @throws {TypeError} when the payload is not JSON.
    */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
+  /**
+   * A compact JWS over `payload` as `JSON.stringify` writes it, by the environment's newest active token key. `payload` holds only
+   * what JSON can express: its strings are well-formed and its numbers finite.
+   */
+  signToken(environment: Environment, typ: string, payload: object): Promise<string>
+  /** The published token key of this id, of either environment, with the same bounds as `findKey`. */
+  findTokenKey(kid: string): Promise<TokenKey | undefined>
   /** The content of `/.well-known/jwks.json`: both environments, both families. At most a second old. */
   jwks(): Promise<KeySet>
   /**
@@ -121,9 +126,9 @@ const RELOAD_MS = 100
 
 export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): SigningKeys {
   let cache: { at: number; keys: Promise<StoredSigningKey[]> } | undefined
-  const opened = new Map<string, KeyObject>()
+  const material = createKeyMaterial(sealer)
 
-  return { ensure, signRecord, jwks, findKey, list, rotate, revoke }
+  return { ensure, signRecord, signToken, findTokenKey, jwks, findKey, list, rotate, revoke }
 
   async function ensure(): Promise<void> {
     const missing = withoutKey(await load(), now())
@@ -142,14 +147,28 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
   }
 
   async function signRecord(environment: Environment, typ: string, payload: Json): Promise<string> {
-    const body = Buffer.from(canonicalize(payload))
-    const place: KeyPlace = { environment, family: 'record' }
+    const body = canonicalize(payload)
+    const key = await signingKey({ environment, family: 'record' })
+    return material.sign(key, canonicalize({ alg: 'ES256', kid: key.kid, typ }), body)
+  }
+
+  async function signToken(environment: Environment, typ: string, payload: object): Promise<string> {
+    const key = await signingKey({ environment, family: 'token' })
+    return material.sign(key, JSON.stringify({ alg: 'ES256', typ, kid: key.kid }), JSON.stringify(payload))
+  }
+
+  async function signingKey(place: KeyPlace): Promise<StoredSigningKey> {
     const key = findSigning(await load(), place, now())
-    if (key === undefined) throw new Error(`there is no record key for ${environment}: keys are made at boot`)
-    const header = Buffer.from(canonicalize({ alg: 'ES256', kid: key.kid, typ }))
-    const input = `${header.toString('base64url')}.${body.toString('base64url')}`
-    const signature = await signEcdsaP256(open(key), Buffer.from(input))
-    return `${input}.${signature.toString('base64url')}`
+    if (key === undefined) {
+      throw new Error(`there is no ${place.family} key for ${place.environment}: keys are made at boot`)
+    }
+    return key
+  }
+
+  async function findTokenKey(kid: string): Promise<TokenKey | undefined> {
+    const isIt = (key: StoredSigningKey) => key.kid === kid && key.family === 'token' && isPublished(key, now())
+    const key = (await load()).find(isIt) ?? (await load(RELOAD_MS)).find(isIt)
+    return key === undefined ? undefined : material.tokenKey(key)
   }
 
   async function jwks(): Promise<KeySet> {
@@ -227,14 +246,6 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
       if (cache === fresh) cache = undefined
     })
     return keys
-  }
-
-  function open(key: StoredSigningKey): KeyObject {
-    const known = opened.get(key.kid)
-    if (known !== undefined) return known
-    const privateKey = createPrivateKey({ key: openPrivateKey(sealer, key), format: 'der', type: 'pkcs8' })
-    opened.set(key.kid, privateKey)
-    return privateKey
   }
 }
 

@@ -10,7 +10,7 @@ import type { Metrics } from '#src/platform/metrics.ts'
 import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/platform/trace.ts'
 import type { Answer } from './endpoint.ts'
 import { represent } from './represent.ts'
-import { commonHeaders, problemOf, toFailure } from './respond.ts'
+import { commonHeaders, echoOf, problemOf, toFailure } from './respond.ts'
 import { send } from './send.ts'
 
 /** The path of requests that no route answers: the paths that strangers request are unbounded. */
@@ -47,7 +47,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     const { req, res } = ctx
     const startedAt = performance.now()
     const traceresponse = traceresponseOf(span)
-    const common = commonHeaders(requestId, ctx.path)
+    const common = { ...commonHeaders(requestId, ctx.path), ...echoOf(ctx.get('x-request-id')) }
     const finish = async (answer: Answer) => {
       answer.headers = { ...common, ...answer.headers }
       if (traceresponse !== undefined) answer.headers.traceresponse = traceresponse

@@ -10,9 +10,10 @@ import type { LongStrings } from './long-strings.ts'
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
 /**
- * RFC 8259 9 lets a parser limit depth. Our shapes stay far below; a recursive reader would overflow at some thousands.
+ * RFC 8259 9 lets a parser limit depth. The deepest member, the payload of an action, may have 32 levels; a recursive
+ * reader would overflow at some thousands.
  */
-const MAX_DEPTH = 32
+const MAX_DEPTH = 34
 
 /**
  * Commas in a body, as a bound on its values. A schema reports every wrong value, and half a million findings (a

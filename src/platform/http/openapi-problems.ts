@@ -113,6 +113,7 @@ export function problemView(baseUrl: string) {
       state: z.string().optional().describe('With `invalid_state_transition`: the current state.'),
       version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
       case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
+      lock_id: z.string().optional().describe('With `conflict` where a session lock holds an agent: that lock.'),
       accepted: z.number().int().optional().describe('With a batch in which no line can be accepted: 0.'),
       rejected: z
         .array(rejectedLineView)

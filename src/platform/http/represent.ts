@@ -28,7 +28,7 @@ const MAX_SYNC_BYTES = 32 * 1024
 const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 1, [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT } }
 const GZIP = { level: 1 }
 // Photos and videos are compressed already.
-const COMPRESSIBLE = /^(?:text\/|application\/(?:[a-z.-]+\+)?json\b|application\/x-ndjson\b)/
+const COMPRESSIBLE = /^(?:text\/|application\/(?:[a-z.-]+\+)?json\b|application\/(?:x-ndjson|statuslist\+jwt)\b)/
 const ABOUT_THE_BODY = ['Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition', 'Content-Encoding']
 
 /** The representation of an answer that the request's headers ask for. */

@@ -1,4 +1,4 @@
-// The request headers of uploads and downloads that need more than a comparison.
+// The request headers that need more than a comparison.
 
 import { invalidField } from '#src/failure.ts'
 
@@ -42,4 +42,17 @@ export function parseRange(header: string | undefined, size: number): RangeAnswe
   // A last position before the first makes the header invalid, not unsatisfiable.
   if (to !== '' && Number(to) < first) return { kind: 'whole' }
   return first >= size ? { kind: 'unsatisfiable' } : { kind: 'part', first, last }
+}
+
+/**
+ * RFC 9110 13.1.1: one ETag of a version or several, compared strongly. Undefined: no header, or `*`, which is any version.
+ * @throws {Failure} `invalid_request`.
+ */
+export function parseIfMatch(header: string | undefined): number[] | undefined {
+  if (header === undefined || header.trim() === '*') return undefined
+  const tags = header.split(',').map((tag) => /^"([0-9]{1,9})"$/.exec(tag.trim())?.[1])
+  if (tags.includes(undefined)) {
+    throw invalidField('If-Match', 'invalid_value', 'must be the ETag of a version, such as "3"')
+  }
+  return tags.map(Number)
 }

@@ -65,6 +65,15 @@ export function problemType(baseUrl: string, code: FailureCode): string {
   return `${baseUrl}/docs/errors#${code}`
 }
 
+const MAX_OWN_ID = 200
+
+/** The caller's own id of its request is returned as it came (AuthZEN Authorization API 1.0, 10.1.3). */
+export function echoOf(ownId: string): Record<string, string> {
+  return ownId.length <= MAX_OWN_ID && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(ownId)
+    ? { 'X-Request-ID': ownId }
+    : {}
+}
+
 /** Sent with every answer. A route's own headers override them, so that a public document may be cached. */
 export function commonHeaders(requestId: string, path: string): Record<string, string> {
   const headers: Record<string, string> = {

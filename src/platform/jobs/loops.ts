@@ -75,12 +75,12 @@ export function every(periodMs: number, task: () => Promise<unknown>, log: Log):
 // After a failure: Postgres or Redis is away, and asking more often does not help.
 const AFTER_FAILURE_MS = 1_000
 
-interface Repeating extends Loop {
+export interface Repeating extends Loop {
   /** Ends the pause. */
   wake(): void
 }
 
-function repeat(round: () => Promise<number>, log: Log): Repeating {
+export function repeat(round: () => Promise<number>, log: Log): Repeating {
   let isClosed = false
   let isWoken = false
   let wake = () => {}

@@ -1,0 +1,51 @@
+// The canonical JSON of RFC 8785: one text for each value. Its SHA-256 is the `payload_hash` of a token.
+
+import { hasLoneSurrogate, type Json, JsonError, type ParseOptions, parseJson } from './strict-json.ts'
+
+// Far above what the service accepts, and it ends a cycle long before the stack overflows.
+const MAX_DEPTH = 1_000
+
+/**
+ * @throws {JsonError} on what I-JSON can't express: NaN and infinities, integers that a double may have rounded, lone
+ * surrogates, undefined, functions, dates and other class instances, cycles.
+ */
+export function canonicalize(value: Json): string {
+  return write(value, 0)
+}
+
+/** The canonical form of a JSON text. @throws {JsonError} */
+export function canonicalizeJson(source: string | Uint8Array, options?: ParseOptions): string {
+  return canonicalize(parseJson(source, options))
+}
+
+function write(value: unknown, depth: number): string {
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'string') return writeString(value)
+  if (typeof value === 'number') return writeNumber(value)
+  if (typeof value !== 'object') throw new JsonError('malformed')
+  if (depth >= MAX_DEPTH) throw new JsonError('too_deep')
+  if (Array.isArray(value)) {
+    // Not by map, which skips holes.
+    return `[${Array.from(value, (element) => write(element, depth + 1)).join(',')}]`
+  }
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) throw new JsonError('malformed')
+  // RFC 8785 3.2.3: names in the order of their UTF-16 code units, which is how strings compare.
+  const names = Object.keys(value).sort()
+  const members = names.map(
+    (name) => `${writeString(name)}:${write((value as Record<string, unknown>)[name], depth + 1)}`,
+  )
+  return `{${members.join(',')}}`
+}
+
+function writeString(text: string): string {
+  if (hasLoneSurrogate(text)) throw new JsonError('lone_surrogate')
+  return JSON.stringify(text)
+}
+
+function writeNumber(number: number): string {
+  if (!Number.isFinite(number)) throw new JsonError('number_out_of_range')
+  const isRounded = Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21
+  if (isRounded) throw new JsonError('number_out_of_range')
+  return JSON.stringify(number)
+}

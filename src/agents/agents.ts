@@ -1,0 +1,11 @@
+// The product's registry of agents, on which the products Authorize and Trace build.
+
+import type { Platform } from '#src/platform/feature.ts'
+import { registryFeature } from './registry/feature.ts'
+
+export type Agents = ReturnType<typeof createAgents>
+
+export function createAgents(p: Platform) {
+  const { feature, ...registry } = registryFeature(p)
+  return { ...registry, features: [feature] }
+}

@@ -1,0 +1,43 @@
+// Public keys of agents, as JWK (RFC 7517). They say who an agent is to others; the service signs nothing with them.
+
+import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import { z } from 'zod'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+
+// 32 bytes in base64url.
+const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url, without padding')
+
+// Strict: a private key has more members (`d`), and must not be stored.
+export const publicKeyJwk = z
+  .discriminatedUnion('kty', [
+    z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
+    z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
+  ])
+  .refine(isOnCurve, { message: 'is not a point of its curve', params: { code: 'invalid_key' } })
+  .meta({ id: 'AgentPublicKeyInput' })
+
+export const publicKeyView = z
+  .object({
+    kty: z.enum(['EC', 'OKP']),
+    crv: z.enum(['P-256', 'Ed25519']),
+    x: z.string(),
+    y: z.string().optional().describe('With `EC`.'),
+  })
+  .meta({ id: 'AgentPublicKey' })
+
+export type PublicKeyJwk = z.output<typeof publicKeyJwk>
+
+/** RFC 7638: the required members in alphabetical order. */
+export function thumbprintOf(key: PublicKeyJwk): string {
+  const { crv, kty, x } = key
+  return sha256Base64url(JSON.stringify(key.kty === 'EC' ? { crv, kty, x, y: key.y } : { crv, kty, x }))
+}
+
+function isOnCurve(key: JsonWebKey): boolean {
+  try {
+    createPublicKey({ key, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
+}

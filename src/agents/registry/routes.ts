@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams } from '#src/platform/http/params.ts'
+import { publicKeyJwk } from './public-key.ts'
+import type { Registry } from './registry.ts'
+import type { Metadata } from './rows.ts'
+import type { AgentSessions } from './sessions.ts'
+import { agentSessionView, agentStatusView, agentView, sessionStatusView, toAgentView, toSessionView } from './views.ts'
+
+// An agent's metadata are read by each decision about it.
+const MAX_METADATA_CHARACTERS = 4_096
+const metadata = z
+  .record(z.string().min(1).max(100), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= MAX_METADATA_CHARACTERS, {
+    message: `must not have more than ${MAX_METADATA_CHARACTERS} characters as JSON`,
+    params: { code: 'too_long' },
+  })
+  // Every value of a body is JSON.
+  .transform((value) => value as Metadata)
+const name = z.string().trim().min(1).max(200)
+const owner = z.string().trim().min(1).max(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
+const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
+
+const createRequest = z
+  .strictObject({ name, owner, public_key: publicKey.optional(), metadata: metadata.optional() })
+  .meta({ id: 'NewAgent' })
+const updateRequest = z
+  .strictObject({
+    name: name.optional(),
+    owner: owner.optional(),
+    public_key: publicKey.optional(),
+    metadata: metadata.optional().describe('Replaces all of it.'),
+  })
+  .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
+const openRequest = z.strictObject({ metadata: metadata.optional() })
+/** Of whatever stops something and says why. */
+export const reasonRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) }).meta({ id: 'ReasonRequest' })
+
+const reading = { tag: 'Agents', scope: 'intent', permission: 'agents.read' } as const
+const writing = { tag: 'Agents', scope: 'intent', permission: 'agents.write' } as const
+// An agent that holds a key with `intent` must not change who answers for it, nor lift its own suspension.
+const governing = { tag: 'Agents', scope: 'escalate', permission: 'agents.write' } as const
+
+const sessionParams = z.object({ id: idParam('agt'), session: idParam('ses') })
+
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+
+export function agentRoutes(registry: Registry, sessions: AgentSessions): Route[] {
+  return [...registryRoutes(registry), ...sessionRoutes(sessions)]
+}
+
+function registryRoutes(registry: Registry): Route[] {
+  return [
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/agents',
+        operationId: 'createAgent',
+        summary: 'Register an agent',
+        body: createRequest,
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const { public_key: key = null, metadata: data = {}, ...named } = body
+        return toAgentView(await registry.create(caller, { ...named, publicKey: key, metadata: data }, idempotencyKey))
+      },
+      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/agents',
+        operationId: 'listAgents',
+        summary: 'Agents, newest first',
+        query: z.object({ ...listQuery, status: agentStatusView.optional(), owner: z.string().max(254).optional() }),
+        view: listOf(agentView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { status, owner: by, created_gte: from, created_lt: before } = query
+        const filter = { status, owner: by, createdFrom: timeOf(from), createdBefore: timeOf(before) }
+        const { data, ...page } = await registry.list(caller, filter, query)
+        return { ...page, data: data.map(toAgentView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/agents/:id',
+        operationId: 'getAgent',
+        summary: 'One agent, with the causes of its suspension',
+        params: idParams('agt'),
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, params }) => toAgentView(await registry.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...governing,
+        method: 'PATCH',
+        path: '/v1/agents/:id',
+        operationId: 'updateAgent',
+        summary: 'Change what is registered of an agent',
+        params: idParams('agt'),
+        body: updateRequest,
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const { public_key: key, ...rest } = body
+        return toAgentView(await registry.update(caller, params.id, { ...rest, publicKey: key }, idempotencyKey))
+      },
+      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...governing,
+        method: 'POST',
+        path: '/v1/agents/:id/suspend',
+        operationId: 'suspendAgent',
+        summary: 'Suspend an agent, from the next decision on',
+        isEmergency: true,
+        params: idParams('agt'),
+        body: reasonRequest,
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toAgentView(await registry.suspend(caller, params.id, body.reason, idempotencyKey)),
+      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...governing,
+        method: 'POST',
+        path: '/v1/agents/:id/unsuspend',
+        operationId: 'unsuspendAgent',
+        summary: 'Resume an agent that was suspended manually',
+        params: idParams('agt'),
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toAgentView(await registry.unsuspend(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+    ),
+  ]
+}
+
+function sessionRoutes(sessions: AgentSessions): Route[] {
+  return [
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/agents/:id/sessions',
+        operationId: 'openAgentSession',
+        summary: 'Open a session of an agent',
+        params: idParams('agt'),
+        body: openRequest,
+        view: agentSessionView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toSessionView(await sessions.open(caller, params.id, body.metadata ?? {}, idempotencyKey)),
+      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/agents/:id/sessions',
+        operationId: 'listAgentSessions',
+        summary: 'The sessions of an agent, newest first',
+        params: idParams('agt'),
+        query: z.object({
+          limit: listQuery.limit,
+          cursor: listQuery.cursor,
+          created_gte: listQuery.created_gte,
+          created_lt: listQuery.created_lt,
+          status: sessionStatusView.optional(),
+        }),
+        view: listOf(agentSessionView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { status, created_gte: from, created_lt: before } = query
+        const filter = { agentId: params.id, status, createdFrom: timeOf(from), createdBefore: timeOf(before) }
+        const { data, ...page } = await sessions.list(caller, filter, query)
+        return { ...page, data: data.map(toSessionView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/agents/:id/sessions/:session',
+        operationId: 'getAgentSession',
+        summary: 'One session of an agent',
+        params: sessionParams,
+        view: agentSessionView,
+        status: [200],
+      },
+      async ({ caller, params }) => toSessionView(await sessions.get(caller, params.id, params.session)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/agents/:id/sessions/:session/end',
+        operationId: 'endAgentSession',
+        summary: 'End a session of an agent permanently',
+        params: sessionParams,
+        view: agentSessionView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toSessionView(await sessions.end(caller, params.id, params.session, idempotencyKey)),
+      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+    ),
+  ]
+}

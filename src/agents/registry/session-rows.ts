@@ -1,0 +1,83 @@
+// Agent sessions: one run of an agent. Callers may name sessions in words of their own too; those have no row.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
+import type { Metadata } from './rows.ts'
+
+export const SESSION_STATUSES = ['open', 'ended'] as const
+export type AgentSessionStatus = (typeof SESSION_STATUSES)[number]
+
+export interface AgentSessionRow {
+  id: string
+  agentId: string
+  status: AgentSessionStatus
+  metadata: Metadata
+  createdBy: string
+  createdAt: Date
+  endedBy: string | null
+  endedAt: Date | null
+}
+
+const SESSION = `id, agent_id AS "agentId", CASE WHEN ended_at IS NULL THEN 'open' ELSE 'ended' END AS status, metadata,
+  created_by AS "createdBy", created_at AS "createdAt", ended_by AS "endedBy", ended_at AS "endedAt"`
+
+/** undefined for a session without a row, such as one that a caller names in words of its own. */
+export async function readAgentSession(tx: Tx, id: string): Promise<AgentSessionRow | undefined> {
+  const [row] = await tx.query<AgentSessionRow>(`SELECT ${SESSION} FROM agent_sessions WHERE id = $1`, [id])
+  return row
+}
+
+/**
+ * Checks the name of a session that a caller sent: an id of ours is of the caller's environment, any other text is a
+ * session of the caller's own.
+ * @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none.
+ */
+export function checkSessionName(name: string, environment: Environment): string {
+  return name.startsWith('ses_') ? checkId(name, 'ses', environment) : name
+}
+
+export type NewAgentSession = Pick<AgentSessionRow, 'id' | 'agentId' | 'metadata' | 'createdBy' | 'createdAt'>
+
+export async function insertSession(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { id, agentId, metadata, createdBy, createdAt }: NewAgentSession,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO agent_sessions (account_id, environment, id, agent_id, metadata, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [accountId, environment, id, agentId, JSON.stringify(metadata), createdBy, createdAt],
+  )
+}
+
+/** False when it had ended before. */
+export async function endSession(tx: Tx, id: string, { by, at }: { by: string; at: Date }): Promise<boolean> {
+  const ended = await tx.query(
+    `UPDATE agent_sessions SET ended_by = $2, ended_at = $3 WHERE id = $1 AND ended_at IS NULL RETURNING 1`,
+    [id, by, at],
+  )
+  return ended.length > 0
+}
+
+export interface SessionFilter {
+  agentId: string
+  status?: AgentSessionStatus | undefined
+  createdFrom?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
+/** Newest first. */
+export async function findSessions(
+  tx: Tx,
+  { agentId, status, createdFrom, createdBefore }: SessionFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<AgentSessionRow[]> {
+  return tx.query<AgentSessionRow>(
+    `SELECT ${SESSION} FROM agent_sessions
+     WHERE agent_id = $1 AND ($2::text IS NULL OR (ended_at IS NULL) = ($2 = 'open'))
+       AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)
+       AND ($5::text IS NULL OR id < $5)
+     ORDER BY id DESC LIMIT $6`,
+    [agentId, status ?? null, createdFrom ?? null, createdBefore ?? null, before ?? null, limit],
+  )
+}

@@ -1,0 +1,102 @@
+// The AuthZEN Authorization API 1.0 over verify: each evaluation is one verification that executes nothing, with its own
+// decision in the ledger. A gateway that knows no more of an answer than `decision` must never let an action run twice, so
+// what was executed before is denied here.
+
+import type { VerifyRequest } from '#src/authorize/intents/bodies.ts'
+import { describeReason } from '#src/authorize/intents/reasons.ts'
+import type { Verified } from '#src/authorize/intents/verifying.ts'
+import { toVerifyView } from '#src/authorize/intents/views.ts'
+import { Failure } from '#src/failure.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import type { IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type AccessEvaluation, type AccessEvaluations, toVerification, withDefaults } from './mapping.ts'
+
+export interface AccessDecision {
+  decision: boolean
+  context: Record<string, Json>
+}
+
+export interface AccessDeps {
+  verify(
+    caller: Caller,
+    body: VerifyRequest,
+    key: IdempotencyKey | undefined,
+    signal: () => AbortSignal,
+  ): Promise<Verified>
+}
+
+export type Access = ReturnType<typeof createAccess>
+
+// An account has three connections of a process at most.
+const AT_ONCE = 3
+const EXECUTED = 'token_already_executed'
+
+export function createAccess({ verify }: AccessDeps) {
+  async function decide(caller: Caller, evaluation: AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
+    const verified = await verify(caller, toVerification(evaluation), undefined, () => signal)
+    const { valid, already_executed: isExecuted, ...rest } = toVerifyView(verified, undefined)
+    if (!valid || isExecuted !== true) return { decision: valid, context: contextOf(rest) }
+    return { decision: false, context: contextOf({ ...rest, reason: EXECUTED, detail: describeReason(EXECUTED) }) }
+  }
+
+  /** Of several evaluations, one that can't be made is denied and does not affect the others. */
+  async function decideOne(caller: Caller, make: () => AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
+    try {
+      return await decide(caller, make(), signal)
+    } catch (error) {
+      if (error instanceof Failure && error.status < 500) return denialOf(error)
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * @throws {Failure} what verify throws, but for `invalid_request`: that an evaluation can't be put to a token is
+     * a denial.
+     */
+    async evaluate(caller: Caller, evaluation: AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
+      try {
+        return await decide(caller, evaluation, signal)
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'invalid_request') return denialOf(error)
+        throw error
+      }
+    },
+
+    /** In order. Those after the one that ends a short-circuit semantic are not made. */
+    async evaluateAll(
+      caller: Caller,
+      request: AccessEvaluations & { evaluations: NonNullable<AccessEvaluations['evaluations']> },
+      signal: AbortSignal,
+    ): Promise<AccessDecision[]> {
+      const { evaluations, options } = request
+      const ending = ENDING[options?.evaluations_semantic ?? 'execute_all']
+      const width = ending === undefined ? AT_ONCE : 1
+      const decisions: AccessDecision[] = []
+      for (let at = 0; at < evaluations.length; at += width) {
+        const some = evaluations.slice(at, at + width)
+        const made = some.map((own) => decideOne(caller, () => withDefaults(request, own), signal))
+        decisions.push(...(await Promise.all(made)))
+        if (decisions.at(-1)?.decision === ending) break
+      }
+      return decisions
+    },
+  }
+}
+
+/** The decision after which no further evaluation is made. */
+const ENDING = { execute_all: undefined, deny_on_first_deny: false, permit_on_first_permit: true } as const
+
+function denialOf({ status, code, message, errors }: Failure): AccessDecision {
+  const findings = errors?.map(({ pointer, code, detail }) => ({ pointer, code, detail }))
+  return {
+    decision: false,
+    context: { error: { status, code, message, ...(findings !== undefined && { errors: findings }) } },
+  }
+}
+
+// Its members are JSON, or are absent.
+function contextOf(members: Record<string, unknown>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Record<string, Json>
+}

@@ -1,0 +1,73 @@
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const evaluation = {
+  subject: { type: 'agent_session', id: 'checkout-81723' },
+  action: {
+    name: 'Pay 120.00 EUR to Example Garage for invoice 2026-118',
+    properties: { action_type: 'payment', amount: '120.00', currency: 'EUR', counterparty: 'Example Garage' },
+  },
+  resource: { type: 'tool', id: 'payments' },
+  context: { intent_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImludGVudCtqd3QifQ.eyJqdGkiOiIuLi4ifQ.c2lnbmF0dXJl' },
+}
+
+const of = {
+  jti: 'jti_test_01m7x7p3s2e6ts0a9n3v8wq5hc',
+  decision_id: 'dec_test_01m7x7p6k2v4c8d5t1h7y2b3ka',
+  evaluated_at: '2026-11-20T15:11:04.310Z',
+}
+const permitted = { decision: true, context: { reason: null, detail: 'The action may run now.', ...of } }
+const denied = {
+  decision: false,
+  context: { reason: 'payload_hash_mismatch', detail: 'The action payload differs from the authorized one.', ...of },
+}
+const unanswered = {
+  decision: false,
+  context: {
+    error: {
+      status: 400,
+      code: 'invalid_request',
+      message: '/context/intent_token is required.',
+      errors: [{ pointer: '/context/intent_token', code: 'required', detail: 'is required' }],
+    },
+  },
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/access/evaluation': {
+    description: `The verification of a token in the form of the AuthZEN Authorization API 1.0: see [AuthZEN](/docs/authzen). It
+is as \`POST /v1/intent/verify\` with \`execute: false\`, and is recorded and counted as one. \`decision\` is \`valid\`; \`context\` has the
+other members of that answer. An action that was executed before is denied with \`token_already_executed\`.
+
+Unknown members are ignored. \`X-Request-ID\` is returned as it came.`,
+    examples: { payment: evaluation },
+    answers: { 200: { examples: { permitted, denied, unanswered } } },
+    problems: ['environment_mismatch'],
+  },
+  'POST /v1/access/evaluations': {
+    description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. What an evaluation lacks
+(\`subject\`, \`action\`, \`resource\`, \`context\`) is that of the request, as a whole. With \`deny_on_first_deny\` and
+\`permit_on_first_permit\` the answers end with the one that decides. Without \`evaluations\` the request is one evaluation.`,
+    examples: {
+      'Two actions in one session': {
+        subject: evaluation.subject,
+        resource: evaluation.resource,
+        evaluations: [{ action: evaluation.action, context: evaluation.context }, { action: evaluation.action }],
+        options: { evaluations_semantic: 'execute_all' },
+      },
+    },
+    answers: { 200: { examples: { several: { evaluations: [permitted, denied, unanswered] }, one: permitted } } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /.well-known/authzen-configuration': {
+    description: 'Metadata of the policy decision point (AuthZEN Authorization API 1.0, section 9).',
+    answers: {
+      200: {
+        example: {
+          policy_decision_point: 'https://api.example.com',
+          access_evaluation_endpoint: 'https://api.example.com/v1/access/evaluation',
+          access_evaluations_endpoint: 'https://api.example.com/v1/access/evaluations',
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,128 @@
+// The ledger as lines that a stranger can check without the service: see docs/ledger.md. It goes up to a checkpoint, so that
+// every line is covered by a signature, and it can be taken up again behind any position.
+
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
+import { frontierRanges } from '#src/platform/ledger/proofs.ts'
+import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
+import { findLeaves, type LeafRow } from './rows.ts'
+
+/** The lines of an export, in this order: head, then entries, leaves and checkpoints by position, then end. */
+export type LedgerLine =
+  | {
+      type: 'head'
+      version: 1
+      account_id: string
+      env: Scope['environment']
+      /** The position of the first leaf. */
+      from: number
+      /** Leaves of the log at the export's last checkpoint. */
+      size: number
+      /** Roots of the complete subtrees of the leaves before `from`, the largest first. */
+      frontier: string[]
+    }
+  | { type: 'entry'; position: number; leaf_hash: string; entry_hash: string; entry: DecisionEntry | string }
+  /** Of an entry that is gone. */
+  | { type: 'leaf'; position: number; leaf_hash: string; decision_id: string }
+  | { type: 'checkpoint'; size: number; root: string; at: string; jws: string }
+  | { type: 'end'; size: number }
+
+interface ExportDeps {
+  db: Pick<Database, 'tenant'>
+  pageRows?: number
+}
+
+// An entry has a kilobyte or two.
+const PAGE_ROWS = 500
+
+export type LedgerExport = ReturnType<typeof createLedgerExport>
+
+export function createLedgerExport({ db, pageRows = PAGE_ROWS }: ExportDeps) {
+  /**
+   * @param after The last position that the caller has.
+   * @throws {Failure} `invalid_request` at `?after`; `conflict` while there is no checkpoint.
+   */
+  return async (scope: Scope, after: number | undefined): Promise<AsyncGenerator<LedgerLine>> => {
+    const from = after === undefined ? 0 : after + 1
+    const { size, frontier } = await db.tenant(
+      scope,
+      async (tx) => {
+        const [newest] = await findCheckpoints(tx, scope, { order: 'newest', limit: 1 })
+        if (newest === undefined) throw new Failure('conflict', 'The ledger has no checkpoint yet.')
+        const head = (await findHead(tx, scope))?.size ?? 0
+        if (from > newest.size) throw invalidField('?after', 'out_of_range', `must be below ${newest.size}`)
+        // A log that was shortened is exported as far as it goes, without its end.
+        const start = Math.min(from, head)
+        return { size: newest.size, frontier: await hashRanges(tx, scope, frontierRanges(start)) }
+      },
+      { isSnapshot: true },
+    )
+    const head: LedgerLine = {
+      type: 'head',
+      version: 1,
+      account_id: scope.accountId,
+      env: scope.environment,
+      from,
+      size,
+      frontier: frontier.map(textOf),
+    }
+    return linesOf(scope, head)
+  }
+
+  // Each page is a transaction of its own: a slow reader holds no connection and no snapshot.
+  async function* linesOf(scope: Scope, head: LedgerLine & { type: 'head' }): AsyncGenerator<LedgerLine> {
+    yield head
+    for (let at = head.from; at < head.size; at += pageRows) {
+      const range = { from: at, to: Math.min(at + pageRows, head.size) }
+      const { rows, checkpoints } = await db.tenant(scope, async (tx) => ({
+        rows: await findLeaves(tx, scope, range),
+        checkpoints: await findCheckpoints(tx, scope, {
+          from: range.from + 1,
+          below: range.to + 1,
+          order: 'oldest',
+          limit: pageRows,
+        }),
+      }))
+      let next = 0
+      for (const row of rows) {
+        yield lineOf(row)
+        const checkpoint = checkpoints[next]
+        if (checkpoint?.size === row.position + 1) {
+          yield signedLine(checkpoint)
+          next += 1
+        }
+      }
+      // What has no leaf before it is shown all the same.
+      yield* checkpoints.slice(next).map(signedLine)
+      if (rows.length < range.to - range.from) return
+    }
+    yield { type: 'end', size: head.size }
+  }
+}
+
+function lineOf({ position, leaf, decisionId, entry, entrySha256 }: LeafRow): LedgerLine {
+  if (entry === null || entrySha256 === null) {
+    return { type: 'leaf', position, leaf_hash: textOf(leaf), decision_id: decisionId }
+  }
+  const hashes = { leaf_hash: textOf(leaf), entry_hash: textOf(entrySha256) }
+  return { type: 'entry', position, ...hashes, entry: parsedOf(entry) }
+}
+
+// A text that was changed below the service is shown as it is.
+function parsedOf(entry: string): DecisionEntry | string {
+  try {
+    return JSON.parse(entry) as DecisionEntry
+  } catch {
+    return entry
+  }
+}
+
+function signedLine({ size, root, at, jws }: Checkpoint): LedgerLine {
+  return { type: 'checkpoint', size, root: textOf(root), at: at.toISOString(), jws }
+}
+
+function textOf(hash: Buffer): string {
+  return hash.toString('base64url')
+}

@@ -1,0 +1,125 @@
+// Proofs that an account gives to others: that an entry is in the log that a checkpoint signs, and that the log has only
+// grown from one checkpoint to another.
+
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { leafHash, rootOf } from '#src/platform/ledger/merkle.ts'
+import { consistencyRanges, frontierRanges, inclusionRanges } from '#src/platform/ledger/proofs.ts'
+import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
+import { findDecision } from './rows.ts'
+
+export interface Inclusion {
+  decisionId: string
+  entrySha256: Buffer
+  leaf: Buffer
+  position: number
+  size: number
+  root: Buffer
+  proof: Buffer[]
+  /** Null where a size was asked for that no checkpoint has. */
+  checkpoint: Checkpoint | null
+}
+
+export interface Consistency {
+  from: { size: number; root: Buffer }
+  to: { size: number; root: Buffer }
+  proof: Buffer[]
+}
+
+interface ProvingDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+}
+
+export type Proving = ReturnType<typeof createProving>
+
+export function createProving({ db, pager }: ProvingDeps) {
+  return {
+    /**
+     * @param size Of the tree; that of the newest checkpoint when absent.
+     * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` while no checkpoint covers the entry;
+     * `invalid_request` at `?size`.
+     */
+    async include(scope: Scope, id: string, size?: number): Promise<Inclusion> {
+      checkId(id, 'dec', scope.environment)
+      return db.tenant(scope, (tx) => include(tx, scope, id, size), { isSnapshot: true })
+    },
+
+    /** @throws {Failure} `invalid_request` at `?from` or `?to`; `conflict` while there is no checkpoint. */
+    async compare(scope: Scope, from: number, to?: number): Promise<Consistency> {
+      return db.tenant(scope, (tx) => compare(tx, scope, from, to), { isSnapshot: true })
+    },
+
+    /** The largest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async checkpoints(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<Checkpoint>> {
+      const binding = { route: 'GET /v1/decisions/checkpoints', scope, query: { ...query } }
+      const cursor = pager.decode(query.cursor, binding)
+      const range = {
+        order: 'newest',
+        limit: query.limit + 1,
+        ...(cursor !== undefined && { below: Number(cursor) }),
+      } as const
+      const rows = await db.tenant(scope, (tx) => findCheckpoints(tx, scope, range))
+      return pager.page(rows, query.limit, ({ size }) => String(size), binding)
+    },
+  }
+
+  async function include(tx: Tx, scope: Scope, id: string, asked: number | undefined): Promise<Inclusion> {
+    const row = await findDecision(tx, id)
+    if (row === undefined) throw new Failure('not_found', 'There is no such decision, or its retention has ended.')
+    if (row.position === null) {
+      throw new Failure('conflict', 'The decision has no place in the log yet. It usually has one within two seconds.')
+    }
+    const { position, entrySha256 } = row
+    const size = asked ?? (await newestSize(tx, scope))
+    if (size <= position) {
+      if (asked !== undefined) throw invalidField('?size', 'out_of_range', `must be above ${position}`)
+      throw new Failure('conflict', 'No checkpoint covers the decision yet. One is signed at most a minute later.')
+    }
+    if (asked !== undefined) await checkSize(tx, scope, '?size', asked)
+    const path = inclusionRanges(position, size)
+    const hashes = await hashRanges(tx, scope, [...path, ...frontierRanges(size)])
+    return {
+      decisionId: id,
+      entrySha256,
+      leaf: leafHash(entrySha256),
+      position,
+      size,
+      root: rootOf({ size, frontier: hashes.slice(path.length) }),
+      proof: hashes.slice(0, path.length),
+      checkpoint: (await checkpointOf(tx, scope, size)) ?? null,
+    }
+  }
+
+  async function compare(tx: Tx, scope: Scope, from: number, asked: number | undefined): Promise<Consistency> {
+    const to = asked ?? (await newestSize(tx, scope))
+    if (to === 0) throw new Failure('conflict', 'There is no checkpoint yet.')
+    if (asked !== undefined) await checkSize(tx, scope, '?to', asked)
+    if (from > to) throw invalidField('?from', 'out_of_range', `must be at most ${to}`)
+    const [path, older, newer] = [consistencyRanges(from, to), frontierRanges(from), frontierRanges(to)]
+    const hashes = await hashRanges(tx, scope, [...path, ...older, ...newer])
+    const [start, end] = [path.length, path.length + older.length]
+    return {
+      from: { size: from, root: rootOf({ size: from, frontier: hashes.slice(start, end) }) },
+      to: { size: to, root: rootOf({ size: to, frontier: hashes.slice(end) }) },
+      proof: hashes.slice(0, start),
+    }
+  }
+}
+
+async function newestSize(tx: Tx, scope: Scope): Promise<number> {
+  const [newest] = await findCheckpoints(tx, scope, { order: 'newest', limit: 1 })
+  return newest?.size ?? 0
+}
+
+async function checkpointOf(tx: Tx, scope: Scope, size: number): Promise<Checkpoint | undefined> {
+  const [one] = await findCheckpoints(tx, scope, { from: size, below: size + 1, order: 'newest', limit: 1 })
+  return one
+}
+
+async function checkSize(tx: Tx, scope: Scope, pointer: string, asked: number): Promise<void> {
+  const size = (await findHead(tx, scope))?.size ?? 0
+  if (asked > size) throw invalidField(pointer, 'out_of_range', `must be at most ${size}, the size of the log`)
+}

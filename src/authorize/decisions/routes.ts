@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { recordAudit } from '#src/account/audit/record.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { type Chain, MAX_PART } from './chain.ts'
+import type { Decisions } from './decisions.ts'
+import type { LedgerExport, LedgerLine } from './export.ts'
+import type { Proving } from './proving.ts'
+import {
+  chainCheckView,
+  checkpointView,
+  consistencyView,
+  decisionKind,
+  decisionView,
+  explanationView,
+  inclusionView,
+  toChainCheckView,
+  toCheckpointView,
+  toConsistencyView,
+  toExplanationView,
+  toInclusionView,
+} from './views.ts'
+
+const LINES_TYPE = 'application/x-ndjson'
+const PATH = '/v1/decisions'
+
+const common = { tag: 'Decisions', scope: 'admin', permission: 'decisions.read', needsAccountKey: true } as const
+
+// Sizes and positions stay below 2^53.
+const count = (least: number) =>
+  z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= least, `must be at least ${least}`)
+    .meta({ type: 'integer', minimum: least, pattern: undefined })
+
+const filters = {
+  kind: decisionKind.optional(),
+  reason: z.string().min(1).max(200).optional(),
+  jti: z.string().min(1).max(64).optional(),
+  from: z.iso.datetime({ offset: true }).optional().describe('Decided at or after.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Decided before.'),
+}
+
+const checkRequest = z
+  .strictObject({
+    from: z.number().int().min(0).max(1e15).default(0).describe('The first position; `next` of the part before.'),
+    limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Leaves of this part.'),
+  })
+  .default({ from: 0, limit: MAX_PART })
+  .meta({ id: 'LedgerCheckRequest' })
+
+interface DecisionParts {
+  db: Pick<Database, 'tenant'>
+  decisions: Decisions
+  proving: Proving
+  chain: Chain
+  exported: LedgerExport
+}
+
+export function decisionRoutes({ db, decisions, proving, chain, exported }: DecisionParts): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: PATH,
+        operationId: 'listDecisions',
+        summary: 'Decisions, newest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include, ...filters }),
+        view: listOf(decisionView),
+        status: [200],
+      },
+      ({ caller, query }) => decisions.list(caller, query),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/checkpoints`,
+        operationId: 'listLedgerCheckpoints',
+        summary: 'Signed states of the ledger, the largest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(checkpointView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await proving.checkpoints(caller, query)
+        return { ...page, data: data.map(toCheckpointView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/consistency`,
+        operationId: 'getLedgerConsistency',
+        summary: 'A proof that the ledger has only grown since it had a size',
+        query: z.object({
+          from: count(1).default(1).describe('The older size; 1 when absent.'),
+          to: count(1).optional().describe('The newer size; that of the newest checkpoint when absent.'),
+        }),
+        view: consistencyView,
+        status: [200],
+      },
+      async ({ caller, query }) => toConsistencyView(await proving.compare(caller, query.from, query.to)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/export`,
+        operationId: 'exportLedger',
+        summary: 'The ledger as NDJSON, to be checked without the service',
+        audits: 'ledger.exported',
+        query: z.object({ after: count(0).optional().describe('The last position that the caller has.') }),
+        view: z.never(),
+        status: [200],
+        streams: { contentType: LINES_TYPE },
+      },
+      async ({ caller, query }) => {
+        const lines = await exported(caller, query.after)
+        const after = { after: query.after ?? null }
+        await db.tenant(caller, (tx) => recordAudit(tx, caller, { action: 'ledger.exported', after }))
+        const stream = Readable.from(textOf(lines), { objectMode: false })
+        return { status: 200, stream, headers: { 'Content-Disposition': 'attachment; filename="ledger.ndjson"' } }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: `${PATH}/verify-chain`,
+        operationId: 'checkLedger',
+        summary: 'Check a part of the ledger: entries, leaves, stored nodes and checkpoints',
+        body: checkRequest,
+        view: chainCheckView,
+        status: [200],
+      },
+      async ({ caller, body }) => toChainCheckView(await chain(caller, body)),
+      // A check creates nothing that a replay could show.
+      async ({ caller, body }) => toChainCheckView(await chain(caller, body)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/:id`,
+        operationId: 'getDecision',
+        summary: 'One decision',
+        params: idParams('dec'),
+        view: decisionView,
+        status: [200],
+      },
+      ({ caller, params }) => decisions.get(caller, params.id),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/:id/explain`,
+        operationId: 'explainDecision',
+        summary: 'The facts of a decision, and whether they lead to the same answer again',
+        params: idParams('dec'),
+        view: explanationView,
+        status: [200],
+      },
+      async ({ caller, params }) => toExplanationView(await decisions.explain(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/:id/proof`,
+        operationId: 'getDecisionProof',
+        summary: 'A proof that a decision is in the ledger',
+        params: idParams('dec'),
+        query: z.object({
+          size: count(1).optional().describe('Of the tree; that of the newest checkpoint when absent.'),
+        }),
+        view: inclusionView,
+        status: [200],
+      },
+      async ({ caller, params, query }) => toInclusionView(await proving.include(caller, params.id, query.size)),
+    ),
+  ]
+}
+
+// Some kilobytes at a time: a line each would be a write each.
+const CHUNK_CHARACTERS = 32_768
+
+async function* textOf(lines: AsyncIterable<LedgerLine>): AsyncGenerator<string> {
+  let text = ''
+  for await (const line of lines) {
+    text += `${JSON.stringify(line)}\n`
+    if (text.length < CHUNK_CHARACTERS) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}

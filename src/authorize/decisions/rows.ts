@@ -1,0 +1,117 @@
+// SQL that reads decisions with the places of their leaves. src/platform/ledger/ writes them.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { conditionsOf, type DecisionFilter, type DecisionRow } from '#src/platform/ledger/rows.ts'
+
+export interface PlacedDecision extends DecisionRow {
+  /** Of its leaf; null until it has one. */
+  position: number | null
+}
+
+const COLUMNS = `id, entry, entry_sha256 AS "entrySha256",
+  (SELECT position FROM ledger_leaves WHERE decision_id = decisions.id) AS position`
+
+export async function findDecision(tx: Tx, id: string): Promise<PlacedDecision | undefined> {
+  const [row] = await tx.query<PlacedDecision>(`SELECT ${COLUMNS} FROM decisions WHERE id = $1`, [id])
+  return row
+}
+
+/** Newest first. */
+export async function findDecisions(
+  tx: Tx,
+  scope: Scope,
+  filter: DecisionFilter,
+  { below, limit }: { below: string | undefined; limit: number },
+): Promise<PlacedDecision[]> {
+  const { conditions, values } = conditionsOf(scope, filter)
+  if (below !== undefined) conditions.push(`id < $${values.push(below)}`)
+  return tx.adhoc<PlacedDecision>(
+    `SELECT ${COLUMNS} FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countDecisions(tx: Tx, scope: Scope, filter: DecisionFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM decisions WHERE ${conditions.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+export interface LeafRow {
+  position: number
+  leaf: Buffer
+  decisionId: string
+  /** Null when the entry is gone. */
+  entry: string | null
+  entrySha256: Buffer | null
+}
+
+/** Leaves with their entries, by position. */
+export async function findLeaves(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { from, to }: { from: number; to: number },
+): Promise<LeafRow[]> {
+  return tx.query<LeafRow>(
+    `SELECT leaf.position, leaf.leaf_sha256 AS leaf, leaf.decision_id AS "decisionId", decision.entry,
+       decision.entry_sha256 AS "entrySha256"
+     FROM ledger_leaves leaf LEFT JOIN decisions decision
+       ON decision.account_id = $1 AND decision.environment = $2 AND decision.id = leaf.decision_id
+     WHERE leaf.account_id = $1 AND leaf.environment = $2 AND leaf.position >= $3 AND leaf.position < $4
+     ORDER BY leaf.position`,
+    [accountId, environment, from, to],
+  )
+}
+
+/** The oldest entry that goes by the plan's retention alone. @param keptLonger Kinds that do not. */
+export async function findOldest(tx: Tx, { accountId, environment }: Scope, keptLonger: readonly string[]) {
+  const [row] = await tx.query<{ id: string }>(
+    `SELECT id FROM decisions WHERE account_id = $1 AND environment = $2 AND kind <> ALL($3::text[]) ORDER BY id LIMIT 1`,
+    [accountId, environment, keptLonger],
+  )
+  return row?.id
+}
+
+export interface NodeRow {
+  level: number
+  position: number
+  hash: Buffer
+}
+
+/** The stored nodes whose last leaf is at `from` or later, and before `to`. */
+export async function findNodes(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { from, to }: { from: number; to: number },
+): Promise<NodeRow[]> {
+  return tx.query<NodeRow>(
+    `SELECT node.level::int, node.position, node.node_sha256 AS hash
+     FROM generate_series(1, 6) AS height (level) CROSS JOIN LATERAL (
+       SELECT level, position, node_sha256 FROM ledger_nodes
+       WHERE account_id = $1 AND environment = $2 AND level = height.level
+         AND position >= $3::bigint / (256 ^ height.level)::bigint AND position < $4::bigint / (256 ^ height.level)::bigint) node`,
+    [accountId, environment, from, to],
+  )
+}
+
+/** Entries made in a stretch of ids that have no leaf and do not wait for one. @param above, upTo Ids. */
+export async function findUnlogged(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { above, upTo, limit }: { above: string; upTo: string | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM decisions WHERE account_id = $1 AND environment = $2 AND id > $3 AND ($4::text IS NULL OR id <= $4)
+       AND NOT EXISTS (SELECT FROM ledger_leaves WHERE decision_id = decisions.id AND account_id = $1
+         AND environment = $2 OFFSET 0)
+       AND NOT EXISTS (SELECT FROM ledger_pending WHERE decision_id = decisions.id AND account_id = $1
+         AND environment = $2 OFFSET 0)
+     ORDER BY id LIMIT $5`,
+    [accountId, environment, above, upTo ?? null, limit],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,87 @@
+// What a request says of an action, as it is bound into tokens and compared: by hashes, each of bounded bytes.
+
+import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import type { IntentClaims } from '#src/authorize/tokens/format.ts'
+import { hashDescription } from '#src/authorize/tokens/format.ts'
+import { invalidField } from '#src/failure.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { type AuthorizeRequest, MAX_JSON_BYTES, type VerifyRequest } from './bodies.ts'
+import type { RequestFacts, TokenFacts } from './facts.ts'
+
+interface Action {
+  action_description: string
+  action_payload: JsonObject
+  context?: JsonObject | undefined
+  context_evidence?: Json | undefined
+  trace_id?: string | undefined
+}
+
+/** @throws {Failure} `invalid_request` for a value that is too large. */
+export function requestOfVerify(body: VerifyRequest): RequestFacts {
+  checkSize('/inference_input', body.inference_input)
+  return {
+    ...hashesOf(body),
+    agent_session_id: body.agent_session_id ?? null,
+    device_id: body.device_id ?? null,
+    audience: body.audience ?? null,
+    execute: body.execute,
+  }
+}
+
+/** The verification that authorize foresees: by a relying party that is given the same action and adds nothing. */
+export function requestOfAuthorize(body: AuthorizeRequest): RequestFacts {
+  checkSize('/metadata', body.metadata)
+  return {
+    ...hashesOf(body),
+    context: null,
+    agent_session_id: body.agent_session_id,
+    device_id: body.device_id,
+    audience: body.audience ?? null,
+    execute: true,
+  }
+}
+
+/** What the pipeline compares with. `audience`: as authorize was given it, since a token without one names the account. */
+export function tokenFactsOf(claims: IntentClaims, audience: string | null): TokenFacts {
+  return {
+    jti: claims.jti,
+    expires_at: new Date(claims.exp * 1_000).toISOString(),
+    audience,
+    action_hash: claims.action_hash,
+    payload_hash: claims.payload_hash,
+    context_hash: claims.context_hash ?? null,
+    trace_id: claims.trace_id ?? null,
+    reading_hash: claims.reading_hash ?? null,
+    agent_id: claims.agent_id ?? null,
+    agent_session_id: claims.agent_session_id,
+    device_id: claims.device_id,
+    mandate_id: claims.mandate_id ?? null,
+    schedule_id: claims.schedule_id ?? null,
+    biometric: claims.biometric?.verified === true,
+  }
+}
+
+function hashesOf({ action_description, action_payload, context, context_evidence, trace_id }: Action) {
+  checkSize('/context', context)
+  return {
+    action_description,
+    action_payload,
+    action_hash: hashDescription(action_description),
+    payload_hash: sha256Base64url(boundedText('/action_payload', action_payload)),
+    context_hash:
+      context_evidence === undefined ? null : sha256Base64url(boundedText('/context_evidence', context_evidence)),
+    context: context ?? null,
+    trace_id: trace_id ?? null,
+  }
+}
+
+function boundedText(pointer: string, value: Json): string {
+  const text = canonicalize(value)
+  if (Buffer.byteLength(text) <= MAX_JSON_BYTES) return text
+  throw invalidField(pointer, 'too_long', `must have at most ${MAX_JSON_BYTES} bytes as canonical JSON`)
+}
+
+function checkSize(pointer: string, value: Json | undefined): void {
+  if (value !== undefined) boundedText(pointer, value)
+}

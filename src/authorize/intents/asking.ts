@@ -1,0 +1,132 @@
+// The questions of a verification that leave this process or take long: the policy's webhooks and the readings of
+// canaries. All are asked at once, outside of any transaction. What has no answer in time is unavailable.
+
+import type { CanaryAnswer, JsonObject, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
+import { note } from '#src/platform/context.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
+import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
+import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
+
+export interface OutsideAnswers {
+  answers: PolicyAnswers
+  /** Why a webhook gave no answer, by rule. */
+  causes: ReadonlyMap<string, string>
+  /** By rule. */
+  readings: ReadonlyMap<string, CanaryReading>
+  /** A reading tripped: the decision may lock the session or the agent. */
+  hasTripped: boolean
+}
+
+export const NOTHING_ASKED: OutsideAnswers = {
+  answers: { webhooks: {}, canaries: {}, approvals: {} },
+  causes: new Map(),
+  readings: new Map(),
+  hasTripped: false,
+}
+
+export interface AskingDeps {
+  policyWebhooks: Pick<PolicyWebhooks, 'ask'>
+  canaries: Pick<CanaryPort, 'read'>
+  log: Log
+}
+
+/** What the questions are about. */
+export interface Evaluation {
+  /** The id of the decision that the answers are for. */
+  decisionId: string
+  facts: VerifyFacts
+  token: TokenFacts
+  needs: readonly PolicyNeed[]
+  inferenceInput: Json | undefined
+}
+
+// Of a condition that names no age (section Kill switch of docs/canaries.md).
+const MAX_AGE_SECONDS = 300
+
+export type Ask = ReturnType<typeof createAsk>
+
+export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
+  async function readOne(
+    scope: Scope,
+    { facts, token, inferenceInput }: Evaluation,
+    need: PolicyNeed & { kind: 'canary' },
+    signal: AbortSignal,
+  ): Promise<CanaryReading | undefined> {
+    const question = {
+      set: need.set,
+      families: need.families,
+      traceId: facts.request.trace_id ?? token.trace_id,
+      inferenceInput,
+      agentSessionId: token.agent_session_id,
+      agentId: token.agent_id,
+      maxAgeSeconds: need.max_age_s ?? MAX_AGE_SECONDS,
+    }
+    return canaries.read(scope, question, signal).catch((error: unknown) => {
+      log.warn({ err: error }, 'a canary reading failed')
+      return undefined
+    })
+  }
+
+  /** @throws when the client leaves meanwhile: then nothing is decided. */
+  return async (scope: Scope, evaluation: Evaluation, signal: AbortSignal): Promise<OutsideAnswers> => {
+    const { decisionId, facts, token, needs } = evaluation
+    const webhookNeeds = needs.flatMap((need) =>
+      need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],
+    )
+    const causes = new Map<string, string>()
+    const canaryNeeds = needs.filter((need) => need.kind === 'canary')
+    const [webhooks, readings] = await Promise.all([
+      policyWebhooks.ask(scope, webhookNeeds, questionOf(decisionId, facts, token), signal, ({ ruleId, cause }) => {
+        if (cause !== null) causes.set(ruleId, cause)
+      }),
+      Promise.all(
+        canaryNeeds.map(async (need) => [need.rule_id, await readOne(scope, evaluation, need, signal)] as const),
+      ),
+    ])
+    signal.throwIfAborted()
+    note({ intent: token.jti })
+    const found = readings.flatMap(([ruleId, reading]) => (reading === undefined ? [] : [[ruleId, reading] as const]))
+    return {
+      answers: {
+        webhooks,
+        canaries: Object.fromEntries(
+          readings.map(([ruleId, reading]) => [ruleId, reading === undefined ? 'unavailable' : answerOf(reading)]),
+        ),
+        approvals: {},
+      },
+      causes,
+      readings: new Map(found),
+      hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
+    }
+  }
+}
+
+function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
+  const { action_description, action_payload } = facts.request
+  // The relying party's own, where it sends one.
+  const context: JsonObject = policyFactsOf(facts, token).at(-1)?.context ?? {}
+  return {
+    evaluation_id: decisionId,
+    jti: token.jti,
+    action_description,
+    action_payload,
+    context,
+    agent_id: token.agent_id,
+    agent_session_id: token.agent_session_id,
+    device_id: token.device_id,
+  }
+}
+
+function answerOf({ set, source, families }: CanaryReading): CanaryAnswer {
+  const tripped = families.filter((family) => family.tripped)
+  return {
+    tripped: tripped.length > 0,
+    families: tripped.map(({ family }) => family),
+    set,
+    readings: families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped })),
+    source,
+  }
+}

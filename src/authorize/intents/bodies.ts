@@ -1,0 +1,129 @@
+// The bodies of authorize and verify. What verify compares by hash may be longer there than authorize accepts: it then is
+// another action, and not a malformed request.
+
+import { z } from 'zod'
+import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { parseAmount } from './facts.ts'
+
+/** Of the payload, the context and the evidence each, as canonical JSON. */
+export const MAX_JSON_BYTES = 64 * 1024
+/** Levels of the payload, the context and the evidence each. */
+export const MAX_JSON_DEPTH = 32
+export const DEFAULT_TTL_SECONDS = 300
+/** Three JSON values of their greatest size in pretty print, and a hostile token, which gets its answer. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024
+/** Commas: a payload of 64 KiB has half as many at most. */
+export const MAX_BODY_VALUES = 40_000
+
+// An object's schema would drop a member with the name `__proto__`, which is a part of what is hashed.
+const jsonObject = z
+  .custom<JsonObject>(isObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
+  .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
+  .meta({ type: 'object', description: 'At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.' })
+
+const evidence = z
+  .custom<string | JsonObject>((value) => typeof value === 'string' || isObject(value), {
+    message: 'must be an object or a string',
+    abort: true,
+    params: { code: 'invalid_type' },
+  })
+  .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
+  .meta({ type: ['object', 'string'], description: 'Hashed, not stored. At most 64 KiB as canonical JSON.' })
+
+const context = jsonObject
+  .refine(({ transaction_amount: amount }) => amount === undefined || parseAmount(amount) !== undefined, {
+    message: 'must be a number or a decimal string with at most 4 decimals, up to 10^15',
+    path: ['transaction_amount'],
+    params: { code: 'invalid_amount' },
+  })
+  .refine(({ require_biometric: wish }) => wish === undefined || typeof wish === 'boolean', {
+    message: 'must be true or false',
+    path: ['require_biometric'],
+    params: { code: 'invalid_type' },
+  })
+  .meta({
+    type: 'object',
+    description:
+      'What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning.',
+  })
+
+const name = z.string().min(1).max(200)
+const traceId = z.string().min(1).max(64)
+
+const notYet = (what: string) =>
+  z
+    .custom<undefined>((value) => value === undefined, {
+      message: `is not supported by this version: no token can be bound to ${what} yet`,
+      params: { code: 'not_supported' },
+    })
+    .optional()
+    .meta({ description: `Reserved for ${what}. Refused.` })
+
+export const authorizeRequest = z
+  .strictObject({
+    action_description: z.string().min(1).max(2_000),
+    action_payload: jsonObject,
+    agent_session_id: name,
+    device_id: name,
+    action_type: z.string().min(1).max(100).optional(),
+    context: context.optional(),
+    context_evidence: evidence.optional(),
+    trace_id: traceId.optional(),
+    agent_id: z.string().min(1).max(64).optional(),
+    audience: name.optional(),
+    ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
+    metadata: jsonObject.optional(),
+    passkey_assertion: notYet('a passkey'),
+    mandate_id: notYet('a mandate'),
+    schedule_id: notYet('a schedule'),
+  })
+  .superRefine(({ action_type: type, action_payload: payload }, issues) => {
+    const named = payload.action_type
+    if (type === undefined || named === undefined || named === type) return
+    const message = 'must agree with action_payload.action_type'
+    issues.addIssue({ code: 'custom', path: ['action_type'], message, params: { code: 'mismatch' } })
+  })
+
+export const verifyRequest = z
+  .strictObject({
+    intent_token: z.string().min(1),
+    action_description: z.string().max(20_000),
+    action_payload: jsonObject,
+    context: context.optional(),
+    context_evidence: evidence.optional(),
+    trace_id: traceId.optional(),
+    inference_input: evidence.optional(),
+    agent_session_id: name.optional(),
+    device_id: name.optional(),
+    audience: name.optional(),
+    counterparty: name.optional(),
+    execute: z.boolean().default(true),
+    receipt: z.boolean().default(false),
+  })
+  .superRefine(({ counterparty, action_payload: payload }, issues) => {
+    const named = payload.counterparty
+    if (counterparty === undefined || named === undefined || named === counterparty) return
+    const message = 'must agree with action_payload.counterparty'
+    issues.addIssue({ code: 'custom', path: ['counterparty'], message, params: { code: 'mismatch' } })
+  })
+
+export const outcomeRequest = z.strictObject({ status: z.enum(['succeeded', 'failed', 'not_run']) })
+
+export type AuthorizeRequest = z.output<typeof authorizeRequest>
+export type VerifyRequest = z.output<typeof verifyRequest>
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// The reader of bodies bounds the depth of what arrives here, so this recursion ends.
+function isShallow(value: Json): boolean {
+  const depthOf = (node: Json): number => {
+    if (typeof node !== 'object' || node === null) return 0
+    let deepest = 0
+    for (const member of Object.values(node)) deepest = Math.max(deepest, depthOf(member))
+    return deepest + 1
+  }
+  return depthOf(value) <= MAX_JSON_DEPTH
+}

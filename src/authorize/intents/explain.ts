@@ -1,0 +1,56 @@
+// Repeats a decision from its recorded facts: the same pipeline over the same facts gives the same answer. Pure, like the
+// pipeline itself.
+
+import { compilePolicy } from '#src/authorize/policy/compile.ts'
+import { DEFAULT_DOCUMENT } from '#src/authorize/policy/document.ts'
+import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
+import { policyFactsOf } from './facts.ts'
+import { runPipeline, STEPS, type VerifyOutcome } from './pipeline.ts'
+import { describeReason } from './reasons.ts'
+import type { RecordedFacts } from './record.ts'
+
+/** Of a verify entry and of an authorize entry, by kind. */
+export const INTENT_EXPLAINERS = { verify: explain, authorize: explain }
+
+/** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
+function explain(recorded: Json, entry: DecisionEntry): Json {
+  const { facts, policy } = recorded as unknown as RecordedFacts
+  const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
+  const { valid, reason, results, shadow, needs: _, pending, ...details } = outcome
+  const answered = pending === 'webhook' ? 'policy_webhook_pending' : reason
+  return {
+    valid,
+    reason: answered,
+    detail: describeReason(reason),
+    agrees: valid === entry.valid && answered === entry.reason,
+    evaluated_at: facts.at,
+    token_problem: facts.token_problem,
+    ...details,
+    steps: stepsOf(outcome, facts),
+    rules: [...results, ...shadow] as unknown as Json,
+    facts: facts as unknown as Json,
+  }
+}
+
+/** What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached. */
+export function replayable(recorded: Json): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
+  const { facts, policy } = recorded as unknown as RecordedFacts
+  const { token } = facts
+  if (token === null || policy === null) return undefined
+  const isReached = STEPS.every(({ judge }) => judge({ facts, token }) === undefined)
+  return isReached ? { contexts: policyFactsOf(facts, token), answers: facts.answers } : undefined
+}
+
+function stepsOf(outcome: VerifyOutcome, facts: RecordedFacts['facts']): Json {
+  const { token } = facts
+  let isOver = token === null
+  const steps: { reasons: string[]; result: string }[] = STEPS.map(({ reasons, judge }, index) => {
+    if (token === null) return { reasons: [...reasons], result: index === 0 ? 'refused' : 'not_reached' }
+    if (isOver) return { reasons: [...reasons], result: 'not_reached' }
+    isOver = judge({ facts, token }) !== undefined
+    return { reasons: [...reasons], result: isOver ? 'refused' : 'passed' }
+  })
+  return [...steps, { reasons: ['policy'], result: isOver ? 'not_reached' : outcome.valid ? 'passed' : 'refused' }]
+}

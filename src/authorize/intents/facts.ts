@@ -1,0 +1,159 @@
+// All that a verification depends on, as plain JSON: what the request says, what the token says, and what was read. The
+// same facts always have the same answer, so the ledger keeps them sealed and can repeat it.
+
+import type { JsonObject, PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+
+/** Hashes are SHA-256 in base64url without padding. */
+export interface VerifyFacts {
+  /** ISO 8601: when everything below was true. */
+  at: string
+  /** null: no token that this service issued for this account, exactly as presented. */
+  token: TokenFacts | null
+  /** Why there is none, for people. */
+  token_problem: string | null
+  request: RequestFacts
+  /** What authorize was told about the action besides its description and payload. */
+  authorized: { action_type: string | null; context: JsonObject | null }
+  stop: { reason: string; at: string } | null
+  revocation: { scope: RevokedScope; at: string } | null
+  lock: { lock_id: string } | null
+  /** The registered agent; null where the token names none. */
+  agent: AgentStanding | null
+  device: PolicyFacts['device']
+  session: JsonObject
+  /** As stored now for the trace that the request or the token names. */
+  reading_hash: string | null
+  /** The first execution of the action. */
+  execution: { at: string; is_same_caller: boolean } | null
+  answers: PolicyAnswers
+}
+
+export interface TokenFacts {
+  jti: string
+  expires_at: string
+  audience: string | null
+  action_hash: string
+  payload_hash: string
+  context_hash: string | null
+  trace_id: string | null
+  reading_hash: string | null
+  agent_id: string | null
+  agent_session_id: string
+  device_id: string
+  mandate_id: string | null
+  schedule_id: string | null
+  biometric: boolean
+}
+
+export interface RequestFacts {
+  action_description: string
+  action_payload: JsonObject
+  action_hash: string
+  payload_hash: string
+  /** Of the evidence that the request brings. */
+  context_hash: string | null
+  context: JsonObject | null
+  trace_id: string | null
+  /** Compared with the token's where the request names them. */
+  agent_session_id: string | null
+  device_id: string | null
+  audience: string | null
+  /** false: a check only. */
+  execute: boolean
+}
+
+export interface AgentStanding {
+  id: string
+  status: 'active' | 'suspended' | 'missing'
+  /** What rules of the policy see as `agent`. */
+  attributes: JsonObject
+}
+
+/**
+ * What policies are evaluated over: once with the context that authorize was given and once with that of verify, where
+ * both exist. The amount and the wish for a biometric are those of all sources together, so that no choice of a field
+ * lowers them.
+ */
+export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFacts[] {
+  const { authorized, request } = facts
+  const payload = request.action_payload
+  const given = [authorized.context, request.context].filter((context) => context !== null)
+  const contexts = given.length === 0 ? [{}] : isSame(given) ? given.slice(0, 1) : given
+  const shared = {
+    ...named(
+      'transaction_amount',
+      largestAmount([
+        ...given.map((context) => context.transaction_amount),
+        payload.transaction_amount,
+        payload.amount,
+      ]),
+    ),
+    ...named(
+      'require_biometric',
+      anyTrue([...given.map((context) => context.require_biometric), payload.require_biometric]),
+    ),
+  }
+  return contexts.map((context) => ({
+    action_type: actionTypeOf(facts),
+    action_description: request.action_description,
+    action_payload: payload,
+    context: { ...context, ...shared },
+    agent: facts.agent?.attributes ?? null,
+    device: facts.device,
+    session: facts.session,
+    mandate: null,
+    schedule: null,
+    at: facts.at,
+    token: { biometric: token.biometric },
+  }))
+}
+
+function actionTypeOf({ authorized, request }: VerifyFacts): string | null {
+  const { action_type: named } = request.action_payload
+  return authorized.action_type ?? (typeof named === 'string' ? named : null)
+}
+
+// As text: a context that differs only in the order of its members is evaluated twice, with the same result.
+function isSame([first, second]: readonly JsonObject[]): boolean {
+  return second === undefined || JSON.stringify(first) === JSON.stringify(second)
+}
+
+function named(name: string, value: Json | undefined): JsonObject {
+  return value === undefined ? {} : { [name]: value }
+}
+
+/** Ten-thousandths, exactly; undefined for what is no amount: more than 4 decimals, or above 10^15. */
+export function parseAmount(value: Json): bigint | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/.exec(String(value))
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = ''] = match
+  const units = BigInt(whole) * UNITS + BigInt(fraction.padEnd(4, '0'))
+  if (units > MAX_UNITS) return undefined
+  return sign === '-' ? -units : units
+}
+
+const UNITS = 10_000n
+const MAX_UNITS = 10n ** 15n * UNITS
+
+// Neither an amount nor a truth value: a rule that reads it has an error of type, and refuses.
+const UNREADABLE = 'unreadable'
+
+function largestAmount(sources: readonly (Json | undefined)[]): Json | undefined {
+  let largest: { value: Json; units: bigint } | undefined
+  for (const value of sources) {
+    if (value === undefined || value === null) continue
+    const units = parseAmount(value)
+    if (units === undefined) return UNREADABLE
+    if (largest === undefined || units > largest.units) largest = { value, units }
+  }
+  return largest?.value
+}
+
+function anyTrue(sources: readonly (Json | undefined)[]): Json | undefined {
+  const given = sources.filter((value) => value !== undefined && value !== null)
+  if (given.includes(true)) return true
+  return given.every((value) => value === false) ? given[0] : UNREADABLE
+}

@@ -1,0 +1,145 @@
+import type { Note } from '#src/platform/http/openapi.ts'
+import { VERIFY_REASONS, type VerifyReason } from './reasons.ts'
+
+const JTI = 'jti_test_01m7x7p3s2e6ts0a9n3v8wq5hc'
+const HASH = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'
+
+const action = {
+  action_description: 'Pay 120.00 EUR to Example Garage for invoice 2026-118',
+  action_payload: { action_type: 'payment', amount: '120.00', currency: 'EUR', counterparty: 'Example Garage' },
+}
+
+const authorized = {
+  intent_token:
+    'eyJhbGciOiJFUzI1NiIsInR5cCI6ImludGVudCtqd3QiLCJraWQiOiJ4WTVWOUd0OEI1VnBiX0NLdmVEYzUzdzdOQmlXR0t2YzVDTnVBTUN3TDJNIn0.eyJqdGkiOiIuLi4ifQ.c2lnbmF0dXJl',
+  jti: JTI,
+  expires_at: '2026-11-20T15:16:00.000Z',
+  bindings: {
+    action_hash: HASH,
+    payload_hash: HASH,
+    context_hash: null,
+    trace_id: null,
+    reading_hash: null,
+    agent_id: 'agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t',
+    agent_session_id: 'checkout-81723',
+    device_id: 'laptop-4',
+    audience: null,
+    policy_version: 3,
+  },
+  preflight: { would_be_valid: true, reason: null },
+}
+
+const valid = {
+  valid: true,
+  reason: null,
+  detail: 'The action may run now.',
+  jti: JTI,
+  decision_id: 'dec_test_01m7x7p6k2v4c8d5t1h7y2b3ka',
+  evaluated_at: '2026-11-20T15:11:04.310Z',
+}
+
+const receipted = {
+  ...valid,
+  already_executed: true,
+  receipt: 'eyJhbGciOiJFUzI1NiIsInR5cCI6InZlcmlmeS1yZWNlaXB0K2p3dCJ9.eyJ2YWxpZCI6dHJ1ZX0.c2lnbmF0dXJl',
+}
+
+const refused = (reason: VerifyReason, members: object) => ({
+  ...valid,
+  valid: false,
+  reason,
+  detail: VERIFY_REASONS[reason],
+  ...members,
+})
+
+const ANSWERS = {
+  valid,
+  repeated: receipted,
+  denied: refused('policy_denied', { matched_rule_id: 'no-wires-at-night' }),
+  webhook: refused('policy_webhook_denied', {
+    matched_rule_id: 'ask-treasury',
+    webhook_reason: 'The supplier is not approved.',
+  }),
+  revoked: refused('token_revoked', { revoked_scope: 'session' }),
+  tripped: refused('canary_tripped', {
+    matched_rule_id: 'no-exfiltration',
+    canary_set: 'default',
+    canary_readings: [{ family: 'exfiltration', score: 0.93, threshold: 0.8, tripped: true }],
+    lock_id: 'lck_test_01m7x7p9d2c4e4hv6x9s8n1q0t',
+  }),
+}
+
+const executed = {
+  jti: JTI,
+  status: 'executed',
+  executed_at: '2026-11-20T15:11:04.310Z',
+  outcome_at: null,
+  action_hash: HASH,
+  payload_hash: HASH,
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/intent/authorize': {
+    description: `Issues a token that is bound to exactly this action: to the description byte for byte, and to the payload as
+canonical JSON (RFC 8785). The party that runs the action presents the token with the same description and payload to
+\`POST /v1/intent/verify\`. The token holds hashes only.
+
+\`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
+the device's hardware tier. \`trace_id\` binds the trace's stored canary reading. \`context\` is what rules of the policy read.
+
+\`preflight\` says what verify would answer now. A rule that asks a webhook shows as \`policy_webhook_pending\`: it is asked at verify only.
+
+A repeat with the same Idempotency-Key returns the same token to the same principal until the token expires; then
+\`intent_token\` is null.`,
+    examples: {
+      payment: {
+        ...action,
+        agent_session_id: 'checkout-81723',
+        device_id: 'laptop-4',
+        agent_id: 'agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t',
+        context: { transaction_amount: '120.00' },
+        ttl_seconds: 300,
+      },
+    },
+    answers: { 200: { example: authorized } },
+    problems: [
+      'environment_mismatch',
+      'not_found',
+      'conflict',
+      'session_revoked',
+      'device_revoked',
+      'agent_suspended',
+      'session_canary_locked',
+      'account_stopped',
+    ],
+  },
+  'POST /v1/intent/verify': {
+    description: `Answers whether this action may run now, and records the answer in the decision ledger. A refusal is an answer: the
+status is 200, \`valid\` is false and \`reason\` says why. Any other status is no permission either.
+
+With \`execute\` (the default) a valid answer marks the token as executed: its first caller, with its Idempotency-Key, is the
+one that runs the action and reports the outcome. The same caller with the same key is answered valid again, with
+\`already_executed\`. \`execute: false\` checks and marks nothing.
+
+\`receipt: true\` adds a JWS of the answer (type \`verify-receipt+jwt\`, by a record key).`,
+    headers: {
+      'Idempotency-Key':
+        'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew.',
+    },
+    examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
+    answers: { 200: { examples: ANSWERS } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/intent/executions/:jti': {
+    description: 'Shows when the action of a token was executed, and how it ended if that was reported.',
+    answers: { 200: { example: executed } },
+    problems: ['environment_mismatch'],
+  },
+  'POST /v1/intent/executions/:jti/outcome': {
+    description: `Reports once how an executed action ended. Only the caller that executed it may. \`failed\` and \`not_run\` do not make the
+token usable again.`,
+    examples: { succeeded: { status: 'succeeded' } },
+    answers: { 200: { example: { ...executed, status: 'succeeded', outcome_at: '2026-11-20T15:11:09.120Z' } } },
+    problems: ['environment_mismatch', 'invalid_state_transition', 'conflict'],
+  },
+}

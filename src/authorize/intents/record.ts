@@ -1,0 +1,138 @@
+// What the ledger keeps of a decision about a token. Its facts are complete: with the rules that matched they give the same
+// answer again (explain.ts), without the policy or the rows of then.
+
+import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
+import type { PolicyDocument } from '#src/authorize/policy/document.ts'
+import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
+import type { NewDecision } from '#src/platform/ledger/entry.ts'
+import type { VerifyFacts } from './facts.ts'
+import type { VerifyOutcome } from './pipeline.ts'
+
+export interface RecordedFacts {
+  facts: VerifyFacts
+  policy: { version: number; digest: string; document: PolicyDocument } | null
+}
+
+interface Judged {
+  id: string
+  principal: Principal
+  facts: VerifyFacts
+  outcome: VerifyOutcome
+  policy: CurrentCompiled | null
+  tokenSha256: string | null
+}
+
+/** The entries of one verification, its own first. All of them are one statement. */
+export function decisionsOfVerify(
+  judged: Judged,
+  { isExecuted, causes }: { isExecuted: boolean; causes: ReadonlyMap<string, string> | undefined },
+): NewDecision[] {
+  const { facts, outcome, principal } = judged
+  const jti = facts.token?.jti ?? null
+  const shared = { at: new Date(facts.at), actor: actorOf(principal), subject: jti, valid: null, reason: null }
+  const verify: NewDecision = { ...decisionOf('verify', judged), valid: outcome.valid, reason: outcome.reason }
+  const execute: NewDecision = { ...shared, kind: 'execute', valid: true, inputs: { jti, decision_id: judged.id } }
+  return [
+    verify,
+    ...(isExecuted ? [execute] : []),
+    ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id, causes }),
+    ...shadowDecisions(judged, shared),
+  ]
+}
+
+/** The entry of authorize: its reason is what the preflight foresees. */
+export function decisionOfAuthorize(judged: Judged, preflight: { reason: string | null }): NewDecision {
+  return { ...decisionOf('authorize', judged), valid: judged.outcome.valid, reason: preflight.reason }
+}
+
+function decisionOf(
+  kind: 'authorize' | 'verify',
+  { id, principal, facts, outcome, policy, tokenSha256 }: Judged,
+): NewDecision {
+  const { token, request } = facts
+  return {
+    id,
+    kind,
+    at: new Date(facts.at),
+    actor: actorOf(principal),
+    subject: token?.jti ?? null,
+    reason: outcome.reason,
+    valid: outcome.valid,
+    inputs: {
+      jti: token?.jti ?? null,
+      token_sha256: tokenSha256,
+      action_hash: request.action_hash,
+      payload_hash: request.payload_hash,
+      context_hash: request.context_hash,
+      trace_id: request.trace_id ?? token?.trace_id ?? null,
+      agent_id: token?.agent_id ?? null,
+      agent_session_id: token?.agent_session_id ?? null,
+      device_id: token?.device_id ?? null,
+    },
+    policyVersion: policy?.version ?? null,
+    ruleResults: [...outcome.results, ...outcome.shadow],
+    facts: { facts, policy: policy === null ? null : relevantPart(policy, outcome) } as unknown as Json,
+  }
+}
+
+// A rule that did not match changes nothing in the answer. A policy may have a thousand of them.
+function relevantPart({ version, digest, compiled }: CurrentCompiled, { results, shadow }: VerifyOutcome) {
+  const { document } = compiled
+  const ids = new Set([...results, ...shadow].map(({ rule_id }) => rule_id))
+  return { version, digest, document: { ...document, rules: document.rules.filter(({ id }) => ids.has(id)) } }
+}
+
+type Shared = Pick<NewDecision, 'at' | 'subject' | 'valid' | 'reason'> & { actor: Actor }
+
+interface WebhookRecord {
+  jti: string | null
+  decisionId: string
+  /** Why there was no answer, by rule: for the account, and not for the caller of verify. */
+  causes: ReadonlyMap<string, string> | undefined
+}
+
+function webhookDecisions(
+  { webhooks }: PolicyAnswers,
+  { jti, decisionId, causes, ...shared }: Shared & WebhookRecord,
+): NewDecision[] {
+  return Object.entries(webhooks).map(([ruleId, answer]) => {
+    const inputs = { jti, decision_id: decisionId, rule_id: ruleId }
+    if (answer === 'unavailable') {
+      const withCause = { ...inputs, cause: causes?.get(ruleId) ?? null }
+      return {
+        ...shared,
+        kind: 'webhook_decision',
+        valid: false,
+        reason: 'policy_webhook_unavailable',
+        inputs: withCause,
+      }
+    }
+    const isAllowed = answer.decision === 'allow'
+    return {
+      ...shared,
+      kind: 'webhook_decision',
+      valid: isAllowed,
+      reason: isAllowed ? null : 'policy_webhook_denied',
+      inputs,
+    }
+  })
+}
+
+// One entry for the shadow rules that would have refused, or that could not be evaluated for want of a webhook.
+function shadowDecisions({ id, outcome, policy }: Judged, shared: Shared): NewDecision[] {
+  const unmet = outcome.shadow.filter(({ matched, met }) => matched && !met)
+  if (unmet.length === 0) return []
+  const isUnevaluated = unmet.every(({ note }) => note === 'shadow_webhook_unevaluated')
+  return [
+    {
+      ...shared,
+      kind: 'policy_shadow',
+      reason: isUnevaluated ? 'shadow_webhook_unevaluated' : null,
+      inputs: { jti: shared.subject, decision_id: id },
+      policyVersion: policy?.version ?? null,
+      ruleResults: unmet,
+    },
+  ]
+}

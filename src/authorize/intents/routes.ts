@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { endpoint, type Request, type Route } from '#src/platform/http/endpoint.ts'
+import { idParam } from '#src/platform/http/params.ts'
+import type { createAuthorizing } from './authorizing.ts'
+import {
+  authorizeRequest,
+  MAX_BODY_BYTES,
+  MAX_BODY_VALUES,
+  outcomeRequest,
+  type VerifyRequest,
+  verifyRequest,
+} from './bodies.ts'
+import type { Executions } from './executions.ts'
+import type { Verified } from './verifying.ts'
+import { authorizeView, executionView, toAuthorizeView, toExecutionView, toVerifyView, verifyView } from './views.ts'
+
+interface IntentRoutesDeps {
+  authorizing: ReturnType<typeof createAuthorizing>
+  verify(request: Request<unknown, unknown, VerifyRequest>): Promise<{ verified: Verified; receipt?: string | null }>
+  executions: Executions
+}
+
+const common = { tag: 'Intents' } as const
+const params = z.object({ jti: idParam('jti') })
+
+export function intentRoutes({ authorizing, verify, executions }: IntentRoutesDeps): Route[] {
+  const answer = async (request: Request<unknown, unknown, VerifyRequest>) => {
+    const { verified, receipt } = await verify(request)
+    return toVerifyView(verified, receipt)
+  }
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/intent/authorize',
+        operationId: 'authorizeIntent',
+        summary: 'Issue a token for one action',
+        scope: 'intent',
+        permission: 'intents.write',
+        meters: 'authorize',
+        body: authorizeRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        maxBodyValues: MAX_BODY_VALUES,
+        view: authorizeView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toAuthorizeView(await authorizing.authorize(caller, body, idempotencyKey)),
+      async ({ caller }, jti) => toAuthorizeView(await authorizing.replay(caller, jti)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/intent/verify',
+        operationId: 'verifyIntent',
+        summary: 'Answer whether an action may run now',
+        scope: 'verify',
+        permission: 'intents.write',
+        meters: 'verify',
+        body: verifyRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        maxBodyValues: MAX_BODY_VALUES,
+        view: verifyView,
+        status: [200],
+      },
+      answer,
+      // Never called: a verification is no stored answer. Its key says who executes.
+      answer,
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/intent/executions/:jti',
+        operationId: 'getExecution',
+        summary: 'What became of an executed action',
+        scope: 'verify',
+        permission: 'intents.read',
+        params,
+        view: executionView,
+        status: [200],
+      },
+      async ({ caller, params: { jti } }) => toExecutionView(await executions.get(caller, jti)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/intent/executions/:jti/outcome',
+        operationId: 'reportOutcome',
+        summary: 'Report how an executed action ended',
+        scope: 'verify',
+        permission: 'intents.write',
+        params,
+        body: outcomeRequest,
+        view: executionView,
+        status: [200],
+      },
+      async ({ caller, params: { jti }, body, idempotencyKey }) =>
+        toExecutionView(await executions.report(caller, jti, body.status, idempotencyKey)),
+      async ({ caller }, jti) => toExecutionView(await executions.get(caller, jti)),
+    ),
+  ]
+}

@@ -1,0 +1,113 @@
+// What the schema of a policy can't express: which forms a condition has, which fields and values a comparison takes.
+
+import type { z } from 'zod'
+import { compareNumbers, isNumeric } from './comparisons.ts'
+import type { Operator, PolicyCondition } from './document.ts'
+import { findField, isTimezone, TIME_FIELDS } from './fields.ts'
+
+type Context = z.RefinementCtx
+
+/** Levels of combinators around a comparison. */
+export const MAX_DEPTH = 5
+const NUMERIC: readonly (Operator | undefined)[] = ['gt', 'gte', 'lt', 'lte']
+const LISTS: readonly (Operator | undefined)[] = ['in', 'not_in']
+const TEXTS: readonly (Operator | undefined)[] = ['starts_with', 'matches']
+
+/** One level of a condition: its operands are checked by themselves. */
+export function checkCondition(condition: PolicyCondition, context: Context): void {
+  const { all, any, not, field, op, value, timezone } = condition
+  const forms = [all, any, not, field].filter((one) => one !== undefined).length
+  if (forms !== 1) {
+    refuse(context, [], 'invalid_condition', 'must have exactly one of all, any, not and field')
+    return
+  }
+  if (field === undefined) {
+    for (const [name, given] of Object.entries({ op, value, timezone })) {
+      if (given !== undefined) refuse(context, [name], 'unknown_field', 'belongs to a comparison, beside field')
+    }
+    return
+  }
+  if (op === undefined) refuse(context, ['op'], 'required', 'is required')
+  const found = findField(field)
+  if (found === undefined) {
+    const known = 'action_type, action_description, token.biometric, time.hour, time.weekday and the members of'
+    const roots = 'action_payload, context, agent, device, session, mandate, schedule and canary'
+    refuse(context, ['field'], 'unknown_policy_field', `is no field of a policy: those are ${known} ${roots}`)
+  }
+  if (timezone !== undefined) checkTimezone(field, timezone, context)
+  if (op !== undefined) checkValue(op, value, context)
+  if (op !== undefined && found !== undefined) checkKind(op, value, found.kind, context)
+}
+
+export function checkRule(
+  rule: { when: PolicyCondition; on_missing?: 'match' | undefined; require: { deny?: true | undefined } },
+  context: Context,
+): void {
+  if (depthOf(rule.when) > MAX_DEPTH) {
+    refuse(context, ['when'], 'too_deep', `must have at most ${MAX_DEPTH} levels of all, any and not`)
+  }
+  if (rule.on_missing !== undefined && rule.require.deny === undefined) {
+    refuse(context, ['on_missing'], 'invalid_value', 'is for rules that deny')
+  }
+}
+
+function checkTimezone(field: string, timezone: string, context: Context): void {
+  if (!TIME_FIELDS.some((one) => one === field)) {
+    refuse(context, ['timezone'], 'invalid_value', `is for ${TIME_FIELDS.join(' and ')}`)
+  } else if (!isTimezone(timezone)) {
+    refuse(context, ['timezone'], 'invalid_value', 'must be a zone of the IANA database, such as Europe/Berlin')
+  }
+}
+
+function checkValue(op: Operator, value: PolicyCondition['value'], context: Context): void {
+  const wrong = (detail: string, path: (string | number)[] = ['value']) => {
+    refuse(context, path, 'invalid_value', detail)
+  }
+  if (op === 'exists') {
+    if (value !== undefined && typeof value !== 'boolean') wrong('must be true or false')
+    return
+  }
+  if (value === undefined) {
+    refuse(context, ['value'], 'required', 'is required')
+    return
+  }
+  if (op === 'between') {
+    const [low, high] = Array.isArray(value) ? value : []
+    if (!Array.isArray(value) || value.length !== 2 || !isNumeric(low) || !isNumeric(high)) {
+      wrong('must be two numbers or decimal strings')
+    } else if (compareNumbers(low, high) > 0) wrong('must not begin with the larger number')
+    return
+  }
+  if (LISTS.includes(op)) {
+    if (!Array.isArray(value)) wrong('must be a list')
+    else if (new Set(value.map((one) => typeof one)).size > 1) wrong('must be a list of values of one type')
+    return
+  }
+  if (Array.isArray(value)) wrong('must be one value')
+  else if (NUMERIC.includes(op) && !isNumeric(value)) wrong('must be a number or a decimal string')
+  else if (TEXTS.includes(op) && typeof value !== 'string') wrong('must be a string')
+}
+
+// A comparison that can only be a type error would refuse every action.
+function checkKind(op: Operator, value: PolicyCondition['value'], kind: string, context: Context): void {
+  if (kind === 'any' || op === 'exists' || value === undefined) return
+  const [sample] = Array.isArray(value) ? value : [value]
+  const isFitting: Record<string, boolean> = {
+    string: typeof sample === 'string' && !NUMERIC.includes(op) && op !== 'between',
+    number:
+      (typeof sample === 'number' && op !== 'contains') ||
+      (isNumeric(sample) && (NUMERIC.includes(op) || op === 'between')),
+    boolean: typeof sample === 'boolean' && op !== 'contains',
+  }
+  if (isFitting[kind] === false) refuse(context, ['op'], 'invalid_value', `does not compare a ${kind} with this value`)
+}
+
+function depthOf({ all, any, not }: PolicyCondition): number {
+  if (not !== undefined) return 1 + depthOf(not)
+  const operands = all ?? any
+  return operands === undefined ? 0 : 1 + Math.max(0, ...operands.map(depthOf))
+}
+
+function refuse(context: Context, path: (string | number)[], code: string, message: string): void {
+  context.addIssue({ code: 'custom', path, message, params: { code } })
+}

@@ -1,0 +1,86 @@
+// The policy that applies now, compiled. A version never changes, so that a compiled policy is kept under the digest of
+// its document: every decision reads the version anew, and few compile.
+
+import { LRUCache } from 'lru-cache'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { type CompiledPolicy, compilePolicy } from './compile.ts'
+import { DEFAULT_DOCUMENT, leavesOf, type PolicyDocument } from './document.ts'
+import { findCurrentDigest, findVersion, type PolicyVersion } from './rows.ts'
+
+export interface CurrentCompiled {
+  /** 0: the defaults. */
+  version: number
+  /** SHA-256 of the document's canonical JSON, hex. */
+  digest: string
+  compiled: CompiledPolicy
+}
+
+export interface PolicyReader {
+  /** The policy of the transaction's account and environment. */
+  readPolicy(tx: Tx): Promise<CurrentCompiled>
+  /** The compiled document, from the cache if it is there. */
+  compiledOf(document: PolicyDocument, digest: string): CompiledPolicy
+}
+
+// Of all accounts together. A comparison takes some 0.5 KB, and the caches of a regular expression up to 128 KB.
+const MAX_WEIGHT = 100_000
+const PATTERN_WEIGHT = 200
+
+export const DEFAULT_DIGEST = digestOf(DEFAULT_DOCUMENT)
+
+/** The defaults as version 0. */
+export const DEFAULT_VERSION: PolicyVersion = {
+  version: 0,
+  document: DEFAULT_DOCUMENT,
+  digest: DEFAULT_DIGEST,
+  rolledBackTo: null,
+  changedBy: null,
+  createdAt: null,
+}
+
+export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: number } = {}): PolicyReader {
+  const cache = new LRUCache<string, CompiledPolicy>({
+    maxSize: maxWeight,
+    sizeCalculation: ({ document }) => weightOf(document),
+  })
+
+  function compiledOf(document: PolicyDocument, digest: string): CompiledPolicy {
+    const known = cache.get(digest)
+    if (known !== undefined) return known
+    const compiled = compilePolicy(document)
+    cache.set(digest, compiled)
+    return compiled
+  }
+
+  return {
+    compiledOf,
+    async readPolicy(tx) {
+      const { version, digest } = (await findCurrentDigest(tx)) ?? DEFAULT_VERSION
+      const known = cache.get(digest)
+      if (known !== undefined) return { version, digest, compiled: known }
+      const { document } = version === 0 ? DEFAULT_VERSION : await getDocument(tx, version)
+      return { version, digest, compiled: compiledOf(document, digest) }
+    },
+  }
+}
+
+export function digestOf(document: PolicyDocument): string {
+  return sha256(canonicalize(document as unknown as Json)).toString('hex')
+}
+
+async function getDocument(tx: Tx, version: number): Promise<PolicyVersion> {
+  const row = await findVersion(tx, version)
+  if (row === undefined) throw new Error(`version ${version} of the policy is gone, and versions never go`)
+  return row
+}
+
+function weightOf({ rules }: PolicyDocument): number {
+  let weight = 1
+  for (const { when } of rules) {
+    weight += 1
+    for (const { condition } of leavesOf(when)) weight += condition.op === 'matches' ? PATTERN_WEIGHT : 1
+  }
+  return weight
+}

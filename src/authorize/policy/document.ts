@@ -1,0 +1,213 @@
+// The policy document as accounts write it. The schema is strict: a member that this version does not know could be a
+// constraint that the author relies on, so it is refused and never ignored.
+
+import { z } from 'zod'
+import { hardwareTierView } from '#src/attest/judgement-views.ts'
+import { checkCondition, checkRule } from './checks.ts'
+import { compilePattern, weighPattern } from './patterns.ts'
+
+export const MAX_RULES = 1_000
+const MAX_OPERANDS = 100
+const MAX_LIST = 1_000
+/** Comparisons of one document: what an evaluation may have to do. */
+export const MAX_COMPARISONS = 10_000
+/** Regular expressions keep caches of their own in memory. */
+export const MAX_PATTERNS = 200
+// Of all regular expressions of a document: some 50 ms of compiling.
+const MAX_WEIGHT = 8_000
+
+export const OPERATORS = [
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'matches',
+  'exists',
+  'between',
+] as const
+export type Operator = (typeof OPERATORS)[number]
+
+export type Operand = string | number | boolean
+
+/** A combinator (`all`, `any` or `not`), or a comparison (`field`, `op` and its value). */
+export interface PolicyCondition {
+  all?: PolicyCondition[] | undefined
+  any?: PolicyCondition[] | undefined
+  not?: PolicyCondition | undefined
+  field?: string | undefined
+  op?: Operator | undefined
+  value?: Operand | Operand[] | undefined
+  timezone?: string | undefined
+}
+
+const text = z.string().max(1_000)
+const operand = z.union([text, z.number(), z.boolean()])
+const nested: z.ZodType<PolicyCondition> = z.lazy(() => conditionSchema)
+
+export const conditionSchema = z
+  .strictObject({
+    all: z.array(nested).max(MAX_OPERANDS).optional().describe('Every one holds. Empty: always.'),
+    any: z.array(nested).max(MAX_OPERANDS).optional().describe('At least one holds. Empty: never.'),
+    not: nested.optional(),
+    field: z.string().max(300).optional().describe('What is compared, such as `context.transaction_amount`.'),
+    op: z.enum(OPERATORS).optional(),
+    value: z.union([operand, z.array(operand).min(1).max(MAX_LIST)]).optional(),
+    timezone: z.string().max(64).optional().describe('IANA zone of `time.hour` and `time.weekday`. Default: UTC.'),
+  })
+  .superRefine(checkCondition)
+  .meta({ id: 'PolicyCondition' })
+
+const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must have 1 to 64 of A-Z, a-z, 0-9, _, . and -')
+
+export const requireSchema = z
+  .strictObject({
+    deny: z.literal(true).optional(),
+    biometric: z.literal(true).optional().describe('The token is bound to a biometric.'),
+    hardware: z.literal(true).optional().describe('The device is hardware-attested: its tier is tee or higher.'),
+    min_tier: hardwareTierView.optional(),
+    canary: z
+      .strictObject({
+        set: name,
+        families: z.array(name).min(1).max(50).optional().describe('Default: every family of the set.'),
+        mode: z.enum(['strict', 'best_effort']),
+        max_age_s: z.number().int().min(1).max(86_400).optional(),
+      })
+      .optional()
+      .describe('Without a reading `strict` refuses and `best_effort` does not.'),
+    webhook: z
+      .strictObject({ url: z.string().max(2_048), timeout_ms: z.number().int().min(100).max(3_000).default(3_000) })
+      .optional(),
+    approval: z
+      .strictObject({
+        min_approvals: z.number().int().min(1).max(10).default(1),
+        roles: z
+          .array(z.enum(['owner', 'admin', 'approver']))
+          .min(1)
+          .max(3)
+          .optional(),
+        ttl_seconds: z.number().int().min(60).max(604_800).default(3_600),
+        require_passkey: z.boolean().default(false),
+      })
+      .optional()
+      .describe('Not available yet: a document with it is refused.'),
+  })
+  .refine((require) => Object.values(require).some((one) => one !== undefined), 'must name at least one requirement')
+  .meta({ id: 'PolicyRequirement' })
+
+export const ruleSchema = z
+  .strictObject({
+    id: name,
+    description: z.string().max(1_000).optional(),
+    priority: z.number().int().min(0).max(1_000_000).default(100).describe('Lower comes first.'),
+    enabled: z.boolean().default(true),
+    shadow: z.boolean().default(false).describe('Evaluated and reported, never deciding.'),
+    when: conditionSchema.default({ all: [] }).describe('Default: always.'),
+    on_missing: z
+      .enum(['match'])
+      .optional()
+      .describe('Of a deny rule: a missing field counts for the match. Otherwise its comparison is false.'),
+    require: requireSchema,
+    reason: z
+      .string()
+      .regex(/^[a-z0-9_.:-]{1,64}$/, 'must have 1 to 64 of a-z, 0-9, _, ., : and -')
+      .optional()
+      .describe('Answered in place of the code of the requirement, as written.'),
+  })
+  .superRefine(checkRule)
+  .meta({ id: 'PolicyRule' })
+
+const amount = z.union([
+  z.number().min(0).max(1e15),
+  z.string().regex(/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,4})?$/, 'must be a decimal with at most 4 decimals'),
+])
+
+export const documentSchema = z
+  .strictObject({
+    name: z.string().min(1).max(100).default('default'),
+    default_rules: z
+      .strictObject({
+        biometric_flag: z
+          .boolean()
+          .default(true)
+          .describe('`context.require_biometric` requires a token that is bound to a biometric.'),
+        hardware_above: amount
+          .nullable()
+          .default(500)
+          .describe('A transaction amount strictly above requires a hardware-attested device. null: none does.'),
+      })
+      .prefault({}),
+    rules: z.array(ruleSchema).max(MAX_RULES).default([]),
+  })
+  .superRefine(checkWhole)
+  .meta({ id: 'PolicyDocument' })
+
+export type PolicyDocument = z.output<typeof documentSchema>
+export type PolicyRule = z.output<typeof ruleSchema>
+export type PolicyRequirements = z.output<typeof requireSchema>
+
+/** Of an account that has written none. */
+export const DEFAULT_DOCUMENT: PolicyDocument = documentSchema.parse({})
+
+function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx): void {
+  const seen = new Set<string>()
+  const patterns: { path: (string | number)[]; source: string }[] = []
+  let comparisons = 0
+  const refuse = (path: (string | number)[], code: string, message: string) => {
+    context.addIssue({ code: 'custom', path, message, params: { code } })
+  }
+  for (const [index, { id, when }] of rules.entries()) {
+    if (seen.has(id)) refuse(['rules', index, 'id'], 'duplicate', 'is used twice')
+    seen.add(id)
+    for (const { condition, path } of leavesOf(when, ['rules', index, 'when'])) {
+      comparisons += 1
+      const { op, value } = condition
+      if (op === 'matches' && typeof value === 'string') patterns.push({ path: [...path, 'value'], source: value })
+    }
+  }
+  if (comparisons > MAX_COMPARISONS) {
+    refuse(['rules'], 'too_many', `must have at most ${MAX_COMPARISONS} comparisons in all`)
+  }
+  if (patterns.length > MAX_PATTERNS) {
+    refuse(['rules'], 'too_many', `must have at most ${MAX_PATTERNS} regular expressions in all`)
+    return
+  }
+  const weight = patterns.reduce((sum, { source }) => sum + weighPattern(source), 0)
+  if (weight > MAX_WEIGHT && patterns.length > 1) {
+    refuse(['rules'], 'too_many', 'must not have so many counted repetitions in its regular expressions')
+    return
+  }
+  // Only now: compiling costs time.
+  for (const { path, source } of patterns) {
+    const problem = problemOf(source)
+    if (problem !== undefined) refuse(path, 'invalid_pattern', problem)
+  }
+}
+
+function problemOf(source: string): string | undefined {
+  try {
+    compilePattern(source)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : 'is no regular expression'
+  }
+}
+
+interface Leaf {
+  condition: PolicyCondition
+  path: (string | number)[]
+}
+
+/** The comparisons of a condition, each with its path. */
+export function* leavesOf(condition: PolicyCondition, path: (string | number)[] = []): Generator<Leaf> {
+  const { all, any, not } = condition
+  if (all === undefined && any === undefined && not === undefined) yield { condition, path }
+  for (const [index, inner] of (all ?? []).entries()) yield* leavesOf(inner, [...path, 'all', index])
+  for (const [index, inner] of (any ?? []).entries()) yield* leavesOf(inner, [...path, 'any', index])
+  if (not !== undefined) yield* leavesOf(not, [...path, 'not'])
+}

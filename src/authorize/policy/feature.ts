@@ -1,0 +1,28 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { createPolicyReader } from './current.ts'
+import { NOTES } from './notes.ts'
+import { createPolicies } from './policies.ts'
+import { policyRoutes } from './routes.ts'
+import { trialRoutes } from './trial-routes.ts'
+import { createTrials, type Replayable } from './trials.ts'
+
+export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
+
+/**
+ * The policies of accounts: versions, their compiled form, and what they would say.
+ * @param replayable Reads the facts that verify has recorded.
+ */
+export function intentPolicyFeature(p: Platform, { replayable }: { replayable: Replayable }) {
+  const reader = createPolicyReader()
+  const policies = createPolicies({ ...p, reader })
+  const trials = createTrials({ ...p, policies, reader, replayable })
+  return defineFeature(
+    {
+      name: 'intent-policy',
+      data: [{ table: 'policy_versions', key: ['version'] }],
+      routes: [...policyRoutes(policies), ...trialRoutes(trials, p)],
+      notes: NOTES,
+    },
+    { policies, readPolicy: reader.readPolicy },
+  )
+}

@@ -1,0 +1,79 @@
+// Regular expressions by RE2, whose time is linear in the text whatever the pattern. What depends on the pattern is bounded
+// by its weight: time and memory grow with the compiled program, and counted repetitions multiply it.
+
+import { RE2JS } from 're2js'
+
+export const MAX_PATTERN_LENGTH = 500
+/** Of one pattern: a millisecond of compiling for each 150. */
+export const MAX_PATTERN_WEIGHT = 1_000
+const UNICODE_CLASS_WEIGHT = 10
+// RE2 keeps the states of its automaton: 8 MB for each pattern unless told otherwise.
+const MAX_CACHE_BYTES = 128 * 1024
+const MAX_KEPT = 256
+
+export interface Pattern {
+  /** Finds it anywhere in the text: anchors are the pattern's own. */
+  test(text: string): boolean
+  /** What a test of this text costs at most, in instructions times characters. */
+  stepsOf(text: string): number
+}
+
+// A document is checked, compiled and analyzed with the same patterns. The oldest go first.
+const kept = new Map<string, Pattern>()
+
+/** @throws {Error} with a sentence for the author of the pattern. */
+export function compilePattern(source: string): Pattern {
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  if (source.length > MAX_PATTERN_LENGTH) throw new Error(`must have at most ${MAX_PATTERN_LENGTH} characters`)
+  if (weighPattern(source) > MAX_PATTERN_WEIGHT) throw new Error('is too large: its counted repetitions multiply')
+  const expression = parse(source)
+  const size = expression.programSize()
+  const { dfa } = expression.re2()
+  dfa.stateBudget = MAX_CACHE_BYTES
+  dfa.memBudget = MAX_CACHE_BYTES
+  const pattern = { test: (text: string) => expression.test(text), stepsOf: (text: string) => size * (text.length + 1) }
+  const [oldest] = kept.keys()
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  kept.set(source, pattern)
+  return pattern
+}
+
+// What may stand for one thing that is matched: an escape with its braces, a class, a quotation, or a character.
+const ATOM = /\\[pPx]\{[^}]*\}|\\[pP].|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/g
+
+/** How many things a pattern matches once its counted repetitions are written out. Cheap: nothing is compiled. */
+export function weighPattern(source: string): number {
+  const groups: { weight: number; last: number }[] = []
+  let here = { weight: 0, last: 0 }
+  const add = (weight: number) => {
+    here.weight += weight
+    here.last = weight
+  }
+  for (const [atom] of source.matchAll(ATOM)) {
+    const counts = /^\{(\d+)(?:,(\d*))?\}$/.exec(atom)
+    if (counts !== null) {
+      const times = Math.max(Number(counts[1]), Number(counts[2] ?? 0), 1)
+      here.weight += here.last * (times - 1)
+      here.last *= times
+    } else if (atom === '(') {
+      groups.push(here)
+      here = { weight: 0, last: 0 }
+    } else if (atom === ')') {
+      const { weight } = here
+      here = groups.pop() ?? { weight: 0, last: 0 }
+      add(weight + 1)
+    } else add(/\\[pP]/.test(atom) ? UNICODE_CLASS_WEIGHT : 1)
+  }
+  return groups.reduce((sum, { weight }) => sum + weight, here.weight)
+}
+
+function parse(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source)
+  } catch (cause) {
+    throw new Error(`is no regular expression of RE2 (${cause instanceof Error ? cause.message : 'unknown'})`, {
+      cause,
+    })
+  }
+}

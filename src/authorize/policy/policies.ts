@@ -1,0 +1,192 @@
+// The policy of an account and environment: its versions, who made them, and the way back to an earlier one.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { invalidRequest } from '#src/platform/http/validate.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import type { Ledger } from '#src/platform/ledger/record.ts'
+import type { Log } from '#src/platform/log.ts'
+import type { Outbound } from '#src/platform/net/outbound.ts'
+import { DEFAULT_VERSION, digestOf, type PolicyReader } from './current.ts'
+import type { PolicyDocument } from './document.ts'
+import {
+  findCurrentVersion,
+  findVersion,
+  insertVersion,
+  listVersions,
+  lockPolicyVersions,
+  type PolicyVersion,
+  type VersionSummary,
+} from './rows.ts'
+
+export interface PolicyWrite {
+  document: PolicyDocument
+  /** The versions that the caller expects to replace, from `If-Match`; undefined for any. */
+  expected: readonly number[] | undefined
+}
+
+interface Rollback {
+  version: number
+  expected: readonly number[] | undefined
+}
+
+export interface PoliciesDeps {
+  db: Database
+  pager: Pager
+  ledger: Pick<Ledger, 'record'>
+  outbound: Pick<Outbound, 'check'>
+  now: () => Date
+  log: Pick<Log, 'info'>
+  reader: Pick<PolicyReader, 'compiledOf'>
+}
+
+export type Policies = ReturnType<typeof createPolicies>
+
+const LIST_ROUTE = 'GET /v1/policy/versions'
+
+export function createPolicies({ db, pager, ledger, outbound, now, log, reader }: PoliciesDeps) {
+  /** What the schema of a document can't know, with pointers into the document. */
+  function problemsOf(document: PolicyDocument, environment: Environment): FieldError[] {
+    const errors: FieldError[] = []
+    for (const [index, { require }] of document.rules.entries()) {
+      const pointer = `/rules/${index}/require`
+      if (require.approval !== undefined) {
+        const detail = 'is not available yet: step-up approvals do not exist, and the rule would refuse every action'
+        errors.push({ pointer: `${pointer}/approval`, code: 'approval_not_available', detail })
+      }
+      const target = require.webhook && outbound.check(require.webhook.url, environment)
+      if (target?.ok === false) {
+        errors.push({ pointer: `${pointer}/webhook/url`, code: target.code, detail: target.detail })
+      }
+    }
+    return errors
+  }
+
+  /** In the transaction that holds the lock on the versions. */
+  async function replace(
+    tx: Tx,
+    by: Acting,
+    current: PolicyVersion,
+    { document, rolledBackTo }: { document: PolicyDocument; rolledBackTo: number | null },
+  ): Promise<PolicyVersion> {
+    const digest = digestOf(document)
+    const actor = actorOf(by.principal)
+    const version = current.version + 1
+    const row = await insertVersion(tx, by, { version, document, digest, rolledBackTo, changedBy: actor.id })
+    const changed = { version, digest, ...(rolledBackTo !== null && { rolled_back_to: rolledBackTo }) }
+    await recordAudit(tx, by, {
+      action: rolledBackTo === null ? 'policy.changed' : 'policy.rolled_back',
+      before: { version: current.version, digest: current.digest },
+      after: changed,
+    })
+    await ledger.record(tx, by, {
+      kind: 'policy_change',
+      at: now(),
+      actor,
+      subject: String(version),
+      reason: null,
+      valid: null,
+      inputs: { document_sha256: digest, previous_sha256: current.digest },
+      policyVersion: version,
+    })
+    return row
+  }
+
+  async function change(
+    by: Acting,
+    expected: readonly number[] | undefined,
+    key: IdempotencyKey | undefined,
+    next: (
+      tx: Tx,
+      current: PolicyVersion,
+    ) => Promise<{ document: PolicyDocument; rolledBackTo: number | null } | undefined>,
+  ): Promise<PolicyVersion> {
+    const { row, isNew } = await db.tenant(by, async (tx) => {
+      await lockPolicyVersions(tx, by)
+      return once(
+        tx,
+        key,
+        async () => {
+          const current = (await findCurrentVersion(tx)) ?? DEFAULT_VERSION
+          if (expected !== undefined && !expected.includes(current.version)) throw otherVersion(current)
+          const wanted = await next(tx, current)
+          if (wanted === undefined) return { row: current, isNew: false }
+          return { row: await replace(tx, by, current, wanted), isNew: true }
+        },
+        (made) => String(made.row.version),
+      )
+    })
+    if (isNew) {
+      const { accountId: account, environment } = by
+      log.info({ account, environment, version: row.version, actor: actorOf(by.principal).id }, 'policy changed')
+    }
+    return row
+  }
+
+  async function getVersion(scope: Scope, version: number): Promise<PolicyVersion> {
+    if (version === 0) return DEFAULT_VERSION
+    const row = await db.tenant(scope, (tx) => findVersion(tx, version))
+    if (row === undefined) throw new Failure('not_found', `There is no version ${version}.`)
+    return row
+  }
+
+  return {
+    problemsOf,
+    getVersion,
+
+    async get(scope: Scope): Promise<PolicyVersion> {
+      return (await db.tenant(scope, findCurrentVersion)) ?? DEFAULT_VERSION
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async versions(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<VersionSummary>> {
+      const binding = { route: LIST_ROUTE, scope, query: { ...query } }
+      const cursor = pager.decode(query.cursor, binding)
+      const before = cursor === undefined ? undefined : Number(cursor)
+      const rows = await db.tenant(scope, (tx) => listVersions(tx, { before, limit: query.limit + 1 }))
+      return pager.page(rows, query.limit, ({ version }) => String(version), binding)
+    },
+
+    /**
+     * Makes a new version, unless the document equals the current one.
+     * @throws {Failure} `invalid_request`; `precondition_failed` when the current version is not among the expected ones.
+     */
+    async put(by: Acting, { document, expected }: PolicyWrite, key?: IdempotencyKey): Promise<PolicyVersion> {
+      const errors = problemsOf(document, by.environment)
+      if (errors.length > 0) throw invalidRequest(errors)
+      const digest = digestOf(document)
+      // What does not compile is refused before it is stored: no decision could be made by it.
+      reader.compiledOf(document, digest)
+      return change(by, expected, key, async (_tx, current) =>
+        current.version > 0 && current.digest === digest ? undefined : { document, rolledBackTo: null },
+      )
+    },
+
+    /**
+     * Makes a new version with the document of an earlier one; 0 is the defaults.
+     * @throws {Failure} `not_found`, `conflict` for the current version, `precondition_failed`, and `invalid_request` when
+     * the earlier document is refused today.
+     */
+    async rollback(by: Acting, { version, expected }: Rollback, key?: IdempotencyKey): Promise<PolicyVersion> {
+      return change(by, expected, key, async (tx, current) => {
+        if (version === current.version) throw new Failure('conflict', `Version ${version} is the current one.`)
+        const earlier = version === 0 ? DEFAULT_VERSION : await findVersion(tx, version)
+        if (earlier === undefined) throw new Failure('not_found', `There is no version ${version}.`)
+        const errors = problemsOf(earlier.document, by.environment)
+        if (errors.length > 0) throw invalidRequest(errors)
+        return { document: earlier.document, rolledBackTo: version }
+      })
+    },
+  }
+}
+
+function otherVersion({ version }: PolicyVersion): Failure {
+  return new Failure('precondition_failed', {
+    detail: `The policy is at version ${version}: read it again before you replace it.`,
+    headers: { ETag: `"${version}"` },
+  })
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { Failure } from '#src/failure.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { fieldErrorView } from '#src/platform/http/rejection.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { parseWith } from '#src/platform/http/validate.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { documentSchema, type PolicyDocument } from './document.ts'
+import type { Policies } from './policies.ts'
+import type { PolicyVersion } from './rows.ts'
+import { policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
+
+export const PATH = '/v1/policy'
+export const COMMON = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
+/** A document of 1,000 rules with some comparisons each. */
+export const DOCUMENT_LIMITS = { maxBodyBytes: 1024 * 1024, maxBodyValues: 60_000 } as const
+
+const validationView = z
+  .object({ valid: z.boolean(), errors: z.array(fieldErrorView) })
+  .meta({ id: 'PolicyValidation' })
+
+const validateBody = z.strictObject({
+  draft: z
+    .record(z.string(), z.unknown())
+    .describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
+})
+
+const rollbackBody = z.strictObject({
+  version: z.number().int().min(0).max(999_999_999).describe('The version to return to; 0 is the defaults.'),
+})
+
+export function policyRoutes(policies: Policies): Route[] {
+  const answer = (row: PolicyVersion) => reply(200, toPolicyView(row), { ETag: `"${row.version}"` })
+
+  const validate = async ({ caller, body }: { caller: Scope; body: z.output<typeof validateBody> }) => {
+    const parsed = parseWith(documentSchema, body.draft, 'body')
+    const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
+    return { valid: errors.length === 0, errors }
+  }
+
+  return [
+    endpoint(
+      {
+        ...COMMON,
+        method: 'GET',
+        permission: 'policy.read',
+        path: PATH,
+        operationId: 'getPolicy',
+        summary: 'The current policy, with its version as ETag',
+        view: policyView,
+        status: [200],
+      },
+      async ({ caller }) => answer(await policies.get(caller)),
+    ),
+    endpoint(
+      {
+        ...COMMON,
+        ...DOCUMENT_LIMITS,
+        audits: 'policy.changed',
+        method: 'PUT',
+        permission: 'policy.write',
+        path: PATH,
+        operationId: 'replacePolicy',
+        summary: 'Replace the policy by a new version',
+        body: documentSchema,
+        view: policyView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey, header }) => {
+        const expected = requireIfMatch(header('If-Match'))
+        return answer(await policies.put(caller, { document: body, expected }, idempotencyKey))
+      },
+      async ({ caller }, version) => answer(await policies.getVersion(caller, Number(version))),
+    ),
+    endpoint(
+      {
+        ...COMMON,
+        ...DOCUMENT_LIMITS,
+        method: 'POST',
+        permission: 'policy.read',
+        path: `${PATH}/validate`,
+        operationId: 'validatePolicy',
+        summary: 'Whether a document would be accepted, with every finding',
+        body: validateBody,
+        view: validationView,
+        status: [200],
+      },
+      validate,
+      // It creates nothing that a repeated request could show: it is answered anew.
+      validate,
+    ),
+    endpoint(
+      {
+        ...COMMON,
+        method: 'GET',
+        permission: 'policy.read',
+        path: `${PATH}/versions`,
+        operationId: 'listPolicyVersions',
+        summary: 'All versions of the policy, newest first, with the key or user that made each',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(versionSummaryView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await policies.versions(caller, query)
+        return { ...page, data: data.map(toSummaryView) }
+      },
+    ),
+    endpoint(
+      {
+        ...COMMON,
+        method: 'GET',
+        permission: 'policy.read',
+        path: `${PATH}/versions/:version`,
+        operationId: 'getPolicyVersion',
+        summary: 'One version of the policy',
+        params: z.object({ version: z.string().meta({ description: 'Its number.', pattern: '^[0-9]{1,9}$' }) }),
+        view: policyView,
+        status: [200],
+      },
+      async ({ caller, params }) => toPolicyView(await policies.getVersion(caller, versionOf(params.version))),
+    ),
+    endpoint(
+      {
+        ...COMMON,
+        audits: 'policy.rolled_back',
+        method: 'POST',
+        permission: 'policy.write',
+        path: `${PATH}/rollback`,
+        operationId: 'rollBackPolicy',
+        summary: 'Make a new version with the document of an earlier one',
+        body: rollbackBody,
+        view: policyView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey, header }) => {
+        const expected = parseIfMatch(header('If-Match'))
+        return answer(await policies.rollback(caller, { version: body.version, expected }, idempotencyKey))
+      },
+      async ({ caller }, version) => answer(await policies.getVersion(caller, Number(version))),
+    ),
+  ]
+}
+
+// Who replaces a policy without having read it could undo another's change unseen.
+function requireIfMatch(header: string | undefined): number[] | undefined {
+  if (header === undefined) {
+    throw new Failure('precondition_failed', 'If-Match is missing: send the ETag of the version to replace, or *.')
+  }
+  return parseIfMatch(header)
+}
+
+function versionOf(text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Failure('not_found', `There is no version ${text.slice(0, 20)}.`)
+  return Number(text)
+}

@@ -1,0 +1,36 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { rowRule } from '#src/platform/retention.ts'
+import { EVENTS, NOTES } from './notes.ts'
+import { createRevocations } from './revocations.ts'
+import { revocationRoutes } from './routes.ts'
+import { purgeEndedRevocations, purgeRevocations } from './rows.ts'
+import { createStops } from './stop.ts'
+
+export type RevocationsFeature = ReturnType<typeof revocationsFeature>
+
+// As long as the tokens that they ended.
+const REVOCATION_DAYS = 31
+
+/** Ends tokens before they expire, and stops an account. */
+export function revocationsFeature(p: Platform) {
+  const revocations = createRevocations(p)
+  const stops = createStops(p)
+  return defineFeature(
+    {
+      name: 'revocations',
+      data: [
+        { table: 'revocations', key: ['id'] },
+        // Publishable keys stop nothing, and an account of one's own keeps who stopped it.
+        { table: 'stops', key: ['id'] },
+      ],
+      routes: revocationRoutes(revocations, stops),
+      notes: NOTES,
+      events: EVENTS,
+      retention: [
+        rowRule(p.db, 'ended_revocations', REVOCATION_DAYS, purgeEndedRevocations),
+        rowRule(p.db, 'revocations', null, purgeRevocations),
+      ],
+    },
+    { revocations, stops },
+  )
+}

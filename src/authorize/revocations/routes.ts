@@ -1,0 +1,268 @@
+import { z } from 'zod'
+import { reasonRequest } from '#src/agents/registry/routes.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams } from '#src/platform/http/params.ts'
+import { checkName } from '#src/platform/ids.ts'
+import type { NewRevocation, Revocations } from './revocations.ts'
+import type { RevocationRow } from './rows.ts'
+import type { Stops } from './stop.ts'
+import type { StopRow } from './stop-rows.ts'
+
+const tag = 'Intents'
+const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
+export const revokedScopeView = scope
+const iso = z.iso.datetime()
+const name = z.string().min(1).max(200)
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .describe('For people: it is in the event, and in the ledger only sealed.')
+
+const revokeBody = z
+  .strictObject({
+    scope,
+    jti: name.optional().describe('Of a token.'),
+    agent_session_id: name.optional(),
+    device_id: name.optional(),
+    reason,
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe('Until when a session or device gets no new tokens. Never again when absent.'),
+  })
+  .meta({ id: 'NewRevocation' })
+
+const revocationView = z
+  .object({
+    revocation_id: z.string(),
+    scope,
+    jti: z.string().nullable(),
+    agent_session_id: z.string().nullable(),
+    device_id: z.string().nullable(),
+    reason: z.string(),
+    revoked_by: z.string().describe('The API key or user.'),
+    tokens_revoked: z.number().int().describe('Unexpired tokens that ended with it.'),
+    created_at: iso,
+    expires_at: iso.nullable(),
+  })
+  .meta({ id: 'Revocation' })
+
+const statusView = z
+  .object({
+    jti: z.string(),
+    status: z.enum(['active', 'revoked', 'expired']),
+    revoked: z.boolean(),
+    revoked_scope: scope.nullable(),
+    revoked_at: iso.nullable(),
+    expires_at: iso,
+  })
+  .meta({ id: 'IntentStatus' })
+
+const stopView = z
+  .object({
+    stopped: z.boolean(),
+    stop_id: z.string().nullable().describe('The last stop, in force or lifted; null if there was none.'),
+    reason: z.string().nullable(),
+    stopped_by: z.string().nullable(),
+    stopped_at: iso.nullable(),
+    resumed_by: z.string().nullable(),
+    resumed_at: iso.nullable(),
+  })
+  .meta({ id: 'IntentStop' })
+
+export function revocationRoutes(revocations: Revocations, stops: Stops): Route[] {
+  return [...listRoutes(revocations), ...stopRoutes(stops)]
+}
+
+function listRoutes(revocations: Revocations): Route[] {
+  const reads = { tag, scope: 'intent', permission: 'intents.read', method: 'GET' } as const
+  return [
+    endpoint(
+      {
+        method: 'POST',
+        path: '/v1/intent/revocations',
+        operationId: 'revokeIntents',
+        tag,
+        summary: 'Revoke a token, or all tokens of an agent session or a device, from the next verify on',
+        scope: 'intent',
+        permission: 'intents.write',
+        isEmergency: true,
+        body: revokeBody,
+        view: revocationView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toView(await revocations.revoke(caller, toRevocation(body, caller), idempotencyKey)),
+      async ({ caller }, id) => toView(await revocations.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...reads,
+        path: '/v1/intent/revocations',
+        operationId: 'listRevocations',
+        summary: 'Revocations, newest first',
+        query: z.object({
+          limit: listQuery.limit,
+          cursor: listQuery.cursor,
+          created_gte: listQuery.created_gte,
+          created_lt: listQuery.created_lt,
+          scope: scope.optional(),
+          subject_id: name.optional().describe('A jti, agent session or device.'),
+        }),
+        view: listOf(revocationView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { limit, cursor, scope: wanted, subject_id: subjectId, created_gte: from, created_lt: until } = query
+        const filter = { scope: wanted, subjectId, createdGte: timeOf(from), createdLt: timeOf(until) }
+        const { data, ...page } = await revocations.list(caller, { limit, cursor, ...filter })
+        return { ...page, data: data.map(toView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reads,
+        path: '/v1/intent/revocations/:id',
+        operationId: 'getRevocation',
+        params: idParams('rev'),
+        summary: 'One revocation',
+        view: revocationView,
+        status: [200],
+      },
+      async ({ caller, params }) => toView(await revocations.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/intent/status/:jti',
+        operationId: 'getIntentStatus',
+        params: z.object({ jti: idParam('jti') }),
+        tag,
+        summary: 'Whether a token is active, revoked or expired',
+        scope: 'verify',
+        permission: 'intents.read',
+        view: statusView,
+        status: [200],
+      },
+      async ({ caller, params }) => {
+        const { jti, status, revokedScope, revokedAt, expiresAt } = await revocations.status(caller, params.jti)
+        return {
+          jti,
+          status,
+          revoked: revokedAt !== null,
+          revoked_scope: revokedScope,
+          revoked_at: revokedAt?.toISOString() ?? null,
+          expires_at: expiresAt.toISOString(),
+        }
+      },
+    ),
+  ]
+}
+
+function stopRoutes(stops: Stops): Route[] {
+  const common = {
+    tag,
+    scope: 'escalate',
+    permission: 'intents.stop',
+    needsAccountKey: true,
+    isEmergency: true,
+    view: stopView,
+    status: [200] as number[],
+  } as const
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/intent/stop',
+        operationId: 'stopIntents',
+        summary: 'Stop all agents of the account in this environment',
+        body: reasonRequest,
+      },
+      async ({ caller, body, idempotencyKey }) => toStopView(await stops.stop(caller, body.reason, idempotencyKey)),
+      async ({ caller }) => toStopView(await stops.get(caller)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/intent/resume',
+        operationId: 'resumeIntents',
+        summary: 'Let the agents go on after a stop',
+      },
+      async ({ caller, idempotencyKey }) => toStopView(await stops.resume(caller, idempotencyKey)),
+      async ({ caller }) => toStopView(await stops.get(caller)),
+    ),
+    endpoint(
+      {
+        ...common,
+        permission: 'intents.read',
+        method: 'GET',
+        path: '/v1/intent/stop',
+        operationId: 'getIntentStop',
+        summary: 'Whether the agents of the account are stopped in this environment',
+      },
+      async ({ caller }) => toStopView(await stops.get(caller)),
+    ),
+  ]
+}
+
+const MEMBERS = { token: 'jti', session: 'agent_session_id', device: 'device_id' } as const
+
+// The scope says which of the three names is there, alone.
+function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRevocation {
+  const { scope: kind, reason: text, expires_at: end } = body
+  // Also one that does not belong to the scope: whose environment it is comes first.
+  for (const member of Object.values(MEMBERS)) checkName(body[member] ?? '', caller.environment)
+  for (const [other, member] of Object.entries(MEMBERS)) {
+    const isWanted = other === kind
+    if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${kind}`)
+    if (!isWanted && body[member] !== undefined) {
+      throw invalidField(`/${member}`, 'unknown_field', `does not belong to the scope ${kind}`)
+    }
+  }
+  if (kind === 'token' && end !== undefined) {
+    throw invalidField('/expires_at', 'unknown_field', 'does not belong to a token, which stays revoked')
+  }
+  // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
+  if (kind !== 'token' && !caller.isAccountBearing) {
+    throw new Failure('account_key_required', 'The publishable keys revoke tokens only. Use a key of your own account.')
+  }
+  return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}
+
+function toView(row: RevocationRow): z.input<typeof revocationView> {
+  const subject = (kind: RevocationRow['scope']) => (row.scope === kind ? row.subjectId : null)
+  return {
+    revocation_id: row.id,
+    scope: row.scope,
+    jti: subject('token'),
+    agent_session_id: subject('session'),
+    device_id: subject('device'),
+    reason: row.reason,
+    revoked_by: row.actorId,
+    tokens_revoked: row.tokens,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  }
+}
+
+function toStopView(row: StopRow | undefined): z.input<typeof stopView> {
+  return {
+    stopped: row !== undefined && row.resumedAt === null,
+    stop_id: row?.id ?? null,
+    reason: row?.reason ?? null,
+    stopped_by: row?.stoppedBy ?? null,
+    stopped_at: row?.stoppedAt.toISOString() ?? null,
+    resumed_by: row?.resumedBy ?? null,
+    resumed_at: row?.resumedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { GRACE_SECONDS, MAX_GRACE_SECONDS, type PolicySecretState, type PolicySecrets } from './secrets.ts'
+
+const common = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
+const PATH = '/v1/policy/webhook-secret'
+
+const stateShape = {
+  rotated_at: z.string().nullable().meta({ description: 'null: there is no secret yet, and webhook rules deny.' }),
+  rotated_by: z.string().nullable().meta({ description: 'The API key or user.' }),
+  previous_expires_at: z
+    .string()
+    .nullable()
+    .meta({ description: 'Until when the secret before this one signs as well; null when there is none.' }),
+}
+const stateView = z.object(stateShape).meta({ id: 'PolicyWebhookSecret' })
+const rotatedView = z
+  .object({
+    ...stateShape,
+    secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
+    secret_shown: z.literal(false).optional().meta({ description: 'A replay of the rotation, without the secret.' }),
+  })
+  .meta({ id: 'RotatedPolicyWebhookSecret' })
+
+const rotateBody = z
+  .strictObject({ grace_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(GRACE_SECONDS) })
+  .optional()
+
+export function policySecretRoutes(secrets: PolicySecrets): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        permission: 'policy.read',
+        path: PATH,
+        operationId: 'getPolicyWebhookSecret',
+        summary: 'When the secret that signs questions to policy webhooks was rotated.',
+        view: stateView,
+        status: [200],
+      },
+      async ({ caller }) => toView(await secrets.get(caller)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        permission: 'policy.write',
+        audits: 'policy_webhook_secret.rotated',
+        path: `${PATH}/rotate`,
+        operationId: 'rotatePolicyWebhookSecret',
+        summary: 'Make a new secret for policy webhooks. It is in this answer only.',
+        body: rotateBody,
+        view: rotatedView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const graceSeconds = body?.grace_seconds ?? GRACE_SECONDS
+        const { secret, ...state } = await secrets.rotate(caller, { graceSeconds }, idempotencyKey)
+        return { ...toView(state), secret }
+      },
+      async ({ caller }) => ({ ...toView(await secrets.get(caller)), secret_shown: false as const }),
+    ),
+  ]
+}
+
+const toView = ({ newest, previous }: PolicySecretState): z.input<typeof stateView> => ({
+  rotated_at: newest?.createdAt.toISOString() ?? null,
+  rotated_by: newest?.createdBy ?? null,
+  previous_expires_at: previous?.expiresAt?.toISOString() ?? null,
+})

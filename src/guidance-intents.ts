@@ -1,0 +1,47 @@
+// What callers are told about errors that only intents have: a token is not issued for what was ended.
+
+import type { Guidance } from './guidance.ts'
+
+const NO = 'No. The same request fails the same way.'
+
+export const INTENT_GUIDANCE = {
+  session_revoked: {
+    happened: 'The agent session was revoked: it gets no more intent tokens.',
+    remedy:
+      'Start a new agent session, if the person who revoked this one agrees. GET /v1/intent/revocations has the reason.',
+    repeat: NO,
+    example: { detail: 'The agent session was revoked at 2026-11-20T15:11:02.000Z.' },
+  },
+  device_revoked: {
+    happened: 'The device was revoked, in its registry or for intent tokens: none is issued to it.',
+    remedy: 'Use another device. GET /v1/intent/revocations has the reason.',
+    repeat: NO,
+    example: { detail: 'The device was revoked at 2026-11-20T15:11:02.000Z.' },
+  },
+  agent_suspended: {
+    happened: 'The agent that the token would name is suspended.',
+    remedy:
+      'A person reviews the agent and unsuspends it with POST /v1/agents/{id}/unsuspend. Verifications of its tokens ' +
+      'answer `agent_suspended` until then.',
+    repeat: 'Not until the agent is unsuspended.',
+    example: { detail: 'The agent agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t is suspended.' },
+  },
+  session_canary_locked: {
+    happened: 'The agent session, or its agent, is locked: a canary tripped under `block_and_lock`.',
+    remedy:
+      'A person looks at the trace and clears the lock that `lock_id` names with ' +
+      'POST /v1/trace/session-locks/{lock_id}/clear.',
+    repeat: 'Not until the lock is cleared.',
+    example: {
+      detail:
+        'The agent session or the agent is locked after a canary trip: a person has to clear lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u.',
+      members: { lock_id: 'lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u' },
+    },
+  },
+  account_stopped: {
+    happened: 'The account has stopped its agents in this environment: no intent token is issued, and none verifies.',
+    remedy: 'Wait until a person lifts the stop. GET /v1/intent/stop has the reason.',
+    repeat: 'Only after the stop is lifted.',
+    example: { detail: 'The account has stopped since 2026-11-20T15:11:02.000Z: no token is issued.' },
+  },
+} as const satisfies Record<string, Guidance>

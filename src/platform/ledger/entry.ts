@@ -1,0 +1,108 @@
+// An entry of the decision ledger: what of a decision is on record, in the form in which it is hashed. The text of an
+// entry is stored as it was hashed, so that the hash can be checked without knowing how the text was made.
+
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256, sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { Actor } from '#src/platform/http/principal.ts'
+import type { Environment } from '#src/platform/ids.ts'
+
+/** What one rule of a policy said. */
+export interface RuleResult {
+  rule_id: string
+  /** What the rule demands: deny, biometric, hardware, ... */
+  effect: string
+  matched: boolean
+  met: boolean
+  /** A shadow rule is evaluated and refuses nothing. */
+  shadow: boolean
+  error?: string
+  note?: string
+}
+
+export interface NewDecision {
+  /** A `dec_` id; made from `at` when absent. */
+  id?: string
+  kind: DecisionKind
+  at: Date
+  actor: Actor | 'service'
+  /** The id of what was decided about: a jti, a lock, an agent, a policy version. */
+  subject: string | null
+  reason: string | null
+  /** null where the decision is neither a permission nor a refusal. */
+  valid: boolean | null
+  /** Hashes and ids of what was given. `jti` is found by the list's filter. */
+  inputs: Record<string, string | null>
+  policyVersion?: number | null
+  ruleResults?: readonly RuleResult[]
+  /** Everything that explaining the decision needs. Stored sealed; the entry has its hash. */
+  facts?: Json
+}
+
+/** An entry as callers see it and as it is hashed. */
+export interface DecisionEntry {
+  id: string
+  kind: DecisionKind
+  env: Environment
+  at: string
+  actor: 'service' | { id: string; person: string | null; key_id: string | null }
+  subject: string | null
+  reason: string | null
+  valid: boolean | null
+  inputs: Record<string, string | null>
+  policy_version: number | null
+  rule_results: RuleResult[]
+  /** SHA-256, base64url, of the facts' text; null without facts. */
+  facts_hash: string | null
+}
+
+/** @param factsText Canonical JSON, as it is sealed. */
+export function entryOf(
+  decision: NewDecision & { id: string },
+  env: Environment,
+  factsText: string | null,
+): DecisionEntry {
+  const { id, kind, at, actor, subject, reason, valid, inputs, policyVersion = null, ruleResults = [] } = decision
+  return {
+    id,
+    kind,
+    env,
+    at: at.toISOString(),
+    actor: actor === 'service' ? actor : { id: actor.id, person: actor.person, key_id: actor.keyId },
+    subject,
+    reason,
+    valid,
+    inputs,
+    policy_version: policyVersion,
+    rule_results: ruleResults.map(ruleResultOf),
+    facts_hash: factsText === null ? null : sha256Base64url(factsText),
+  }
+}
+
+/** RFC 8785 text of an entry, without its own hash. */
+export function entryText(entry: DecisionEntry): string {
+  return canonicalize(entry as unknown as Json)
+}
+
+/** SHA-256 of the text: what the Merkle log has as the data of a leaf. */
+export function entryHash(text: string): Buffer {
+  return sha256(text)
+}
+
+/** The jti that the list's filter finds. */
+export function jtiOf({ subject, inputs }: Pick<NewDecision, 'subject' | 'inputs'>): string | null {
+  return inputs.jti ?? (subject?.startsWith('jti_') === true ? subject : null)
+}
+
+// Absent members stay absent: undefined is not JSON.
+function ruleResultOf({ rule_id, effect, matched, met, shadow, error, note }: RuleResult): RuleResult {
+  return {
+    rule_id,
+    effect,
+    matched,
+    met,
+    shadow,
+    ...(error !== undefined && { error }),
+    ...(note !== undefined && { note }),
+  }
+}

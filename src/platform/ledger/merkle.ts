@@ -1,0 +1,95 @@
+// The Merkle tree of RFC 6962 section 2.1 (the same as RFC 9162 section 2.1): hashes, growth and the state that growth
+// needs. Pure: the service, its tests and the offline verifier use the same functions.
+
+import { createHash, hash } from 'node:crypto'
+
+export const HASH_BYTES = 32
+/** Nodes of every eighth height are stored: a proof reads at most 256 nodes of a level on each side. */
+export const LEVEL_HEIGHT = 8
+/** Leaves below a node of level 1. */
+export const LEVEL_WIDTH = 2 ** LEVEL_HEIGHT
+
+/** Everything of a tree that an append and the root need. */
+export interface TreeState {
+  size: number
+  /** Roots of the complete subtrees that make up the tree, the largest first: one for each bit of `size`. */
+  frontier: readonly Buffer[]
+}
+
+/** The root of a complete subtree of 256^level leaves, the `position`-th of its level. */
+export interface TreeNode {
+  level: number
+  position: number
+  hash: Buffer
+}
+
+export const EMPTY_TREE: TreeState = { size: 0, frontier: [] }
+
+const LEAF = Buffer.of(0)
+const NODE = Buffer.of(1)
+
+/** MTH({d}) of RFC 6962 2.1. */
+export function leafHash(data: Uint8Array): Buffer {
+  return createHash('sha256').update(LEAF).update(data).digest()
+}
+
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([NODE, left, right]), 'buffer')
+}
+
+/** Adds leaf hashes. Returns the new state, and the stored nodes that became complete. */
+export function appendLeaves(tree: TreeState, leaves: readonly Buffer[]): { tree: TreeState; nodes: TreeNode[] } {
+  const frontier = [...tree.frontier]
+  const nodes: TreeNode[] = []
+  let size = tree.size
+  for (const leaf of leaves) {
+    let top = leaf
+    // Sizes exceed 32 bits, so no bit operators. Each trailing one of the size is a subtree that the leaf completes.
+    let height = 0
+    let rest = size
+    while (rest % 2 === 1) {
+      top = nodeHash(frontier.pop() ?? top, top)
+      rest = (rest - 1) / 2
+      height += 1
+      if (height % LEVEL_HEIGHT === 0) nodes.push({ level: height / LEVEL_HEIGHT, position: rest, hash: top })
+    }
+    frontier.push(top)
+    size += 1
+  }
+  return { tree: { size, frontier }, nodes }
+}
+
+/** MTH(D[n]); of the empty tree SHA-256 of nothing. */
+export function rootOf({ frontier }: TreeState): Buffer {
+  let root: Buffer | undefined
+  for (const subtree of frontier.toReversed()) root = root === undefined ? subtree : nodeHash(subtree, root)
+  return root ?? hash('sha256', '', 'buffer')
+}
+
+export function frontierBytes({ frontier }: TreeState): Buffer {
+  return Buffer.concat(frontier)
+}
+
+/** @throws {RangeError} when the bytes are not the frontier of a tree of this size. */
+export function treeOf(size: number, bytes: Uint8Array): TreeState {
+  const frontier = splitHashes(bytes)
+  if (!Number.isSafeInteger(size) || size < 0 || frontier.length !== onesOf(size)) {
+    throw new RangeError(`a tree of ${size} leaves has no frontier of ${bytes.byteLength} bytes`)
+  }
+  return { size, frontier }
+}
+
+/** @throws {RangeError} when the length is no multiple of that of a hash. */
+export function splitHashes(bytes: Uint8Array): Buffer[] {
+  if (bytes.byteLength % HASH_BYTES !== 0) throw new RangeError(`${bytes.byteLength} bytes are no whole hashes`)
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Array.from({ length: bytes.byteLength / HASH_BYTES }, (_, index) =>
+    all.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  )
+}
+
+function onesOf(size: number): number {
+  let ones = 0
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
+  return ones
+}

@@ -1,0 +1,135 @@
+// Writes decisions, each in the transaction of what it decides: neither exists without the other. An entry waits in
+// `ledger_pending` until the process `sequence` appends it to the Merkle log, so that no decision waits for another.
+
+import { randomBytes } from 'node:crypto'
+import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { type DecisionEntry, entryHash, entryOf, entryText, jtiOf, type NewDecision } from './entry.ts'
+import { type DecisionFilter, findFacts, insertDecisions, listOldestFirst, type NewDecisionRow } from './rows.ts'
+
+export type { DecisionEntry, NewDecision, RuleResult } from './entry.ts'
+
+export interface RecordedDecision {
+  entry: DecisionEntry
+  /** Undefined when it was recorded without any. */
+  facts: Json | undefined
+}
+
+export interface OpenedFacts {
+  facts: Json
+  /** As the entry has it, if nothing was changed. */
+  hash: string
+}
+
+export interface Ledger {
+  /** Records a decision, in one statement that may be sent together with the caller's others. Returns its `dec_` id. */
+  record(tx: Tx, scope: Scope, decision: NewDecision): Promise<string>
+  /** The same for several, in one statement. Ids ascend in the order given where their times do. */
+  recordMany(tx: Tx, scope: Scope, decisions: readonly NewDecision[]): Promise<string[]>
+  /**
+   * The facts of a decision.
+   * @throws {Error} when they were changed or are sealed under a key that is not configured.
+   */
+  readFacts(tx: Tx, decisionId: string): Promise<Json | undefined>
+  /** The same, with their hash. */
+  openFacts(tx: Tx, decisionId: string): Promise<OpenedFacts | undefined>
+  /** Decisions with their facts, oldest first, in short transactions: entries that commit meanwhile may be missed. */
+  listDecisionsBetween(
+    scope: Scope,
+    range: Pick<DecisionFilter, 'kind' | 'from' | 'to'> & {
+      /** Continues after this decision. */
+      after?: string | undefined
+    },
+  ): AsyncIterable<RecordedDecision>
+}
+
+interface LedgerDeps {
+  sealer: Sealer
+  db: Pick<Database, 'tenant'>
+}
+
+export const SEALED_FACTS: SealedColumn = {
+  table: 'decision_facts',
+  column: 'sealed_facts',
+  of: 'environment',
+  id: 'decision_id',
+  use: ({ decision_id = '' }) => useOf(decision_id),
+}
+
+// The entry is given to strangers, and facts may be few and guessable: with a salt, their hash tells nothing.
+const SALT_BYTES = 16
+const FACTS_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 1_000 }
+const PAGE_ROWS = 200
+
+export function createLedger({ sealer, db }: LedgerDeps): Ledger {
+  async function recordMany(tx: Tx, scope: Scope, decisions: readonly NewDecision[]): Promise<string[]> {
+    if (decisions.length === 0) return []
+    const rows = decisions.map((decision, index) => rowOf(scope, decision, index))
+    await insertDecisions(tx, scope, rows)
+    return rows.map(({ id }) => id)
+  }
+
+  function rowOf(scope: Scope, decision: NewDecision, index: number): NewDecisionRow {
+    const id = decision.id ?? newId('dec', scope.environment, decision.at.getTime(), index)
+    const factsText = decision.facts === undefined ? null : textOf(decision.facts)
+    const text = entryText(entryOf({ ...decision, id }, scope.environment, factsText))
+    return {
+      id,
+      kind: decision.kind,
+      at: decision.at,
+      reason: decision.reason,
+      jti: jtiOf(decision),
+      entry: text,
+      entrySha256: entryHash(text),
+      sealedFacts: factsText === null ? null : sealer.seal(Buffer.from(factsText), useOf(id)),
+    }
+  }
+
+  function open(decisionId: string, sealed: Buffer | null): OpenedFacts | undefined {
+    if (sealed === null) return undefined
+    const text = sealer.open(sealed, useOf(decisionId))
+    return { facts: factsOf(text), hash: sha256Base64url(text) }
+  }
+
+  return {
+    recordMany,
+    async record(tx, scope, decision) {
+      const [id = ''] = await recordMany(tx, scope, [decision])
+      return id
+    },
+    async readFacts(tx, decisionId) {
+      return open(decisionId, await findFacts(tx, decisionId))?.facts
+    },
+    async openFacts(tx, decisionId) {
+      return open(decisionId, await findFacts(tx, decisionId))
+    },
+    async *listDecisionsBetween(scope, range) {
+      for (let after = range.after; ; ) {
+        const page = await db.tenant(scope, (tx) => listOldestFirst(tx, scope, range, { after, limit: PAGE_ROWS }))
+        for (const { id, entry, sealedFacts } of page) {
+          yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts)?.facts }
+        }
+        after = page.at(-1)?.id
+        if (page.length < PAGE_ROWS) return
+      }
+    },
+  }
+}
+
+function textOf(facts: Json): string {
+  return canonicalize({ facts, salt: randomBytes(SALT_BYTES).toString('base64url') })
+}
+
+function factsOf(text: Uint8Array): Json {
+  const { facts } = parseJson(text, FACTS_LIMITS) as { facts: Json }
+  return facts
+}
+
+// Sealed facts that are copied to another entry don't open there.
+function useOf(decisionId: string): string {
+  return `decision facts ${decisionId}`
+}

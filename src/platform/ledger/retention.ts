@@ -1,0 +1,108 @@
+// Entries and their facts go when the retention of the account's plan ends. Their leaves stay, so that what is left can
+// still be proven. Deleting is of the system role: a request can't delete what it decided.
+
+import { PLANS, type Plan } from '#src/catalogue/access.ts'
+import { CLINICAL_DAYS, CLINICAL_KINDS } from '#src/catalogue/decisions.ts'
+import { PLAN_LIMITS, SANDBOX_LIMITS } from '#src/catalogue/plans.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { idsBefore, type Scope } from '#src/platform/ids.ts'
+import { DAY_MS, HOUR_MS, type TenantRule } from '#src/platform/retention.ts'
+
+const STEP_ROWS = 2_000
+
+export interface LedgerRetentionDeps {
+  db: Pick<Database, 'system'>
+  accounts: { find(id: string): Promise<{ plan: Plan } | undefined> }
+  /**
+   * Subqueries on `decisions`, in the system role; an entry is kept while any of them finds a row. For what outlives the
+   * plan's retention, such as the entries of a mandate that has not ended.
+   */
+  keptWhile?: readonly string[]
+}
+
+/** How long an entry of any other kind than the clinical ones is kept. */
+export function retentionDaysOf(plan: Plan, environment: Scope['environment']): number {
+  return environment === 'sandbox' ? SANDBOX_LIMITS.retentionDays : PLAN_LIMITS[plan].retentionDays
+}
+
+// The clocks of the processes that make ids differ by less, and the rule runs every hour.
+const SLACK_MS = 2 * HOUR_MS
+
+/**
+ * Whether an entry that is gone went by other means than this rule, which deletes from the oldest on: an older entry of an
+ * ordinary kind is still there, or it is younger than what any plan deletes. All in milliseconds, by the ids.
+ */
+export function isRemoved(gone: { madeAt: number; oldestPresent: number; keptSince: number }): boolean {
+  return gone.madeAt > gone.oldestPresent + SLACK_MS || gone.madeAt > gone.keptSince + SLACK_MS
+}
+
+/** Since when entries are kept whatever the plan, which may have been another one. */
+export function keptSince({ environment }: Pick<Scope, 'environment'>, now: Date): number {
+  const shortest = Math.min(...PLANS.map((plan) => retentionDaysOf(plan, environment)))
+  return now.getTime() - shortest * DAY_MS
+}
+
+export function ledgerRetention({ db, accounts, keptWhile = [] }: LedgerRetentionDeps): TenantRule {
+  const purge = purgeStatement(keptWhile)
+  return {
+    per: 'tenant',
+    what: 'decisions',
+    everyMs: HOUR_MS,
+    days: SANDBOX_LIMITS.retentionDays,
+    async purge(scope: Scope, latest: Date, signal: AbortSignal) {
+      const plan = (await accounts.find(scope.accountId))?.plan
+      if (plan === undefined) return 0
+      // `days` before now.
+      const now = latest.getTime() + SANDBOX_LIMITS.retentionDays * DAY_MS
+      const days = retentionDaysOf(plan, scope.environment)
+      const before = new Date(now - days * DAY_MS)
+      const clinicalBefore = new Date(now - Math.max(CLINICAL_DAYS, days) * DAY_MS)
+      for (let purged = 0; ; ) {
+        const count = await db.system('retention', (tx) => purgeDecisions(tx, purge, scope, { before, clinicalBefore }))
+        purged += count
+        if (count < STEP_ROWS || signal.aborted) return purged
+      }
+    },
+  }
+}
+
+interface Limits {
+  before: Date
+  clinicalBefore: Date
+}
+
+async function purgeDecisions(
+  tx: Tx,
+  { find, remove }: ReturnType<typeof purgeStatement>,
+  { accountId, environment }: Scope,
+  { before, clinicalBefore }: Limits,
+): Promise<number> {
+  const found = await tx.query<{ id: string }>(find, [
+    accountId,
+    environment,
+    idsBefore('dec', environment, before),
+    before,
+    clinicalBefore,
+    CLINICAL_KINDS,
+    STEP_ROWS,
+  ])
+  if (found.length === 0) return 0
+  await tx.query(remove, [accountId, environment, found.map(({ id }) => id)])
+  return found.length
+}
+
+// An entry without a leaf stays: nobody could prove what it was.
+function purgeStatement(keptWhile: readonly string[]) {
+  const kept = keptWhile.map((subquery) => ` AND NOT EXISTS (${subquery} OFFSET 0)`).join('')
+  return {
+    find: `SELECT id FROM decisions WHERE account_id = $1 AND environment = $2 AND id < $3 AND at < $4
+        AND (at < $5 OR kind <> ALL($6::text[]))
+        AND NOT EXISTS (SELECT FROM ledger_pending WHERE account_id = $1 AND environment = $2
+          AND decision_id = decisions.id OFFSET 0)${kept}
+      ORDER BY id LIMIT $7`,
+    remove: `WITH facts AS (
+        DELETE FROM decision_facts WHERE account_id = $1 AND environment = $2 AND decision_id = ANY($3)
+      )
+      DELETE FROM decisions WHERE account_id = $1 AND environment = $2 AND id = ANY($3)`,
+  }
+}

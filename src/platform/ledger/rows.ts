@@ -1,0 +1,118 @@
+// SQL of decisions, for what is written and read in the scope of an account.
+
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { idsBefore, type Scope } from '#src/platform/ids.ts'
+
+export interface NewDecisionRow {
+  id: string
+  kind: DecisionKind
+  at: Date
+  reason: string | null
+  jti: string | null
+  /** Canonical JSON. */
+  entry: string
+  entrySha256: Buffer
+  sealedFacts: Buffer | null
+}
+
+export interface DecisionFilter {
+  kind?: DecisionKind | undefined
+  reason?: string | undefined
+  jti?: string | undefined
+  /** Inclusive. */
+  from?: Date | undefined
+  /** Exclusive. */
+  to?: Date | undefined
+}
+
+export interface DecisionRow {
+  id: string
+  entry: string
+  entrySha256: Buffer
+}
+
+export async function insertDecisions(tx: Tx, scope: Scope, rows: readonly NewDecisionRow[]): Promise<void> {
+  const column = <Name extends keyof NewDecisionRow>(name: Name) => rows.map((row) => row[name])
+  await tx.query(
+    `WITH new AS MATERIALIZED (
+       SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::bytea[],
+         $10::bytea[]) AS new (id, kind, at, reason, jti, entry, entry_sha256, sealed_facts)
+     ), entry AS (
+       INSERT INTO decisions (account_id, environment, id, kind, at, reason, jti, entry, entry_sha256)
+       SELECT $1, $2, id, kind, at, reason, jti, entry, entry_sha256 FROM new
+     ), facts AS (
+       INSERT INTO decision_facts (account_id, environment, decision_id, sealed_facts)
+       SELECT $1, $2, id, sealed_facts FROM new WHERE sealed_facts IS NOT NULL
+     )
+     INSERT INTO ledger_pending (account_id, environment, decision_id, entry_sha256)
+     SELECT $1, $2, id, entry_sha256 FROM new`,
+    [
+      scope.accountId,
+      scope.environment,
+      column('id'),
+      column('kind'),
+      column('at'),
+      column('reason'),
+      column('jti'),
+      column('entry'),
+      column('entrySha256'),
+      column('sealedFacts'),
+    ],
+  )
+}
+
+export async function findFacts(tx: Tx, decisionId: string): Promise<Buffer | null> {
+  const [row] = await tx.query<{ sealedFacts: Buffer }>(
+    `SELECT sealed_facts AS "sealedFacts" FROM decision_facts WHERE decision_id = $1`,
+    [decisionId],
+  )
+  return row?.sealedFacts ?? null
+}
+
+interface Page {
+  limit: number
+  /** Exclusive. */
+  after?: string | undefined
+}
+
+/** With the sealed facts, if there are any. */
+export async function listOldestFirst(
+  tx: Tx,
+  scope: Scope,
+  filter: DecisionFilter,
+  { after, limit }: Page,
+): Promise<(DecisionRow & { sealedFacts: Buffer | null })[]> {
+  const { conditions, values } = conditionsOf(scope, filter)
+  if (after !== undefined) conditions.push(`id > $${values.push(after)}`)
+  return tx.adhoc(
+    `SELECT id, entry, entry_sha256 AS "entrySha256",
+       (SELECT sealed_facts FROM decision_facts WHERE decision_id = decisions.id) AS "sealedFacts"
+     FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+/** Conditions on `decisions` and their values. */
+export function conditionsOf(scope: Scope, filter: DecisionFilter): { conditions: string[]; values: unknown[] } {
+  const conditions = ['true']
+  const values: unknown[] = []
+  const compare = (column: string, operator: '=' | '>=' | '<', value: unknown) => {
+    if (value !== undefined) conditions.push(`${column} ${operator} $${values.push(value)}`)
+  }
+  compare('kind', '=', filter.kind)
+  compare('reason', '=', filter.reason)
+  compare('jti', '=', filter.jti)
+  compare('at', '>=', filter.from)
+  compare('at', '<', filter.to)
+  // Ids sort by their time, to the hour: the primary key finds the range.
+  if (filter.from !== undefined) {
+    const early = new Date(filter.from.getTime() - 2 * ID_SLACK_MS)
+    compare('id', '>=', idsBefore('dec', scope.environment, early))
+  }
+  if (filter.to !== undefined) compare('id', '<', idsBefore('dec', scope.environment, filter.to))
+  return { conditions, values }
+}
+
+// As much as ids may be off: see idsBefore.
+const ID_SLACK_MS = 3_600_000

@@ -1,0 +1,128 @@
+// SQL of the Merkle log: its stored nodes, heads and checkpoints.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
+import { HASH_BYTES, splitHashes, type TreeState, treeOf } from './merkle.ts'
+import { type FindNode, hashOfRange, type LeafRange, spansOf } from './proofs.ts'
+
+export interface Checkpoint {
+  size: number
+  root: Buffer
+  at: Date
+  jws: string
+}
+
+/** The hash of each range, from the stored nodes. @throws {RangeError} when one of them is missing. */
+export async function hashRanges(tx: Tx, scope: Scope, ranges: readonly LeafRange[]): Promise<Buffer[]> {
+  const findNode = await readNodes(tx, scope, ranges)
+  return ranges.map((range) => hashOfRange(range, findNode))
+}
+
+async function readNodes(tx: Tx, { accountId, environment }: Scope, ranges: readonly LeafRange[]): Promise<FindNode> {
+  const spans = spansOf(ranges)
+  const rows = await tx.query<{ index: number; hashes: Buffer | null }>(
+    `SELECT span.index::int - 1 AS index, found.hashes
+     FROM unnest($3::smallint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS span (level, first, count, index)
+     CROSS JOIN LATERAL (
+       SELECT string_agg(hash, ''::bytea ORDER BY position) AS hashes FROM (
+         SELECT position, leaf_sha256 AS hash FROM ledger_leaves
+         WHERE span.level = 0 AND account_id = $1 AND environment = $2
+           AND position >= span.first AND position < span.first + span.count
+         UNION ALL
+         SELECT position, node_sha256 FROM ledger_nodes
+         WHERE span.level > 0 AND account_id = $1 AND environment = $2 AND level = span.level
+           AND position >= span.first AND position < span.first + span.count) node) found`,
+    [
+      accountId,
+      environment,
+      spans.map(({ level }) => level),
+      spans.map(({ from }) => from),
+      spans.map(({ count }) => count),
+    ],
+  )
+  const nodes = new Map<string, Buffer>()
+  for (const { index, hashes } of rows) {
+    const span = spans[index]
+    // With a gap, hashes would count for the wrong places.
+    if (span === undefined || hashes?.length !== span.count * HASH_BYTES) continue
+    for (const [offset, hash] of splitHashes(hashes).entries()) nodes.set(`${span.level} ${span.from + offset}`, hash)
+  }
+  return (level, position) => {
+    const hash = nodes.get(`${level} ${position}`)
+    if (hash === undefined) throw new RangeError(`the ledger lacks the node ${position} of level ${level}`)
+    return hash
+  }
+}
+
+/** Undefined while the log is empty. */
+export async function findHead(tx: Tx, { accountId, environment }: Scope): Promise<TreeState | undefined> {
+  const [row] = await tx.query<{ size: number; frontier: Buffer }>(
+    `SELECT size, frontier_sha256 AS frontier FROM ledger_heads WHERE account_id = $1 AND environment = $2`,
+    [accountId, environment],
+  )
+  return row === undefined ? undefined : treeOf(row.size, row.frontier)
+}
+
+export interface CheckpointRange {
+  /** Exclusive. */
+  below?: number | undefined
+  /** Inclusive. */
+  from?: number | undefined
+  order: 'newest' | 'oldest'
+  limit: number
+}
+
+export async function findCheckpoints(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { below = Number.MAX_SAFE_INTEGER, from = 0, order, limit }: CheckpointRange,
+): Promise<Checkpoint[]> {
+  return tx.adhoc<Checkpoint>(
+    `SELECT size, root_sha256 AS root, at, jws FROM ledger_checkpoints
+     WHERE account_id = $1 AND environment = $2 AND size < $3 AND size >= $4
+     ORDER BY size ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT $5`,
+    [accountId, environment, below, from, limit],
+  )
+}
+
+export interface UnsignedHead {
+  accountId: string
+  environment: Environment
+  size: number
+  frontier: Buffer
+}
+
+/** Logs that have grown since their newest checkpoint, which is older than `minSeconds`. */
+export async function findUnsigned(tx: Tx, minSeconds: number, limit: number): Promise<UnsignedHead[]> {
+  return tx.query<UnsignedHead>(
+    `SELECT account_id AS "accountId", environment, size, frontier_sha256 AS frontier FROM ledger_heads
+     WHERE size > checkpoint_size AND checkpoint_at <= now() - make_interval(secs => $1)
+     ORDER BY checkpoint_at LIMIT $2`,
+    [minSeconds, limit],
+  )
+}
+
+export async function insertCheckpoints(tx: Tx, rows: readonly (Scope & Checkpoint)[]): Promise<number> {
+  const [count] = await tx.query<{ count: number }>(
+    `WITH new AS MATERIALIZED (
+       SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::timestamptz[], $6::text[])
+         AS new (account_id, environment, size, root, at, jws)
+     ), noted AS (
+       UPDATE ledger_heads head SET checkpoint_size = new.size, checkpoint_at = new.at FROM new
+       WHERE head.account_id = new.account_id AND head.environment = new.environment AND head.checkpoint_size < new.size
+     ), added AS (
+       INSERT INTO ledger_checkpoints (account_id, environment, size, root_sha256, at, jws) SELECT * FROM new
+       ON CONFLICT (account_id, environment, size) DO NOTHING RETURNING 1
+     )
+     SELECT count(*)::int AS count FROM added`,
+    [
+      rows.map(({ accountId }) => accountId),
+      rows.map(({ environment }) => environment),
+      rows.map(({ size }) => size),
+      rows.map(({ root }) => root),
+      rows.map(({ at }) => at),
+      rows.map(({ jws }) => jws),
+    ],
+  )
+  return count?.count ?? 0
+}

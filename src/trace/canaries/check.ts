@@ -1,0 +1,224 @@
+// POST /v1/trace/check: may this agent go on, by these canary readings? A first look finds out which locks the answer
+// needs; the answer itself is judged under them, so that none allows after a lock that it has not read.
+
+import { readAgents } from '#src/agents/registry/rows.ts'
+import { checkSessionName, readAgentSession } from '#src/agents/registry/session-rows.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { lockExclusive, lockShared } from '#src/platform/db/advisory.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { locksOf, type TripSubject } from '../locks/locks.ts'
+import { findLockOf, readLiveLock } from '../locks/rows.ts'
+import { type CheckFacts, type CheckJudgement, judgeCheck } from './judge.ts'
+import { findKillSwitch } from './kill-switch.ts'
+import { type ReadingsBody, toReadings } from './readings.ts'
+import { canaryHashOf, findTrace, insertTrace, noTrace, type TraceRow, toCheckedReading } from './traces.ts'
+import type { RecordTrip } from './trips.ts'
+
+/** Exactly one of the first three. */
+export interface CheckRequest {
+  traceId?: string | undefined
+  client?: { readings: ReadingsBody; readingAt: Date; canarySet: string } | undefined
+  inferenceInput?: Json | undefined
+  agentId?: string | undefined
+  agentSessionId?: string | undefined
+}
+
+export interface CheckAnswer extends CheckJudgement {
+  lockId: string | null
+  decisionId: string
+  traceId: string | null
+  canaryHash: string | null
+}
+
+// Clocks differ a little. A reading from the future would stay fresh for longer than its time.
+const MAX_AHEAD_MS = 30_000
+
+export type Checks = ReturnType<typeof createChecks>
+
+interface CheckDeps extends Pick<Platform, 'db' | 'now' | 'ledger'> {
+  recordTrip: RecordTrip
+}
+
+export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
+  /** What is asked, with its ids looked up. It never changes, so it may be read before the locks are taken. */
+  async function resolve(acting: Acting, request: CheckRequest) {
+    const { traceId, client, inferenceInput } = request
+    checkNames(acting, request)
+    if (client !== undefined && client.readingAt.getTime() > now().getTime() + MAX_AHEAD_MS) {
+      throw invalidField('/reading_at', 'in_future', 'must not lie more than 30 seconds in the future')
+    }
+    const { subject, stored } = await db.tenant(acting, async (tx) => {
+      const stored = traceId === undefined ? undefined : await findTrace(tx, traceId)
+      if (traceId !== undefined && stored === undefined) throw noTrace(traceId)
+      return { stored, subject: await resolveSubject(tx, request, stored) }
+    })
+    const sent = client === undefined ? undefined : traceOf(acting, client, subject, now())
+    const trace = stored ?? sent
+    note({ ...(subject.agentId && { agent: subject.agentId }), ...(trace && { trace: trace.id }) })
+    return { subject, sent, trace, inferenceInput }
+  }
+
+  async function loadFacts(tx: Tx, subject: TripSubject, trace: TraceRow | undefined): Promise<CheckFacts> {
+    const [{ settings }, live, own] = await Promise.all([
+      findKillSwitch(tx),
+      readLiveLock(tx, subject),
+      findLockOf(tx, subject),
+    ])
+    return {
+      at: now().toISOString(),
+      agent_session_id: subject.agentSessionId,
+      agent_id: subject.agentId,
+      kill_switch: settings,
+      reading: trace === undefined ? null : toCheckedReading(trace),
+      lock_id: live?.lockId ?? null,
+      is_subject_locked: own !== undefined,
+    }
+  }
+
+  return {
+    /**
+     * Judges readings by the kill switch, records the answer, and does what a trip does.
+     * @throws {Failure} `invalid_request` for a reading from the future and for a session of another agent;
+     * `environment_mismatch`; `not_found` for a trace or an agent.
+     */
+    async check(acting: Acting, request: CheckRequest, key?: IdempotencyKey): Promise<CheckAnswer> {
+      const { subject, sent, trace, inferenceInput } = await resolve(acting, request)
+      const inputHash = inferenceInput === undefined ? null : sha256Base64url(canonicalize(inferenceInput))
+      const locks = locksOf(acting, subject)
+
+      const decide = async (tx: Tx, facts: CheckFacts): Promise<CheckAnswer> => {
+        const judgement = judgeCheck(facts)
+        if (sent !== undefined) await insertTrace(tx, acting, sent)
+        const trip = judgement.emits && trace !== undefined && { trace, judgement, subject, at: new Date(facts.at) }
+        const { lockId } = trip ? await recordTrip(tx, acting, tripOf(trip)) : { lockId: null }
+        const inForce = facts.lock_id ?? lockId
+        const decisionId = await ledger.record(tx, acting, {
+          kind: 'trace_check',
+          at: new Date(facts.at),
+          actor: actorOf(acting.principal),
+          subject: subject.agentSessionId ?? subject.agentId ?? trace?.id ?? null,
+          reason: judgement.reason,
+          valid: judgement.allowed,
+          inputs: {
+            trace_id: trace?.id ?? null,
+            canary_hash: trace?.digest ?? null,
+            inference_input_hash: inputHash,
+            agent_session_id: subject.agentSessionId,
+            agent_id: subject.agentId,
+            lock_id: inForce,
+          },
+          facts: jsonOf(facts),
+        })
+        return {
+          ...judgement,
+          lockId: inForce,
+          decisionId,
+          traceId: trace?.id ?? null,
+          canaryHash: trace?.digest ?? null,
+        }
+      }
+
+      /** undefined: the answer locks, and the locks were shared. */
+      const attempt = (isExclusive: boolean) =>
+        db.tenant(acting, async (tx) => {
+          await (isExclusive ? lockExclusive(tx, locks) : lockShared(tx, locks))
+          const facts = await loadFacts(tx, subject, trace)
+          if (judgeCheck(facts).locks && !isExclusive) return undefined
+          return once(tx, key, (tx) => decide(tx, facts), subjectOf)
+        })
+
+      // Two that hold the shared lock and then wait for the exclusive one wait for each other: it takes a transaction
+      // of its own.
+      return (await attempt(false)) ?? (await attempt(true)) ?? Promise.reject(new Error('a check has no answer'))
+    },
+
+    /** What the answer of an earlier request would be now. Records nothing and locks nothing. */
+    async repeat(acting: Acting, request: CheckRequest, made: string): Promise<CheckAnswer> {
+      const [decisionId = '', traceId = ''] = made.split(' ')
+      const { client: _, ...rest } = request
+      const { subject, trace } = await resolve(acting, traceId === '' ? rest : { ...rest, traceId })
+      const facts = await db.tenant(acting, (tx) => loadFacts(tx, subject, trace))
+      const lockId = facts.lock_id
+      return { ...judgeCheck(facts), lockId, decisionId, traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
+    },
+  }
+}
+
+/** Replays the facts of an entry: the answer as it was. For the explanation of the decision ledger. */
+export function explainCheck(facts: Json): Json {
+  const { locks: _locks, emits: _emits, ...answer } = judgeCheck(facts as unknown as CheckFacts)
+  return { ...answer, families: answer.families.map((family) => ({ ...family })) }
+}
+
+function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
+  if (traceId !== undefined) checkId(traceId, 'trc', environment)
+  if (agentId !== undefined) checkId(agentId, 'agt', environment)
+  if (agentSessionId !== undefined) checkSessionName(agentSessionId, environment)
+}
+
+/** Whom the check is about: as it says, else as the trace says. A registered session brings its agent. */
+async function resolveSubject(tx: Tx, request: CheckRequest, trace: TraceRow | undefined): Promise<TripSubject> {
+  const isNamed = request.agentId !== undefined || request.agentSessionId !== undefined
+  const agentSessionId = (isNamed ? request.agentSessionId : trace?.agentSessionId) ?? null
+  const [session, agents] = await Promise.all([
+    agentSessionId === null ? undefined : readAgentSession(tx, agentSessionId),
+    request.agentId === undefined ? undefined : readAgents(tx, [request.agentId]),
+  ])
+  if (agents?.size === 0) throw new Failure('not_found', `There is no agent ${request.agentId}.`)
+  if (session !== undefined && request.agentId !== undefined && session.agentId !== request.agentId) {
+    throw invalidField('/agent_session_id', 'other_agent', 'is a session of another agent')
+  }
+  const isOfTrace = !isNamed || (agentSessionId !== null && trace?.agentSessionId === agentSessionId)
+  const agentId = request.agentId ?? session?.agentId ?? (isOfTrace ? trace?.agentId : undefined) ?? null
+  return { agentSessionId, agentId }
+}
+
+function traceOf(
+  acting: Acting,
+  { readings, readingAt, canarySet }: NonNullable<CheckRequest['client']>,
+  { agentSessionId, agentId }: TripSubject,
+  createdAt: Date,
+): TraceRow {
+  const trace = {
+    id: newId('trc', acting.environment, createdAt.getTime()),
+    source: 'client',
+    agentSessionId,
+    agentId,
+    canarySet,
+    readings: toReadings(readings),
+    readingAt,
+    modelVersionId: null,
+    runtime: null,
+    createdBy: actorOf(acting.principal).id,
+    createdAt,
+  } as const
+  return { ...trace, digest: canaryHashOf(trace) }
+}
+
+interface Tripped {
+  trace: TraceRow
+  judgement: CheckJudgement
+  subject: TripSubject
+  at: Date
+}
+
+function tripOf({ trace, judgement: { mode, families, locks }, subject, at }: Tripped) {
+  const reading = { traceId: trace.id, hash: trace.digest, families }
+  return { ...subject, at, source: 'check', mode, isLocking: locks, reading, jti: null, matchedRuleId: null } as const
+}
+
+// For `repeat`.
+function subjectOf({ decisionId, traceId }: CheckAnswer): string {
+  return traceId === null ? decisionId : `${decisionId} ${traceId}`
+}
+
+function jsonOf(facts: CheckFacts): Json {
+  return JSON.parse(JSON.stringify(facts)) as Json
+}

@@ -1,0 +1,35 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { keptByPlan, type LocksFeature, type Plans } from '../locks/feature.ts'
+import { createChecks, explainCheck } from './check.ts'
+import { createKillSwitches, purgeKillSwitches } from './kill-switch.ts'
+import { EVENTS, NOTES } from './notes.ts'
+import { createCanaryPort } from './port.ts'
+import { canaryRoutes } from './routes.ts'
+import { createTraces } from './traces.ts'
+import { createRecordTrip } from './trips.ts'
+
+export type CanariesFeature = ReturnType<typeof canariesFeature>
+
+/** Canary readings, the kill switch and what a trip does. */
+export function canariesFeature(p: Platform, { locks, accounts }: Pick<LocksFeature, 'locks'> & { accounts: Plans }) {
+  const recordTrip = createRecordTrip(locks)
+  const checks = createChecks({ ...p, recordTrip })
+  return defineFeature(
+    {
+      name: 'canaries',
+      data: [
+        { table: 'kill_switches', key: [] },
+        { table: 'traces', key: ['id'] },
+      ],
+      routes: canaryRoutes(checks, createKillSwitches(p), createTraces(p)),
+      notes: NOTES,
+      events: EVENTS,
+      retention: [
+        keptByPlan(p, accounts, 'traces', oldRows({ table: 'traces', idType: 'trc', age: 'created_at' })),
+        rowRule(p.db, 'kill_switches', null, purgeKillSwitches),
+      ],
+    },
+    { checks, port: createCanaryPort({ ...p, recordTrip }), explainers: { trace_check: explainCheck } },
+  )
+}

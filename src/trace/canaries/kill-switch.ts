@@ -1,0 +1,131 @@
+// The kill switch of an account and environment: what a canary trip does, and which readings count.
+
+import { z } from 'zod'
+import { recordAudit } from '#src/account/audit/record.ts'
+import { readAgents } from '#src/agents/registry/rows.ts'
+import { invalidField } from '#src/failure.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
+import { type KillSwitch, MODES } from './judge.ts'
+import { canaryName, threshold } from './readings.ts'
+
+const DEFAULT_MAX_AGE_SECONDS = 300
+const MAX_AGE_SECONDS = 86_400
+const MAX_FAMILIES = 100
+const MAX_AGENTS = 1_000
+
+export const modeView = z.enum(MODES).meta({ id: 'KillSwitchMode' })
+
+export const killSwitchBody = z
+  .strictObject({
+    mode: modeView.describe(
+      'off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading and ' +
+        'a missing one are refused. block_and_lock: a trip also locks the session.',
+    ),
+    max_age_s: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_AGE_SECONDS)
+      .default(DEFAULT_MAX_AGE_SECONDS)
+      .describe('An older reading does not count.'),
+    families: z
+      .array(z.strictObject({ family: canaryName, threshold, enabled: z.boolean().default(true) }))
+      .max(MAX_FAMILIES)
+      .default([])
+      .describe('Thresholds in place of those of the readings. A family that is not enabled does not count.'),
+    apply_to: z
+      .strictObject({ agents: z.array(z.string().max(64)).min(1).max(MAX_AGENTS).optional() })
+      .default({})
+      .describe('Without `agents`: all agents. Requests that name no agent are always included.'),
+  })
+  .superRefine(({ families }, context) => {
+    families.forEach(({ family }, index) => {
+      if (families.findIndex((one) => one.family === family) === index) return
+      const path = ['families', index, 'family']
+      context.addIssue({ code: 'custom', path, message: 'is named twice', params: { code: 'duplicate' } })
+    })
+  })
+  .meta({ id: 'KillSwitchInput' })
+
+export const DEFAULT_KILL_SWITCH: KillSwitch = {
+  mode: 'monitor',
+  max_age_s: DEFAULT_MAX_AGE_SECONDS,
+  families: [],
+  apply_to: {},
+}
+
+export interface CurrentKillSwitch {
+  settings: KillSwitch
+  /** null: the defaults. */
+  changedAt: Date | null
+  changedBy: string | null
+}
+
+/** The account's kill switch, or the defaults. */
+export async function findKillSwitch(tx: Tx): Promise<CurrentKillSwitch> {
+  const [row] = await tx.query<CurrentKillSwitch>(
+    'SELECT settings, changed_at AS "changedAt", changed_by AS "changedBy" FROM kill_switches LIMIT 1',
+  )
+  return row ?? { settings: DEFAULT_KILL_SWITCH, changedAt: null, changedBy: null }
+}
+
+export type KillSwitches = ReturnType<typeof createKillSwitches>
+
+export function createKillSwitches({ db, now }: Pick<Platform, 'db' | 'now'>) {
+  return {
+    get: (scope: Scope): Promise<CurrentKillSwitch> => db.tenant(scope, findKillSwitch),
+
+    /**
+     * Replaces the settings, from the next check on.
+     * @throws {Failure} `invalid_request` for an agent that does not exist; `environment_mismatch`.
+     */
+    async put(acting: Acting, settings: KillSwitch, key?: IdempotencyKey): Promise<CurrentKillSwitch> {
+      const agents = settings.apply_to.agents ?? []
+      for (const id of agents) checkId(id, 'agt', acting.environment)
+      const put = async (tx: Tx) => {
+        await refuseUnknown(tx, agents)
+        const before = await findKillSwitch(tx)
+        await tx.query(
+          `INSERT INTO kill_switches (account_id, environment, settings, changed_by, changed_at)
+           VALUES ($1, $2, $3, $4, $5) ON CONFLICT ON CONSTRAINT kill_switches_pkey DO UPDATE
+           SET settings = excluded.settings, changed_by = excluded.changed_by, changed_at = excluded.changed_at`,
+          [acting.accountId, acting.environment, JSON.stringify(settings), actorOf(acting.principal).id, now()],
+        )
+        await recordAudit(tx, acting, {
+          action: 'kill_switch.changed',
+          before: auditedOf(before.settings),
+          after: auditedOf(settings),
+        })
+        return findKillSwitch(tx)
+      }
+      return db.tenant(acting, (tx) => once(tx, key, put, () => 'kill_switch'))
+    },
+  }
+}
+
+/** Only where keys are published. */
+export const purgeKillSwitches: PurgeStep = async (tx, _scope, { before }) => {
+  const gone = await tx.query('DELETE FROM kill_switches WHERE changed_at < $1 RETURNING 1', [before])
+  return gone.length
+}
+
+// With a misspelt id the agent that was meant would go unchecked.
+async function refuseUnknown(tx: Tx, agents: readonly string[]): Promise<void> {
+  if (agents.length === 0) return
+  const known = await readAgents(tx, agents)
+  const index = agents.findIndex((id) => !known.has(id))
+  if (index !== -1) throw invalidField(`/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
+}
+
+function auditedOf({ apply_to: { agents }, families, ...settings }: KillSwitch) {
+  return {
+    ...settings,
+    families: families.map((family) => ({ ...family })),
+    apply_to: agents === undefined ? {} : { agents },
+  }
+}

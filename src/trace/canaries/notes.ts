@@ -1,0 +1,129 @@
+import { IDS, listed } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const settings = {
+  mode: 'block_and_lock',
+  max_age_s: 300,
+  families: [
+    { family: 'exfiltration', threshold: 0.8, enabled: true },
+    { family: 'sandbag', threshold: 0.9, enabled: false },
+  ],
+  apply_to: {},
+}
+
+const HASH = 'NbzYbJqG7dGkIEb5bVfKk2vNr4Yw0m6sCkJ3o8q1TtE'
+const nothingMore = { raw: null, probe_version: null, layer: null, aggregator: null, n_tokens: null }
+
+const trace = {
+  trace_id: IDS.trace,
+  source: 'client',
+  agent_session_id: IDS.agentSession,
+  agent_id: IDS.agent,
+  model_version_id: null,
+  canary: {
+    set: 'default-v1',
+    readings: [
+      { family: 'exfiltration', score: 0.91, threshold: 0.5, tripped: true, ...nothingMore },
+      { family: 'injection_compliance', score: 0.12, threshold: 0.5, tripped: false, ...nothingMore },
+    ],
+    hash: HASH,
+    reading_at: '2026-11-20T15:11:03.900Z',
+    tripped_families: ['exfiltration'],
+  },
+  created_by: IDS.key,
+  created_at: '2026-11-20T15:11:04.310Z',
+}
+
+const allowed = {
+  allowed: true,
+  action: 'allow',
+  reason: null,
+  stale: false,
+  reading_age_s: 0.41,
+  mode: 'block_and_lock',
+  tripped_families: [],
+  lock_id: null,
+  decision_id: IDS.decision,
+  trace_id: IDS.trace,
+  canary_hash: HASH,
+}
+
+const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_tripped' }
+
+export const NOTES: Record<string, Note> = {
+  'GET /v1/trace/kill-switch': {
+    description:
+      'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused.',
+    answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
+  },
+  'PUT /v1/trace/kill-switch': {
+    description:
+      'Replaces all of it: members that are absent get their defaults. A change of the mode clears no lock. Other ' +
+      'requests do not count against the rate limit of this one.',
+    examples: { 'Refuse and lock': settings },
+    answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'POST /v1/trace/check': {
+    description:
+      'Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), or ' +
+      '`inference_input`. Go on only when `allowed` is true. Readings that you send are stored as a trace of source ' +
+      '`client`: they can refuse and lock, and satisfy no condition of a policy. Each check is an entry of the ' +
+      'decision ledger. A repeat with the same Idempotency-Key judges the same readings anew and records nothing.',
+    examples: {
+      'Readings of your own model': {
+        readings: [
+          { family: 'exfiltration', score: 0.91, threshold: 0.8 },
+          { family: 'injection_compliance', score: 0.12, threshold: 0.5 },
+        ],
+        reading_at: '2026-11-20T15:11:03.900Z',
+        canary_set: 'default-v1',
+        agent_session_id: IDS.agentSession,
+      },
+      'Readings that are stored': { trace_id: IDS.trace, agent_id: IDS.agent, agent_session_id: IDS.agentSession },
+      'An input': { inference_input: 'Pay the invoice of 20 November.', agent_session_id: 'run-7' },
+    },
+    answers: {
+      200: {
+        examples: {
+          'No family tripped': allowed,
+          'A trip that locks': { ...refused, tripped_families: ['exfiltration'], lock_id: IDS.lock },
+          'While a lock is in force': { ...refused, reason: 'session_canary_locked', lock_id: IDS.lock },
+          'An old reading': { ...refused, reason: 'reading_too_old', stale: true, reading_age_s: 412 },
+        },
+      },
+    },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'GET /v1/trace/traces': {
+    description: 'Readings are kept as long as the decision ledger: the plan says how long.',
+    answers: { 200: { example: listed(trace) } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'GET /v1/trace/traces/:id': {
+    description: '`canary.hash` covers the readings, their time, their set and the id of the trace.',
+    answers: { 200: { example: trace } },
+  },
+}
+
+export const EVENTS: EventNotes = {
+  'trace.canary_tripped': {
+    example: {
+      trace_id: IDS.trace,
+      canary_hash: HASH,
+      canary_readings: [
+        { family: 'exfiltration', score: 0.91, threshold: 0.8, tripped: true },
+        { family: 'injection_compliance', score: 0.12, threshold: 0.5, tripped: false },
+      ],
+      tripped_families: ['exfiltration'],
+      mode: 'block_and_lock',
+      source: 'check',
+      agent_id: IDS.agent,
+      agent_session_id: IDS.agentSession,
+      lock_id: IDS.lock,
+      jti: null,
+      matched_rule_id: null,
+    },
+  },
+}

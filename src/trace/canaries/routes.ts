@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { checkId } from '#src/platform/ids.ts'
+import type { CheckRequest, Checks } from './check.ts'
+import { type KillSwitches, killSwitchBody } from './kill-switch.ts'
+import { canaryName, readingsBody } from './readings.ts'
+import type { Traces } from './traces.ts'
+import {
+  checkView,
+  killSwitchView,
+  toCheckView,
+  toKillSwitchView,
+  toTraceView,
+  traceSourceView,
+  traceView,
+} from './views.ts'
+
+const MAX_INPUT_CHARACTERS = 65_536
+
+const inferenceInput = z
+  .union([z.string().min(1), z.record(z.string(), z.unknown())])
+  .refine((input) => JSON.stringify(input).length <= MAX_INPUT_CHARACTERS, {
+    message: `must not have more than ${MAX_INPUT_CHARACTERS} characters as JSON`,
+    params: { code: 'too_long' },
+  })
+
+const SUBJECTS = ['trace_id', 'readings', 'inference_input'] as const
+
+const checkRequest = z
+  .strictObject({
+    trace_id: z.string().max(64).optional().describe('Of readings that are stored.'),
+    readings: readingsBody.optional().describe('Of a model of your own, with `reading_at` and `canary_set`.'),
+    reading_at: z.iso.datetime({ offset: true }).optional(),
+    canary_set: canaryName.optional().describe('The set of probes that the readings are of.'),
+    inference_input: inferenceInput
+      .optional()
+      .describe('To be read by a model of the service. There is none yet: the answer is `canary_unavailable`.'),
+    agent_id: z.string().max(64).optional(),
+    agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
+  })
+  .superRefine((body, context) => {
+    const refuse = (path: string, code: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message, params: { code } })
+    const [first, second] = SUBJECTS.filter((name) => body[name] !== undefined)
+    if (first === undefined) refuse('trace_id', 'required', `or ${SUBJECTS.slice(1).join(' or ')} is required`)
+    if (second !== undefined) refuse(second, 'conflict', `must not be sent together with ${first}`)
+    for (const name of ['reading_at', 'canary_set'] as const) {
+      if (body.readings !== undefined && body[name] === undefined) refuse(name, 'required', 'is required with readings')
+      if (body.readings === undefined && body[name] !== undefined) refuse(name, 'conflict', 'belongs to readings')
+    }
+  })
+  .meta({ id: 'CanaryCheckRequest' })
+
+const common = { tag: 'Canaries', scope: 'intent' } as const
+const killSwitch = { tag: 'Canaries', scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
+
+export function canaryRoutes(checks: Checks, killSwitches: KillSwitches, traces: Traces): Route[] {
+  return [...killSwitchRoutes(killSwitches), checkRoute(checks), ...traceRoutes(traces)]
+}
+
+function killSwitchRoutes(killSwitches: KillSwitches): Route[] {
+  return [
+    endpoint(
+      {
+        ...killSwitch,
+        method: 'GET',
+        operationId: 'getKillSwitch',
+        permission: 'policy.read',
+        summary: 'The kill switch: what a canary trip does',
+        view: killSwitchView,
+        status: [200],
+      },
+      async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
+    ),
+    endpoint(
+      {
+        ...killSwitch,
+        method: 'PUT',
+        operationId: 'replaceKillSwitch',
+        permission: 'policy.write',
+        summary: 'Replace the kill switch, from the next check on',
+        isEmergency: true,
+        audits: 'kill_switch.changed',
+        body: killSwitchBody,
+        view: killSwitchView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toKillSwitchView(await killSwitches.put(caller, body, idempotencyKey)),
+      async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
+    ),
+  ]
+}
+
+function checkRoute(checks: Checks): Route {
+  return endpoint(
+    {
+      ...common,
+      method: 'POST',
+      path: '/v1/trace/check',
+      operationId: 'checkCanaries',
+      permission: 'traces.write',
+      summary: 'Ask whether an agent may go on, by its canary readings',
+      body: checkRequest,
+      view: checkView,
+      status: [200],
+    },
+    async ({ caller, body, idempotencyKey }) =>
+      toCheckView(await checks.check(caller, requestOf(body), idempotencyKey)),
+    async ({ caller, body }, made) => toCheckView(await checks.repeat(caller, requestOf(body), made)),
+  )
+}
+
+function traceRoutes(traces: Traces): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/trace/traces',
+        operationId: 'listTraces',
+        permission: 'traces.read',
+        summary: 'Traces, newest first',
+        query: z.object({
+          limit: listQuery.limit,
+          cursor: listQuery.cursor,
+          created_gte: listQuery.created_gte,
+          created_lt: listQuery.created_lt,
+          source: traceSourceView.optional(),
+          agent_id: z.string().max(64).optional(),
+          agent_session_id: z.string().max(200).optional(),
+        }),
+        view: listOf(traceView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { source, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+        if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
+        if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
+        const createdFrom = created_gte === undefined ? undefined : new Date(created_gte)
+        const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
+        const filter = { source, agentId, agentSessionId, createdFrom, createdBefore }
+        const { data, ...page } = await traces.list(caller, filter, query)
+        return { ...page, data: data.map(toTraceView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/trace/traces/:id',
+        operationId: 'getTrace',
+        permission: 'traces.read',
+        summary: 'One trace with its canary readings',
+        params: idParams('trc'),
+        view: traceView,
+        status: [200],
+      },
+      async ({ caller, params }) => toTraceView(await traces.get(caller, params.id)),
+    ),
+  ]
+}
+
+function requestOf(body: z.output<typeof checkRequest>): CheckRequest {
+  const { readings, reading_at: readingAt, canary_set: canarySet } = body
+  const isWhole = readings !== undefined && readingAt !== undefined && canarySet !== undefined
+  return {
+    traceId: body.trace_id,
+    client: isWhole ? { readings, readingAt: new Date(readingAt), canarySet } : undefined,
+    // Every value of a body is JSON.
+    inferenceInput: body.inference_input as Json | undefined,
+    agentId: body.agent_id,
+    agentSessionId: body.agent_session_id,
+  }
+}

@@ -1,0 +1,152 @@
+// Facts of a valid verification, and for each reason the smallest change that makes it true alone. Changes of different
+// reasons touch different members, so that any of them can be true at once.
+
+import type { VerifyFacts } from '#src/authorize/intents/facts.ts'
+import type { VerifyReason } from '#src/authorize/intents/reasons.ts'
+import { compilePolicy } from '#src/authorize/policy/compile.ts'
+import { documentSchema, type PolicyRule } from '#src/authorize/policy/document.ts'
+
+type Change = (facts: VerifyFacts) => VerifyFacts
+
+interface Cause {
+  reason: VerifyReason
+  /** Of several causes of one reason. */
+  name?: string
+  change?: Change
+  rule?: Pick<PolicyRule, 'require'>
+}
+
+const at = '2026-11-20T15:11:04.310Z'
+
+export const VALID_FACTS: VerifyFacts = {
+  at,
+  token: {
+    jti: 'jti_test_01m7x7p3s2e6ts0a9n3v8wq5hc',
+    expires_at: '2026-11-20T15:16:00.000Z',
+    audience: null,
+    action_hash: 'a',
+    payload_hash: 'p',
+    context_hash: 'c',
+    trace_id: 'trc_test_01m7x7p3s2e6ts0a9n3v8wq5hd',
+    reading_hash: 'r',
+    agent_id: 'agt_test_01m7x7p3s2e6ts0a9n3v8wq5he',
+    agent_session_id: 'session',
+    device_id: 'device',
+    mandate_id: null,
+    schedule_id: null,
+    biometric: false,
+  },
+  token_problem: null,
+  request: {
+    action_description: 'Pay',
+    action_payload: {},
+    action_hash: 'a',
+    payload_hash: 'p',
+    context_hash: null,
+    context: null,
+    trace_id: null,
+    agent_session_id: null,
+    device_id: null,
+    audience: null,
+    execute: true,
+  },
+  authorized: { action_type: null, context: null },
+  stop: null,
+  revocation: null,
+  lock: null,
+  agent: { id: 'agt_test_01m7x7p3s2e6ts0a9n3v8wq5he', status: 'active', attributes: {} },
+  device: { id: 'device', tier: 'none', enrolled: false },
+  session: { id: 'session', status: 'unregistered' },
+  reading_hash: 'r',
+  execution: null,
+  answers: { webhooks: {}, canaries: {}, approvals: {} },
+}
+
+const token =
+  (members: Partial<NonNullable<VerifyFacts['token']>>): Change =>
+  (facts) => ({
+    ...facts,
+    token: facts.token && { ...facts.token, ...members },
+  })
+const request =
+  (members: Partial<VerifyFacts['request']>): Change =>
+  (facts) => ({
+    ...facts,
+    request: { ...facts.request, ...members },
+  })
+const read =
+  (members: Partial<VerifyFacts>): Change =>
+  (facts) => ({ ...facts, ...members })
+const context =
+  (members: Record<string, number | boolean>): Change =>
+  (facts) => ({
+    ...facts,
+    request: { ...facts.request, context: { ...facts.request.context, ...members } },
+  })
+const answer =
+  (kind: 'webhooks' | 'canaries', rule: string, given: unknown): Change =>
+  (facts) => ({
+    ...facts,
+    answers: { ...facts.answers, [kind]: { ...facts.answers[kind], [rule]: given } },
+  })
+
+const canary = { require: { canary: { set: 'set', mode: 'strict' as const } } }
+const webhook = { require: { webhook: { url: 'https://policy.example.com/', timeout_ms: 1_000 } } }
+
+/** In the published order. */
+export const CAUSES: readonly Cause[] = [
+  { reason: 'invalid_token', change: request({ device_id: 'another' }) },
+  { reason: 'token_expired', change: token({ expires_at: at }) },
+  { reason: 'token_revoked', change: read({ revocation: { scope: 'session', at } }) },
+  { reason: 'session_canary_locked', change: read({ lock: { lock_id: 'lck_test_1' } }) },
+  {
+    reason: 'agent_suspended',
+    change: read({ agent: { id: 'agt_test_01m7x7p3s2e6ts0a9n3v8wq5he', status: 'suspended', attributes: {} } }),
+  },
+  { reason: 'action_hash_mismatch', change: request({ action_hash: 'b' }) },
+  { reason: 'payload_hash_mismatch', change: request({ payload_hash: 'b' }) },
+  { reason: 'context_hash_mismatch', change: request({ context_hash: 'b' }) },
+  { reason: 'canary_reading_mismatch', change: read({ reading_hash: 'b' }) },
+  {
+    reason: 'token_already_executed',
+    change: (facts) => token({ mandate_id: 'mnd_test_1' })({ ...facts, execution: { at, is_same_caller: false } }),
+  },
+  { reason: 'biometric_required', change: context({ require_biometric: true }) },
+  { reason: 'hardware_required_above_500', change: context({ transaction_amount: 500.01 }) },
+  { reason: 'policy_denied', name: 'by the stop', change: read({ stop: { reason: 'incident', at } }) },
+  { reason: 'policy_denied', name: 'by a rule', rule: { require: { deny: true } } },
+  { reason: 'policy_biometric_required', rule: { require: { biometric: true } } },
+  { reason: 'policy_hardware_required', rule: { require: { hardware: true } } },
+  { reason: 'policy_tier_required', rule: { require: { min_tier: 'strongbox' } } },
+  {
+    reason: 'canary_tripped',
+    rule: canary,
+    change: answer('canaries', 'canary_tripped', {
+      tripped: true,
+      families: ['exfiltration'],
+      set: 'set',
+      readings: [],
+      source: 'client',
+    }),
+  },
+  { reason: 'canary_unavailable', rule: canary, change: answer('canaries', 'canary_unavailable', 'unavailable') },
+  {
+    reason: 'policy_webhook_denied',
+    rule: webhook,
+    change: answer('webhooks', 'policy_webhook_denied', { decision: 'deny', reason: 'no' }),
+  },
+  {
+    reason: 'policy_webhook_unavailable',
+    rule: webhook,
+    change: answer('webhooks', 'policy_webhook_unavailable', 'unavailable'),
+  },
+]
+
+/** The facts and the policy under which exactly these causes are given. Rules have the reason as their id. */
+export function factsWith(causes: readonly Cause[]) {
+  const facts = causes.reduce((changed, { change }) => change?.(changed) ?? changed, VALID_FACTS)
+  const rules = causes.flatMap(({ reason, rule }) =>
+    rule === undefined ? [] : [{ id: reason, priority: CAUSES.findIndex((one) => one.reason === reason), ...rule }],
+  )
+  return { facts, policy: compilePolicy(documentSchema.parse({ rules })) }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, it, test } from 'vitest'
+import { compilePolicy } from '#src/authorize/policy/compile.ts'
+import { MAX_PATTERN_STEPS } from '#src/authorize/policy/conditions.ts'
+import { documentSchema, OPERATORS, type PolicyCondition } from '#src/authorize/policy/document.ts'
+import { evaluateContexts, evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import { parseWith } from '#src/platform/http/validate.ts'
+import { answersOf, CONDITIONS, documentOf, EVALUATIONS, factsOf } from './policy-vectors.ts'
+
+describe('conditions', () => {
+  test.each(CONDITIONS.cases)('$about: $name is $expect', ({ when, facts, expect: expected, on_missing }) => {
+    const rule = { id: 'r', when, require: { deny: true }, ...(on_missing && { on_missing }) }
+    const policy = compilePolicy(documentOf({ default_rules: OFF, rules: [rule] }))
+    const { refusals, results } = evaluatePolicy(policy, factsOf(facts), NO_ANSWERS, { includesUnmatched: true })
+    const [result] = results
+    const outcome = result?.error !== undefined ? 'error' : String(result?.matched)
+    expect(outcome).toBe(expected)
+    expect(refusals.map(({ reason }) => reason)).toEqual(expected === 'false' ? [] : ['policy_denied'])
+  })
+
+  it('have vectors for every operator, with a wrong type for each that compares', () => {
+    const about = new Set(CONDITIONS.cases.map((one) => one.about))
+    expect(OPERATORS.filter((op) => !about.has(op))).toEqual([])
+    const failing = new Set(CONDITIONS.cases.filter((one) => one.expect === 'error').map((one) => one.about))
+    expect(OPERATORS.filter((op) => op !== 'exists' && !failing.has(op))).toEqual([])
+  })
+
+  it('name the field of an error and never its value', () => {
+    const when = { field: 'context.secret', op: 'gt', value: 1 }
+    const policy = compilePolicy(documentOf({ rules: [{ id: 'r', when, require: { deny: true } }] }))
+    const { results } = evaluatePolicy(policy, factsOf({ context: { secret: 'hunter2' } }), NO_ANSWERS)
+    expect(results[0]?.error).toContain('context.secret')
+    expect(JSON.stringify(results)).not.toContain('hunter2')
+  })
+})
+
+const OFF = { biometric_flag: false, hardware_above: null }
+
+describe('policies', () => {
+  test.each(EVALUATIONS.cases)('$about: $name', (vector) => {
+    const policy = compilePolicy(documentOf(vector.document))
+    const contexts = vector.contexts.map((facts) => factsOf(facts))
+    const { refusals, results, needs, shadow } = evaluateContexts(policy, contexts, answersOf(vector.answers))
+    expect(refusals.map(({ reason, ruleId }) => [reason, ruleId])).toEqual(vector.refusals)
+    expect(needs.map(({ kind, rule_id }) => [kind, rule_id])).toEqual(vector.needs ?? [])
+    expect(results.filter(({ error }) => error !== undefined).map(({ rule_id }) => rule_id)).toEqual(
+      vector.error_in?.filter((id) => results.some(({ rule_id }) => rule_id === id)) ?? [],
+    )
+    if (vector.shadow !== undefined) {
+      expect(shadow.map(({ rule_id, met, note = null }) => [rule_id, met, note])).toEqual(vector.shadow)
+    }
+    // Every refusal has an unmet result, and only refusals have one.
+    const unmet = new Set(results.filter(({ met }) => !met).map(({ rule_id }) => rule_id))
+    expect(unmet).toEqual(new Set(refusals.map(({ ruleId }) => ruleId)))
+  })
+
+  it('carry the reason of a webhook and the reading of a canary', () => {
+    const canary = { set: 's', mode: 'strict' }
+    const webhook = { url: 'https://policy.example.com' }
+    const rules = [
+      { id: 'c', require: { canary } },
+      { id: 'w', require: { webhook } },
+    ]
+    const readings = [{ family: 'deception', score: 0.9 }]
+    const { refusals } = evaluatePolicy(compilePolicy(documentOf({ rules })), factsOf(), {
+      approvals: {},
+      webhooks: { w: { decision: 'deny', reason: 'over the limit' } },
+      canaries: { c: { tripped: true, families: ['deception'], set: 's', readings, source: 'server' } },
+    })
+    expect(refusals).toMatchObject([
+      { reason: 'canary_tripped', canarySet: 's', canaryReadings: readings },
+      { reason: 'policy_webhook_denied', webhookReason: 'over the limit' },
+    ])
+  })
+
+  it('ask for what an approval of a later version demands', () => {
+    const rules = [{ id: 'a', require: { approval: {} } }]
+    const policy = compilePolicy(documentOf({ rules }))
+    expect(evaluatePolicy(policy, factsOf(), NO_ANSWERS).refusals).toMatchObject([{ reason: 'approval_required' }])
+    expect(evaluatePolicy(policy, factsOf(), answersOf({ approvals: { a: 'covered' } })).refusals).toEqual([])
+  })
+
+  it('bound the cost of regular expressions, and refuse beyond', () => {
+    const when = (n: number) => ({ field: 'context.x', op: 'matches', value: `(?:a|b${n}){0,100}c$` })
+    const rules = Array.from({ length: 10 }, (_, n) => ({ id: `r${n}`, when: when(n), require: { deny: true } }))
+    const policy = compilePolicy(documentOf({ rules }))
+    const { results } = evaluatePolicy(policy, factsOf({ context: { x: 'ab'.repeat(5_000) } }), NO_ANSWERS)
+    expect(results.length).toBeGreaterThan(0)
+    expect(results.every(({ error }) => error?.includes('cost too much'))).toBe(true)
+    expect(evaluatePolicy(policy, factsOf({ context: { x: 'ab' } }), NO_ANSWERS).results).toEqual([])
+    expect(MAX_PATTERN_STEPS).toBeGreaterThan(1_000_000)
+  })
+})
+
+describe('the schema of a document', () => {
+  const refusalsOf = (document: unknown) => {
+    const parsed = parseWith(documentSchema, document, 'body')
+    return parsed.ok ? [] : parsed.errors.map(({ pointer, code }) => `${pointer} ${code}`)
+  }
+  const rule = (members: object) => ({ rules: [{ id: 'r', require: { deny: true }, ...members }] })
+  const when = (condition: unknown) => rule({ when: condition })
+  const nested = (levels: number): PolicyCondition =>
+    levels === 0 ? { field: 'context.x', op: 'exists' } : { not: nested(levels - 1) }
+
+  it.each([
+    ['an unknown member', { rule: [] }, '/rule unknown_field'],
+    ['an unknown member of a rule', rule({ wen: {} }), '/rules/0/wen unknown_field'],
+    [
+      'an unknown requirement',
+      { rules: [{ id: 'r', require: { deny: true, budget: 1 } }] },
+      '/rules/0/require/budget unknown_field',
+    ],
+    ['no requirement', { rules: [{ id: 'r', require: {} }] }, '/rules/0/require invalid_value'],
+    ['deny: false', { rules: [{ id: 'r', require: { deny: false } }] }, '/rules/0/require/deny invalid_value'],
+    ['two rules of one id', { rules: [...rule({}).rules, ...rule({}).rules] }, '/rules/1/id duplicate'],
+    [
+      'an id of the defaults',
+      { rules: [{ id: 'default:hardware_above', require: { deny: true } }] },
+      '/rules/0/id invalid_format',
+    ],
+    ['a reason in capitals', rule({ reason: 'No' }), '/rules/0/reason invalid_format'],
+    ['an unknown operator', when({ field: 'context.x', op: 'like', value: 'a' }), '/rules/0/when/op invalid_value'],
+    [
+      'an unknown field',
+      when({ field: 'user.name', op: 'eq', value: 'a' }),
+      '/rules/0/when/field unknown_policy_field',
+    ],
+    ['a root alone', when({ field: 'context', op: 'exists' }), '/rules/0/when/field unknown_policy_field'],
+    ['no form', when({}), '/rules/0/when invalid_condition'],
+    ['two forms', when({ all: [], any: [] }), '/rules/0/when invalid_condition'],
+    ['a value beside all', when({ all: [], value: 1 }), '/rules/0/when/value unknown_field'],
+    ['a comparison without an operator', when({ field: 'context.x' }), '/rules/0/when/op required'],
+    ['a comparison without a value', when({ field: 'context.x', op: 'eq' }), '/rules/0/when/value required'],
+    [
+      'a text to compare numbers with',
+      when({ field: 'context.x', op: 'gt', value: 'many' }),
+      '/rules/0/when/value invalid_value',
+    ],
+    ['a list for one value', when({ field: 'context.x', op: 'eq', value: [1] }), '/rules/0/when/value invalid_value'],
+    ['one value for a list', when({ field: 'context.x', op: 'in', value: 1 }), '/rules/0/when/value invalid_value'],
+    [
+      'a list of several types',
+      when({ field: 'context.x', op: 'in', value: [1, 'a'] }),
+      '/rules/0/when/value invalid_value',
+    ],
+    [
+      'a range the wrong way',
+      when({ field: 'context.x', op: 'between', value: [2, 1] }),
+      '/rules/0/when/value invalid_value',
+    ],
+    [
+      'a backreference',
+      when({ field: 'context.x', op: 'matches', value: '(a)\\1' }),
+      '/rules/0/when/value invalid_pattern',
+    ],
+    [
+      'a look-ahead',
+      when({ field: 'context.x', op: 'matches', value: '(?=a)' }),
+      '/rules/0/when/value invalid_pattern',
+    ],
+    [
+      'repetitions that multiply',
+      when({ field: 'context.x', op: 'matches', value: '((a{30}){30}){30}' }),
+      '/rules/0/when/value invalid_pattern',
+    ],
+    [
+      'a long pattern',
+      when({ field: 'context.x', op: 'matches', value: 'a'.repeat(501) }),
+      '/rules/0/when/value invalid_pattern',
+    ],
+    ['a number for a text field', when({ field: 'action_type', op: 'gt', value: 1 }), '/rules/0/when/op invalid_value'],
+    [
+      'an unknown zone',
+      when({ field: 'time.hour', op: 'eq', value: 1, timezone: 'Mars/Base' }),
+      '/rules/0/when/timezone invalid_value',
+    ],
+    [
+      'a zone of another field',
+      when({ field: 'context.x', op: 'eq', value: 1, timezone: 'UTC' }),
+      '/rules/0/when/timezone invalid_value',
+    ],
+    ['six levels', when(nested(6)), '/rules/0/when too_deep'],
+    [
+      'an error deep inside',
+      when({ all: [{ any: [{ not: { field: 'x', op: 'exists' } }] }] }),
+      '/rules/0/when/all/0/any/0/not/field unknown_policy_field',
+    ],
+    [
+      'on_missing without deny',
+      { rules: [{ id: 'r', on_missing: 'match', require: { biometric: true } }] },
+      '/rules/0/on_missing invalid_value',
+    ],
+    [
+      'an amount with five decimals',
+      { default_rules: { hardware_above: '1.00001' } },
+      '/default_rules/hardware_above invalid_format',
+    ],
+    ['a negative amount', { default_rules: { hardware_above: -1 } }, '/default_rules/hardware_above out_of_range'],
+    [
+      'a patient webhook',
+      { rules: [{ id: 'r', require: { webhook: { url: 'https://a.example', timeout_ms: 3_001 } } }] },
+      '/rules/0/require/webhook/timeout_ms out_of_range',
+    ],
+    [
+      'too many rules',
+      { rules: Array.from({ length: 1_001 }, (_, n) => ({ id: `r${n}`, require: { deny: true } })) },
+      '/rules too_many',
+    ],
+    [
+      'too many patterns',
+      {
+        rules: Array.from({ length: 201 }, (_, n) => ({
+          id: `r${n}`,
+          require: { deny: true },
+          when: { field: 'context.x', op: 'matches', value: 'a' },
+        })),
+      },
+      '/rules too_many',
+    ],
+  ])('refuses %s', (_, document, finding) => {
+    expect(refusalsOf(document)).toContain(finding)
+  })
+
+  it('accepts five levels, and fills in what is left out', () => {
+    expect(refusalsOf(when(nested(5)))).toEqual([])
+    expect(documentSchema.parse({ rules: [{ id: 'r', require: { deny: true } }] })).toEqual({
+      name: 'default',
+      default_rules: { biometric_flag: true, hardware_above: 500 },
+      rules: [{ id: 'r', priority: 100, enabled: true, shadow: false, when: { all: [] }, require: { deny: true } }],
+    })
+  })
+})

@@ -1,0 +1,231 @@
+// Drafts over recorded decisions, and what shadow rules said of them. The decisions are recorded as verify records them.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import { intentPolicyFeature } from '#src/authorize/policy/feature.ts'
+import type { Replayable } from '#src/authorize/policy/trials.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { NewDecision, RuleResult } from '#src/platform/ledger/record.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { answersOf, factsOf } from './policy-vectors.ts'
+
+const START = Date.parse('2026-11-01T00:00:00.000Z')
+const RANGE = { from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z' }
+
+let on: TestService
+let caller: Scope & { key: string }
+
+beforeAll(async () => {
+  on = await startTestService({
+    scopes: ['all'],
+    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable: readFacts }).feature],
+  })
+})
+afterAll(() => on?.close())
+beforeEach(async () => {
+  caller = await on.makeCaller({ scopes: ['all'] })
+})
+
+const readFacts: Replayable = (facts) => {
+  const { contexts, answers } = facts as unknown as { contexts?: PolicyFacts[]; answers?: object }
+  return contexts === undefined ? undefined : { contexts, answers: answersOf(answers) }
+}
+
+const post = (path: string, json: unknown) => on.call(caller, `/v1/policy${path}`, { method: 'POST', json })
+const replay = async (draft: object, more: object = {}) => (await post('/replay', { draft, ...RANGE, ...more })).json
+const denyOver = (amount: number, members: object = {}) => ({
+  rules: [
+    {
+      id: 'limit',
+      when: { field: 'context.transaction_amount', op: 'gt', value: amount },
+      require: { deny: true },
+      ...members,
+    },
+  ],
+})
+
+interface Past {
+  amount?: number
+  answers?: object
+  reason?: string | null
+  results?: RuleResult[]
+  facts?: Json
+}
+
+/** One verification a minute. */
+async function recordPast(...pasts: Past[]): Promise<string[]> {
+  const decisions = pasts.map(
+    ({ amount = 0, answers = {}, reason = null, results = [], facts }, minute): NewDecision => {
+      const at = new Date(START + minute * 60_000)
+      const contexts = [factsOf({ context: { transaction_amount: amount }, device: DEVICE, at: at.toISOString() })]
+      return {
+        kind: 'verify',
+        at,
+        actor: 'service',
+        subject: `jti_test_${minute}`,
+        reason,
+        valid: reason === null,
+        inputs: {},
+        policyVersion: 0,
+        ruleResults: results,
+        facts: facts ?? ({ contexts, answers } as unknown as Json),
+      }
+    },
+  )
+  return on.test.db.tenant(caller, (tx) => on.services.platform.ledger.recordMany(tx, caller, decisions))
+}
+
+const DEVICE = { id: 'd', tier: 'tee', enrolled: true } as const
+const result = (id: string, met: boolean, more: Partial<RuleResult> = {}): RuleResult => ({
+  rule_id: id,
+  effect: 'deny',
+  matched: true,
+  met,
+  shadow: true,
+  ...more,
+})
+
+describe('a replay', () => {
+  it('says which decisions a draft would answer otherwise, and by which rule', async () => {
+    const [, second, third] = await recordPast(
+      { amount: 10 },
+      { amount: 60 },
+      { amount: 70, reason: 'policy_denied', results: [result('old', false, { shadow: false })] },
+      { amount: 90, reason: 'policy_denied', results: [result('limit', false, { shadow: false })] },
+      { reason: 'token_expired', facts: { early: true } },
+    )
+    const answer = await replay(denyOver(50, { reason: 'over_50' }))
+    expect(answer).toMatchObject({
+      looked: 5,
+      looked_to: new Date(START + 4 * 60_000).toISOString(),
+      would_change: 3,
+      unaffected: 1,
+      unknown: 0,
+      has_more: false,
+      rules: [
+        { rule_id: 'limit', refused_before: 1, refuses_after: 3 },
+        { rule_id: 'old', refused_before: 1, refuses_after: 0 },
+      ],
+    })
+    expect(answer.data).toMatchObject([
+      {
+        decision_id: second,
+        jti: 'jti_test_1',
+        before: { valid: true, reason: null },
+        after: { valid: false, reason: 'over_50', matched_rule_id: 'limit' },
+      },
+      { decision_id: third, before: { reason: 'policy_denied' }, after: { reason: 'over_50' } },
+      { before: { reason: 'policy_denied' }, after: { reason: 'over_50' } },
+    ])
+    expect(await replay(denyOver(65))).toMatchObject({ would_change: 0 })
+    expect((await replay({ rules: [] })).data).toMatchObject([
+      { jti: 'jti_test_2', after: { valid: true, reason: null, matched_rule_id: null } },
+      { jti: 'jti_test_3', after: { valid: true } },
+    ])
+    expect(await replay(denyOver(50), { to: '2026-11-01T00:01:00.000Z' })).toMatchObject({ looked: 1 })
+  })
+
+  it('continues where its page ended, for the same question only', async () => {
+    await recordPast(...Array.from({ length: 7 }, (_, n) => ({ amount: n * 100 })))
+    const whole = await replay(denyOver(150))
+    const found: unknown[] = []
+    let looked = 0
+    for (let cursor: unknown; cursor !== null; ) {
+      const page = await replay(denyOver(150), { limit: 2, ...(cursor !== undefined && { cursor }) })
+      found.push(...(page.data as unknown[]))
+      looked += Number(page.looked)
+      cursor = page.next_cursor
+      if (cursor !== null) expect((await replay(denyOver(151), { cursor })).status).toBe(400)
+    }
+    expect(found).toEqual(whole.data)
+    expect({ looked, changed: found.length }).toEqual({ looked: 7, changed: 5 })
+  })
+
+  it('does not guess what a webhook would have said', async () => {
+    const hook = (url: string, id = 'ask') => ({ rules: [{ id, require: { webhook: { url } } }] })
+    const asked = 'https://policy.example.com/ask'
+    await on.call(caller, '/v1/policy', { method: 'PUT', json: hook(asked), headers: { 'If-Match': '*' } })
+    await recordPast({ answers: { webhooks: { ask: { decision: 'allow' } } } })
+    await on.test.owner('SELECT 1')
+    // Recorded under version 0, which had no such rule: the answer is taken as it is.
+    expect(await replay(hook(asked))).toMatchObject({ would_change: 0, unknown: 0 })
+    expect(await replay(hook(asked, 'other'))).toMatchObject({ would_change: 0, unknown: 1 })
+  })
+
+  it('refuses a draft that would be refused as a policy', async () => {
+    const draft = { rules: [{ id: 'a', require: { approval: {} } }] }
+    expect((await replay(draft)).errors).toMatchObject([{ pointer: '/draft/rules/0/require/approval' }])
+    expect((await post('/replay', { draft: {}, from: 'yesterday', to: RANGE.to })).json.errors).toMatchObject([
+      { pointer: '/from' },
+    ])
+  })
+})
+
+describe('the report on shadow rules', () => {
+  const report = async (more = '') =>
+    (await on.call(caller, `/v1/policy/shadow-report?from=${RANGE.from}&to=${RANGE.to}${more}`)).json
+
+  it('counts what each would have done, and names where it differs from the answer', async () => {
+    const [first] = await recordPast(
+      { results: [result('strict', false), result('hook', false, { note: 'shadow_webhook_unevaluated' })] },
+      { results: [result('strict', true)] },
+      { reason: 'policy_denied', results: [result('strict', false), result('live', false, { shadow: false })] },
+      { results: [result('strict', false, { error: 'context.x: is not a string' })] },
+      { results: [] },
+    )
+    const answer = await report()
+    expect(answer).toMatchObject({ looked: 5, next_cursor: null })
+    const none = { shadow_webhook_unevaluated: 0, errors: 0, divergent: 0, examples: [] }
+    expect(answer.rules).toEqual([
+      { ...none, rule_id: 'hook', matched: 1, would_deny: 0, would_allow: 0, shadow_webhook_unevaluated: 1 },
+      {
+        ...none,
+        rule_id: 'strict',
+        matched: 4,
+        would_deny: 3,
+        would_allow: 1,
+        errors: 1,
+        divergent: 2,
+        examples: [first, expect.stringMatching(/^dec_test_/)],
+      },
+    ])
+    expect((await report('&cursor=x')).errors).toMatchObject([{ pointer: '?cursor' }])
+  })
+})
+
+describe('an analysis', () => {
+  it('is of the stored policy, or of a draft', async () => {
+    const json = denyOver(10, { when: { all: [] } })
+    await on.call(caller, '/v1/policy', { method: 'PUT', json, headers: { 'If-Match': '*' } })
+    const finding = { code: 'always_denies', rule_id: 'limit', pointer: '/rules/0/when' }
+    expect((await post('/analyze', {})).json.findings).toMatchObject([finding])
+    expect((await post('/analyze', { draft: denyOver(10) })).json.findings).toEqual([])
+    const unready = {
+      rules: [
+        { id: 'a', require: { approval: {} } },
+        { id: 'w', require: { webhook: { url: 'https://127.0.0.1/ask' } } },
+      ],
+    }
+    expect((await post('/analyze', { draft: unready })).json.findings).toMatchObject([
+      { code: 'unreachable_approval', rule_id: 'a' },
+      { code: 'webhook_unreachable', rule_id: 'w', pointer: '/rules/1/require/webhook/url' },
+    ])
+  })
+
+  it('of a thousand rules ends, and says when it is not complete', async () => {
+    const rules = (count: number, operands: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        id: `r${n}`,
+        when: { any: Array.from({ length: operands }, (_, m) => ({ field: `context.a${m}`, op: 'gt', value: n })) },
+        require: { deny: true },
+      }))
+    const found = async (count: number, operands: number) => {
+      const { status, json } = await post('/analyze', { draft: { rules: rules(count, operands) } })
+      return { status, complete: json.complete, findings: (json.findings as unknown[]).length }
+    }
+    // Each is inside of the first.
+    expect(await found(100, 1)).toEqual({ status: 200, complete: true, findings: 99 })
+    expect(await found(1_000, 1)).toEqual({ status: 200, complete: false, findings: 500 })
+  })
+})

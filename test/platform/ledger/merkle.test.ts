@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import {
+  appendLeaves,
+  EMPTY_TREE,
+  frontierBytes,
+  leafHash,
+  rootOf,
+  type TreeNode,
+  type TreeState,
+  treeOf,
+} from '#src/platform/ledger/merkle.ts'
+import {
+  consistencyRanges,
+  type FindNode,
+  frontierRanges,
+  hashOfRange,
+  inclusionRanges,
+  type LeafRange,
+  spansOf,
+  verifyConsistency,
+  verifyInclusion,
+} from '#src/platform/ledger/proofs.ts'
+import vectors from '../../../vectors/ledger/merkle.json' with { type: 'json' }
+
+const hex = (text: string) => Buffer.from(text, 'hex')
+const counted = (index: number) => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(index))
+  return leafHash(bytes)
+}
+
+/** A tree that was appended in batches, with what it stored. */
+function grow(leaves: readonly Buffer[], batches: readonly number[] = [leaves.length]) {
+  let tree: TreeState = EMPTY_TREE
+  const nodes: TreeNode[] = []
+  for (let at = 0, batch = 0; at < leaves.length; batch += 1) {
+    const count = Math.max(1, batches[batch % batches.length] ?? 1)
+    const grown = appendLeaves(tree, leaves.slice(at, at + count))
+    tree = grown.tree
+    nodes.push(...grown.nodes)
+    at += count
+  }
+  const stored = new Map(nodes.map(({ level, position, hash }) => [`${level} ${position}`, hash]))
+  const findNode: FindNode = (level, position) => {
+    const hash = level === 0 ? leaves[position] : stored.get(`${level} ${position}`)
+    if (hash === undefined) throw new Error(`no node ${level} ${position}`)
+    return hash
+  }
+  const prove = (ranges: LeafRange[]) => ranges.map((range) => hashOfRange(range, findNode))
+  return { tree, nodes, findNode, prove }
+}
+
+describe('the Merkle tree', () => {
+  const { transparency } = vectors
+  const leaves = transparency.leaves.map((data) => leafHash(hex(data)))
+
+  it('has the roots, paths and proofs of the tests of certificate transparency', () => {
+    expect(rootOf(EMPTY_TREE)).toEqual(hex(vectors.empty_root))
+    const { prove } = grow(leaves)
+    const roots = transparency.roots.map(hex)
+    for (const [index, root] of roots.entries()) expect(rootOf(grow(leaves.slice(0, index + 1)).tree)).toEqual(root)
+    for (const { leaf, size, path } of transparency.inclusion) {
+      const proof = prove(inclusionRanges(leaf, size))
+      expect(proof).toEqual(path.map(hex))
+      const [hash, root] = [leaves[leaf], roots[size - 1]]
+      if (hash === undefined || root === undefined) throw new Error('the vector names no leaf')
+      expect(verifyInclusion({ index: leaf, size, leaf: hash, root, proof })).toBe(true)
+    }
+    for (const { first, second, path } of transparency.consistency) {
+      const proof = prove(consistencyRanges(first, second))
+      expect(proof).toEqual(path.map(hex))
+      const [firstRoot, secondRoot] = [roots[first - 1], roots[second - 1]]
+      if (firstRoot === undefined || secondRoot === undefined) throw new Error('the vector names no root')
+      expect(verifyConsistency({ first, firstRoot, second, secondRoot, proof })).toBe(true)
+    }
+  })
+
+  it('has the roots and proofs that another program computed, across the levels of stored nodes', () => {
+    const all = Array.from({ length: 70_001 }, (_, index) => counted(index))
+    for (const { size, root, inclusion, consistency } of vectors.counted) {
+      const { tree, prove } = grow(all.slice(0, size), [97, 4_096])
+      expect(rootOf(tree)).toEqual(hex(root))
+      for (const { leaf, path } of inclusion) expect(prove(inclusionRanges(leaf, size))).toEqual(path.map(hex))
+      for (const { first, path } of consistency) expect(prove(consistencyRanges(first, size))).toEqual(path.map(hex))
+    }
+  })
+
+  it('does not depend on how the leaves were batched, and its state is the roots of its parts', () => {
+    const sizes = fc.integer({ min: 1, max: 1_500 })
+    fc.assert(
+      fc.property(
+        sizes,
+        fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 6 }),
+        (size, batches) => {
+          const all = Array.from({ length: size }, (_, index) => counted(index))
+          const [once, often] = [grow(all), grow(all, batches)]
+          expect(rootOf(often.tree)).toEqual(rootOf(once.tree))
+          expect(often.nodes).toEqual(once.nodes)
+          expect(often.prove(frontierRanges(size))).toEqual([...often.tree.frontier])
+          expect(treeOf(size, frontierBytes(often.tree))).toEqual(often.tree)
+          expect(() => treeOf(size + 1, frontierBytes(often.tree).subarray(1))).toThrow(RangeError)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('proves every leaf and every older tree, and nothing else', () => {
+    const proven = fc.integer({ min: 1, max: 700 }).chain((size) =>
+      fc.record({
+        size: fc.constant(size),
+        index: fc.integer({ min: 0, max: size - 1 }),
+        first: fc.integer({ min: 1, max: size }),
+        change: fc.nat(),
+      }),
+    )
+    const all = Array.from({ length: 700 }, (_, index) => counted(index))
+    const known = new Map<number, ReturnType<typeof grow>>()
+    const treeWith = (size: number) => {
+      const tree = known.get(size) ?? grow(all.slice(0, size))
+      known.set(size, tree)
+      return tree
+    }
+    fc.assert(
+      fc.property(proven, ({ size, index, first, change }) => {
+        const { tree, prove } = treeWith(size)
+        const root = rootOf(tree)
+        const leaf = counted(index)
+        const proof = prove(inclusionRanges(index, size))
+        expect(verifyInclusion({ index, size, leaf, root, proof })).toBe(true)
+        expect(verifyInclusion({ index, size, leaf: counted(index + 1), root, proof })).toBe(false)
+        expect(verifyInclusion({ index, size, leaf, root, proof: [...proof, root] })).toBe(false)
+        if (size > 1) {
+          expect(verifyInclusion({ index: (index + 1) % size, size, leaf, root, proof })).toBe(false)
+          expect(verifyInclusion({ index, size, leaf, root, proof: proof.slice(1) })).toBe(false)
+        }
+        const firstRoot = rootOf(treeWith(first).tree)
+        const path = prove(consistencyRanges(first, size))
+        const claim = { first, firstRoot, second: size, secondRoot: root, proof: path }
+        expect(verifyConsistency(claim)).toBe(true)
+        expect(verifyConsistency({ ...claim, secondRoot: sha256('another') })).toBe(false)
+        expect(verifyConsistency({ ...claim, firstRoot: sha256('another') })).toBe(false)
+        if (path.length > 0) {
+          const forged = path.with(change % path.length, sha256('another'))
+          expect(verifyConsistency({ ...claim, proof: forged })).toBe(false)
+          expect(verifyConsistency({ ...claim, proof: path.slice(0, -1) })).toBe(false)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('reads at most 256 stored nodes of a level on each side of a proof', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 45 }), fc.double({ min: 0, max: 1, noNaN: true }), (size, at) => {
+        const index = Math.min(size - 1, Math.floor(at * size))
+        for (const ranges of [inclusionRanges(index, size), consistencyRanges(index + 1, size)]) {
+          const counts = new Map<number, number>()
+          for (const { level, count } of spansOf(ranges)) counts.set(level, (counts.get(level) ?? 0) + count)
+          expect(Math.max(0, ...counts.values())).toBeLessThanOrEqual(512)
+          expect(Math.max(0, ...counts.keys())).toBeLessThanOrEqual(6)
+        }
+      }),
+    )
+    // Both neighbours of a span are read together.
+    expect(spansOf(inclusionRanges(0, 256))).toEqual([{ level: 0, from: 1, count: 255 }])
+  })
+
+  it('refuses proofs of what can not be', () => {
+    expect(() => inclusionRanges(3, 3)).toThrow(RangeError)
+    expect(() => inclusionRanges(-1, 3)).toThrow(RangeError)
+    expect(() => consistencyRanges(0, 3)).toThrow(RangeError)
+    expect(() => consistencyRanges(4, 3)).toThrow(RangeError)
+    const [leaf, root] = [counted(0), counted(0)]
+    for (const size of [0, -1, 1.5, Number.NaN, 2 ** 60]) {
+      expect(verifyInclusion({ index: 0, size, leaf, root, proof: [] })).toBe(false)
+      expect(verifyConsistency({ first: 0, firstRoot: root, second: size, secondRoot: root, proof: [] })).toBe(false)
+    }
+  })
+})

@@ -1,0 +1,330 @@
+// The cases of vectors/tokens/offline.json. Ids never change: a case that is wrong gets a new id.
+
+import { EXPIRED, FORM, SIGNATURES } from './hostile-cases.ts'
+import {
+  CLAIMS,
+  HEADER,
+  KEYS,
+  makeLongToken,
+  makeShortToken,
+  makeToken,
+  makeTwin,
+  NOW,
+  withClaims,
+  without,
+} from './tokens.ts'
+
+export interface TokenCase {
+  id: string
+  title: string
+  input: {
+    token: string
+    environment?: 'sandbox' | 'live'
+    audience?: string
+    issuer?: string
+    now?: number
+    clock_tolerance_seconds?: number
+  }
+  expect: {
+    valid: boolean
+    reason: null | 'invalid_token' | 'token_expired' | 'environment_mismatch'
+    problem: string | null
+    not_checked?: string[]
+    requires_online?: boolean
+  }
+}
+
+export type Draft = [id: string, title: string, input: TokenCase['input'] | string]
+export type Refused = [...Draft, problem: string]
+
+const PLAIN = ['action', 'payload', 'audience', 'revocation', 'agent', 'policy', 'execution']
+const of = (...names: string[]) => [...names]
+
+const bound = (changes: object) => withClaims(changes)
+
+const VALID: [...Draft, notChecked?: string[]][] = [
+  ['valid-minimal', 'a token with every claim that it must have', makeToken()],
+  [
+    'valid-all-claims',
+    'a token with every claim that it may have',
+    bound({
+      context_hash: CLAIMS.payload_hash,
+      trace_id: 'trc_live_01m7x7kz8ye4e8k5v3d9s6q0tb',
+      reading_hash: CLAIMS.action_hash,
+      agent_id: 'agt_live_01m7x7kz8ye4e8k5v3d9s6q0tc',
+      schedule_id: 'sch_live_01m7x7kz8ye4e8k5v3d9s6q0td',
+      cycle: 4,
+      biometric: { verified: true, credential: 'Y3JlZGVudGlhbA', uv: true, at: NOW - 70 },
+      approval_id: 'apr_live_01m7x7kz8ye4e8k5v3d9s6q0te',
+    }),
+    of(
+      'action',
+      'payload',
+      'context',
+      'reading',
+      'audience',
+      'revocation',
+      'agent',
+      'policy',
+      'execution',
+      'approval',
+      'schedule',
+    ),
+  ],
+  [
+    'valid-context',
+    'a token bound to context evidence',
+    bound({ context_hash: CLAIMS.action_hash }),
+    of('action', 'payload', 'context', ...PLAIN.slice(2)),
+  ],
+  [
+    'valid-reading',
+    'a token bound to a reading',
+    bound({ trace_id: 't', reading_hash: CLAIMS.action_hash }),
+    of('action', 'payload', 'reading', ...PLAIN.slice(2)),
+  ],
+  [
+    'valid-approval',
+    'a token that waits for an approval: only the service knows it',
+    bound({ approval_id: 'apr_live_1' }),
+    of(...PLAIN, 'approval'),
+  ],
+  [
+    'valid-mandate',
+    'a token under a mandate: only the service knows its budget',
+    bound({ mandate_id: 'mnd_live_1' }),
+    of(...PLAIN, 'mandate'),
+  ],
+  [
+    'valid-schedule',
+    'a token of a schedule: only the service knows its cycles',
+    bound({ schedule_id: 'sch_live_1', cycle: 0 }),
+    of(...PLAIN, 'schedule'),
+  ],
+  [
+    'valid-second-key',
+    'a token of the key that signs next',
+    makeToken({ header: { ...HEADER, kid: KEYS.next.kid }, key: KEYS.next }),
+  ],
+  [
+    'valid-sandbox',
+    'a token of the sandbox, where the sandbox is expected',
+    {
+      token: makeToken({
+        header: { ...HEADER, kid: KEYS.sandbox.kid },
+        payload: { ...CLAIMS, env: 'sandbox' },
+        key: KEYS.sandbox,
+      }),
+      environment: 'sandbox',
+    },
+  ],
+  [
+    'valid-audience',
+    'the audience that is expected',
+    { token: makeToken(), audience: CLAIMS.aud },
+    PLAIN.filter((name) => name !== 'audience'),
+  ],
+  ['valid-issuer', 'the issuer that is expected', { token: makeToken(), issuer: CLAIMS.iss }],
+  [
+    'valid-unknown-claim',
+    'a claim that later versions may add',
+    bound({ region: 'eu', nested: { deep: [1, null, 'x'] } }),
+  ],
+  [
+    'valid-proto-claim',
+    'a claim named __proto__ is data',
+    makeToken({ payload: `${JSON.stringify(CLAIMS).slice(0, -1)},"__proto__":{"env":"sandbox"}}` }),
+  ],
+  [
+    'valid-header-order',
+    'header members in another order',
+    makeToken({ header: { kid: KEYS.live.kid, typ: 'intent+jwt', alg: 'ES256' } }),
+  ],
+  [
+    'valid-white-space',
+    'white space between the members of the payload',
+    makeToken({ payload: JSON.stringify(CLAIMS, null, 2) }),
+  ],
+  [
+    'valid-escapes',
+    'names and strings with escapes',
+    makeToken({
+      payload: JSON.stringify(CLAIMS).replace('"exp"', '"\\u0065xp"').replace('shopping', 'shop\\u0070ing'),
+    }),
+  ],
+  ['valid-unicode', 'a session name beyond ASCII', bound({ agent_session_id: 'Einkauf für Zoë \u{1f6d2}' })],
+  ['valid-index-zero', 'the first place of a status list', bound({ status: { status_list: { idx: 0, uri: 'u' } } })],
+  ['valid-policy-zero', 'an account without a policy of its own', bound({ policy_version: 0 })],
+  ['valid-issued-later', 'an iat in the future: clocks differ, and exp decides', bound({ iat: NOW + 30 })],
+  ['valid-nbf-past', 'an nbf in the past', bound({ nbf: NOW - 10 })],
+  ['valid-nbf-now', 'an nbf of this second', bound({ nbf: NOW })],
+  [
+    'valid-nbf-tolerated',
+    'an nbf within the tolerance',
+    { token: bound({ nbf: NOW + 20 }), clock_tolerance_seconds: 20 },
+  ],
+  ['valid-last-second', 'one second before exp', { token: makeToken(), now: CLAIMS.exp - 1 }],
+  [
+    'valid-tolerated',
+    'after exp, within the tolerance',
+    { token: makeToken(), now: CLAIMS.exp + 29, clock_tolerance_seconds: 30 },
+  ],
+  [
+    'valid-exp-exponent',
+    'an exp written with an exponent is the same number',
+    makeToken({ payload: JSON.stringify(CLAIMS).replace(String(CLAIMS.exp), '1.79517624e9') }),
+  ],
+  ['valid-short-r', 'a signature whose r begins with a zero byte', makeShortToken('r')],
+  ['valid-short-s', 'a signature whose s begins with a zero byte', makeShortToken('s')],
+  [
+    'valid-high-s',
+    'the twin of a signature, with n - s: valid offline; the service takes the exact string only',
+    makeTwin(),
+  ],
+  ['valid-long', 'a token just below 16 KiB', makeLongToken(16_380)],
+]
+
+const ONLINE = ['approval', 'mandate', 'schedule']
+const REASONS: Record<string, TokenCase['expect']['reason']> = {
+  expired: 'token_expired',
+  environment: 'environment_mismatch',
+}
+
+const CLAIM_CASES: Refused[] = [
+  ...Object.keys(CLAIMS).map(
+    (name): Refused => [
+      `claims-without-${name}`,
+      `no ${name}`,
+      makeToken({ payload: without(CLAIMS, name) }),
+      'claims',
+    ],
+  ),
+  ...Object.entries<[string, unknown][]>({
+    exp: [
+      ['text', '1795176240'],
+      ['fraction', CLAIMS.exp + 0.5],
+      ['negative', -1],
+      ['null', null],
+      ['boolean', true],
+    ],
+    iat: [
+      ['text', 'now'],
+      ['fraction', 0.1],
+    ],
+    nbf: [
+      ['text', '0'],
+      ['null', null],
+    ],
+    env: [
+      ['other', 'production'],
+      ['case', 'LIVE'],
+      ['empty', ''],
+    ],
+    aud: [
+      ['list', [CLAIMS.aud]],
+      ['empty', ''],
+    ],
+    sub: [
+      ['empty', ''],
+      ['number', 7],
+    ],
+    jti: [['object', {}]],
+    action_hash: [
+      ['short', 'n4bQ'],
+      ['padded', `${CLAIMS.action_hash}=`],
+      ['trailing-bits', `${CLAIMS.action_hash.slice(0, -1)}h`],
+      ['hex', 'ab'.repeat(32)],
+    ],
+    payload_hash: [
+      ['long', `${CLAIMS.payload_hash}AA`],
+      ['null', null],
+    ],
+    context_hash: [
+      ['short', 'x'],
+      ['null', null],
+    ],
+    reading_hash: [['number', 1]],
+    mandate_id: [
+      ['null', null],
+      ['empty', ''],
+    ],
+    policy_version: [
+      ['fraction', 1.5],
+      ['text', '3'],
+    ],
+    status: [
+      ['empty', {}],
+      ['list', { status_list: [] }],
+      ['no-uri', { status_list: { idx: 1 } }],
+      ['negative', { status_list: { idx: -1, uri: 'u' } }],
+      ['text', { status_list: { idx: '1', uri: 'u' } }],
+    ],
+    biometric: [
+      ['true', true],
+      ['partial', { verified: true }],
+      ['text', { verified: 'yes', credential: 'c', uv: true, at: 1 }],
+    ],
+  }).flatMap(([name, values]) =>
+    values.map(
+      ([kind, value]): Refused => [
+        `claims-${name}-${kind}`,
+        `${name} is not what it must be: ${kind}`,
+        withClaims({ [name]: value }),
+        'claims',
+      ],
+    ),
+  ),
+  [
+    'claims-env-of-other-key',
+    'env is live, signed by a key of the sandbox',
+    { token: makeToken({ header: { ...HEADER, kid: KEYS.sandbox.kid }, key: KEYS.sandbox }) },
+    'claims',
+  ],
+]
+
+export const CASES: TokenCase[] = [
+  ...VALID.map(
+    ([id, title, input, notChecked = PLAIN]): TokenCase => ({
+      id,
+      title,
+      input: inputOf(input),
+      expect: {
+        valid: true,
+        reason: null,
+        problem: null,
+        not_checked: notChecked,
+        requires_online: notChecked.some((name) => ONLINE.includes(name)),
+      },
+    }),
+  ),
+  ...[...FORM, ...SIGNATURES, ...CLAIM_CASES, ...EXPIRED].map(
+    ([id, title, input, problem]): TokenCase => ({
+      id,
+      title,
+      input: inputOf(input),
+      expect: { valid: false, reason: REASONS[problem] ?? 'invalid_token', problem },
+    }),
+  ),
+]
+
+function inputOf(input: Draft[2]): TokenCase['input'] {
+  return typeof input === 'string' ? { token: input } : input
+}
+
+/** The file. */
+export function vectorsOf() {
+  return {
+    family: 'tokens',
+    version: 1,
+    source:
+      'Made by test/support/token-vectors for this project; no third-party data. Keys are SHA-256 of `countersign token ' +
+      'vectors: <name>` modulo the order of P-256, nonces follow RFC 6979. The keys are in no deployment.',
+    about:
+      'What an offline verifier answers, with the keys of `jwks`, at `now` (seconds since 1970) and for the environment live, ' +
+      'unless `input` says otherwise. `problem` is for people; `reason` is the answer. `not_checked` and `requires_online` are ' +
+      'compared where they stand. Ids never change.',
+    now: NOW,
+    jwks: { keys: [KEYS.live, KEYS.next, KEYS.sandbox, KEYS.record].map(({ jwk }) => jwk) },
+    cases: CASES,
+  }
+}
