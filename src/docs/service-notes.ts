@@ -66,6 +66,12 @@ export const SERVICE_NOTES: Record<string, Note> = {
   'GET /login/invite': {
     description: 'The token is in the fragment of the address, which browsers send to no server.',
   },
+  'GET /login': {
+    description: 'The address that people type. The query is ignored.',
+    answers: {
+      302: { description: 'To /login/link.', headers: { Location: '`login/link`, relative to this address.' } },
+    },
+  },
   'GET /login/link': {
     description:
       'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',
