@@ -2,7 +2,7 @@
 
 import { type AccountSettings, createAccount } from './account/account.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
-import type { Feature, Platform, TenantTable } from './platform/feature.ts'
+import { type Feature, ofProducts, type Platform, type TenantTable } from './platform/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
 
 export type Products = ReturnType<typeof createProducts>
@@ -13,6 +13,6 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
   const account = createAccount(p, settings, tables)
   const attest = createAttest(p, settings, account)
-  const features: Feature[] = [platformFeature(p), ...account.features, ...attest.features]
+  const features: Feature[] = [platformFeature(p), ...account.features, ...ofProducts(['attest'], attest.features)]
   return { account, attest, features }
 }
