@@ -15,7 +15,7 @@ export const PLAIN_READS = [
   '/v1/org/users',
 ]
 
-/** Routes that the honest tenant does not call: they take a signed-in user, end what they are about, or send mail. */
+/** Routes that the honest tenant does not call: they take a signed-in user, end what they are about, send mail, or redirect. */
 export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/account/closure',
   'DELETE /v1/auth/session',
@@ -24,6 +24,7 @@ export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/org/invites/:id',
   'DELETE /v1/org/users/:id',
   'DELETE /v1/org/users/me',
+  'GET /login',
   'GET /v1/account/closure',
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',

@@ -1,4 +1,5 @@
-// What a closed account may still do: its owners read, export everything and undo the closure, until it is erased.
+// Accounts whose requests are refused: those that the operator suspended, and closed ones. Of a closed account owners read,
+// export everything and undo the closure, until it is erased.
 
 import { Failure } from '#src/failure.ts'
 
@@ -34,5 +35,14 @@ export function checkOpen(
   throw new Failure(
     'account_suspended',
     `This account was closed at ${closure.closedAt.toISOString()}. Until ${until} an owner who is signed in can read, export everything and undo the closure.`,
+  )
+}
+
+/** @throws {Failure} `account_suspended`, without the operator's reason. */
+export function checkSuspension({ suspendedAt }: { suspendedAt: Date | undefined }): void {
+  if (suspendedAt === undefined) return
+  throw new Failure(
+    'account_suspended',
+    `This account was suspended at ${suspendedAt.toISOString()}. Ask the operator of the service.`,
   )
 }
