@@ -74,8 +74,10 @@ export const BENCHES = {
     run: async (options) => (await import('./keys.ts')).runKeys(options),
   },
   timing: {
-    measures: 'the time of a 401 with keys that the service knows (they are revoked)',
-    floor: 'the same with unknown keys that differ from them in one character, in turns',
+    measures:
+      'the time of a 401 with keys that the service knows (they are revoked), and of a request for a login link with the address of a user',
+    floor: 'the same with unknown keys that differ in one character, and with addresses of nobody, in turns',
+    parts: ['keys', 'addresses'],
     bar: 'medians of 2 x 10,000 answers within 5 %',
     run: async (options) => (await import('./timing.ts')).runTiming(options),
   },

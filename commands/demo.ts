@@ -13,6 +13,7 @@ import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
 import { prepareScenes } from './demo/scenes.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
+import { recordCreation } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd } from './signals.ts'
 import { oncePer } from './warnings.ts'
@@ -95,11 +96,10 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       signal: end,
     })
     const { services, baseUrl, config } = deployment
-    const account = await services.account.accounts.create({
-      id: newAccountId('acc'),
-      name: 'Demo insurer',
-      plan: 'enterprise',
-    })
+    const account = await services.account.accounts.create(
+      { id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' },
+      recordCreation,
+    )
     const scope = { accountId: account.id, environment: 'sandbox' } as const
     const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)

@@ -2,7 +2,10 @@
 // its publishable keys, and an account for the newcomer.
 
 import { join } from 'node:path'
+import { recordAudit } from '#src/account/audit/record.ts'
+import type { Account } from '#src/account/keys/accounts.ts'
 import type { Config, readDeploymentSettings } from '#src/config.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import type { Services } from '#src/services.ts'
 import type { DeploymentState } from './state.ts'
 
@@ -38,12 +41,10 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
 /** Nothing is created twice: a second start finds the same accounts and keys. */
 export async function seed(services: Services, state: DeploymentState, config: Config): Promise<void> {
   const keys = publishableKeys(state, config)
-  const sandbox = await services.account.accounts.create({
-    id: SANDBOX_ACCOUNT,
-    name: 'Sandbox',
-    plan: 'developer',
-    isPublic: true,
-  })
+  const sandbox = await services.account.accounts.create(
+    { id: SANDBOX_ACCOUNT, name: 'Sandbox', plan: 'developer', isPublic: true },
+    recordCreation,
+  )
   const scope = { accountId: sandbox.id, environment: 'sandbox' } as const
   for (const name of ['all', 'verify', 'attest'] as const) {
     await services.account.keys.create(scope, {
@@ -53,10 +54,19 @@ export async function seed(services: Services, state: DeploymentState, config: C
       raw: keys[name],
     })
   }
-  const own = await services.account.accounts.create({ id: state.account.id, name: 'My account', plan: 'enterprise' })
+  const own = await services.account.accounts.create(
+    { id: state.account.id, name: 'My account', plan: 'enterprise' },
+    recordCreation,
+  )
   const ownScope = { accountId: own.id, environment: 'sandbox' } as const
   await services.account.keys.create(ownScope, { name: 'first key', scopes: ['all'], raw: state.account.key })
   await services.platform.signingKeys.ensure()
+}
+
+/** The operator made it, by starting the deployment or by a command. */
+export async function recordCreation(tx: Tx, { id, name, plan }: Account): Promise<void> {
+  const entry = { action: 'account.created', subjectId: id, after: { name, plan }, isScoped: false } as const
+  await recordAudit(tx, { kind: 'operator', accountId: id }, entry)
 }
 
 export function publishableKeys({ sandboxKeys }: DeploymentState, config: Config): DeploymentState['sandboxKeys'] {

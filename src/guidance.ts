@@ -111,7 +111,8 @@ export const GUIDANCE = {
     happened:
       'The API key is valid, but lacks the scope of this route, or a scope that it wants to give to another key.',
     remedy:
-      'Use a key with the scope in `required_scope`. Each route requires exactly one; the API reference shows ' +
+      'Use a key with the scope in `required_scope`, or, where `required_products` names some, one that is not narrowed to ' +
+      'other products. Each route requires exactly one scope; the API reference shows ' +
       'which. `detail` names the scopes that the key has.',
     repeat: NO,
     example: {

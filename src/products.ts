@@ -5,7 +5,7 @@ import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { EndWithDevice } from './attest/devices/devices.ts'
 import { createAuthorize } from './authorize/authorize.ts'
-import type { Feature, Platform, TenantTable } from './platform/feature.ts'
+import { type Feature, ofProducts, type Platform, type TenantTable } from './platform/feature.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
 import { createTrace } from './trace/trace.ts'
@@ -29,10 +29,10 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
     platformFeature(p),
     ledger.feature,
     ...account.features,
-    ...agents.features,
-    ...attest.features,
-    ...trace.features,
-    ...authorize.features,
+    ...ofProducts(['authorize', 'trace'], agents.features),
+    ...ofProducts(['attest'], attest.features),
+    ...ofProducts(['trace'], trace.features),
+    ...ofProducts(['authorize'], authorize.features),
   ]
   return { account, agents, attest, trace, authorize, features }
 }

@@ -15,8 +15,8 @@ export const PLAIN_READS = [
 ]
 
 /**
- * Routes that the honest tenant does not call: they take a signed-in user or a live key, end what they are about, or send
- * mail; and those of the ledger that need decisions.
+ * Routes that the honest tenant does not call: they take a signed-in user or a live key, end what they are about, send
+ * mail, or redirect; and those of the ledger that need decisions.
  */
 export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/account/closure',
@@ -26,6 +26,7 @@ export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/org/invites/:id',
   'DELETE /v1/org/users/:id',
   'DELETE /v1/org/users/me',
+  'GET /login',
   'GET /v1/account/closure',
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',

@@ -29,11 +29,11 @@ export function readAccountCreate({ name: given, plan: wanted }: Values): Act {
     )
 }
 
-export function readAccountList({ suspended: isSuspended, limit: given, before }: Values): Act {
+export function readAccountList({ suspended: isSuspended, closed: isClosed, limit: given, before }: Values): Act {
   const limit = readLimit(given, MAX_LISTED)
   return async ({ services, say }) => {
     if (before !== undefined) await findAccount(services, before)
-    const found = await services.account.accounts.list({ before, isSuspended, limit: limit + 1 })
+    const found = await services.account.accounts.list({ before, isSuspended, isClosed, limit: limit + 1 })
     const accounts = found.slice(0, limit)
     if (found.length > limit) say(`There are more: --before ${accounts.at(-1)?.id}`)
     return accounts.map(({ suspensionReason: _reason, ...account }) => ({
@@ -81,6 +81,27 @@ export function readAccountUnsuspend(_: Values, word: string | undefined): Act {
     )
 }
 
+export function readAccountReopen(_: Values, word: string | undefined): Act {
+  const id = required('ACCOUNT_ID', word)
+  return async ({ services, log }) => {
+    await findAccount(services, id)
+    await services.account.closure.reopenFor(id, (tx, closedAt) =>
+      recordOperatorAct(
+        tx,
+        {
+          account: id,
+          act: 'account reopen',
+          action: 'account.reopened',
+          before: { closed_at: closedAt.toISOString() },
+          after: {},
+        },
+        log,
+      ),
+    )
+    return shown(await findAccount(services, id))
+  }
+}
+
 export function readPlanSet({ account }: Values, word: string | undefined): Act {
   const id = required('--account', account)
   const plan = oneOf('PLAN', required('PLAN', word), PLANS)
@@ -89,18 +110,13 @@ export function readPlanSet({ account }: Values, word: string | undefined): Act 
     if (PLANS.indexOf(plan) < PLANS.indexOf(old)) {
       await context.confirm(`Move ${id} ("${name}") down from ${old} to ${plan}? It loses what only ${old} has.`)
     }
-    return change(
-      context,
-      {
-        account: id,
-        act: 'plan set',
-        action: 'plan.changed',
-        before: { plan: old },
-        after: { plan },
-        details: { from: old, to: plan },
-      },
-      (tx) => setPlan(tx, id, plan),
-    )
+    return context.services.platform.db.system('plan set', async (tx) => {
+      const { account: changed, before } = await setPlan(tx, id, plan)
+      const act = { account: id, act: 'plan set', action: 'plan.changed' } as const
+      const details = { before: { plan: before }, after: { plan }, details: { from: before, to: plan } }
+      if (before !== plan) await recordOperatorAct(tx, { ...act, ...details }, context.log)
+      return shown(changed)
+    })
   }
 }
 
@@ -138,8 +154,12 @@ async function change(
   work: (tx: Tx) => Promise<Account>,
 ): Promise<object> {
   return services.platform.db.system(act.act, async (tx) => {
-    const { products, ...changed } = await work(tx)
+    const changed = await work(tx)
     await recordOperatorAct(tx, act, log)
-    return { ...changed, products: products.join(',') }
+    return shown(changed)
   })
+}
+
+function shown({ products, ...account }: Account): object {
+  return { ...account, products: products.join(',') }
 }

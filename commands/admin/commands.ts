@@ -7,6 +7,7 @@ import { usageError } from '../sentence.ts'
 import {
   readAccountCreate,
   readAccountList,
+  readAccountReopen,
   readAccountShow,
   readAccountSuspend,
   readAccountUnsuspend,
@@ -23,17 +24,18 @@ import { FAMILIES, listSigningKeys, readSigningKeyRevoke, readSigningKeyRotate }
 export const USAGE = `Usage: npm run admin -- <command> [--json]
 
   account create --name NAME [--plan ${PLANS.join('|')}]
-  account list [--suspended] [--limit N] [--before ACC]
+  account list [--suspended] [--closed] [--limit N] [--before ACC]
   account show ACC
   account suspend ACC --reason TEXT [--yes]         refuses its keys, and its jobs and deliveries wait
   account unsuspend ACC
+  account reopen ACC                                undoes its closure, as long as nothing is erased
   plan set PLAN --account ACC [--yes]
   products set PRODUCT,... --account ACC [--yes]
   key create --account ACC --environment ${ENVIRONMENTS.join('|')} --scopes verify,attest,... [--name NAME] [--expires TIME]
   key list --account ACC --environment ${ENVIRONMENTS.join('|')} [--limit N] [--before KEY_ID]
   key revoke KEY_ID [--yes]
   login-link EMAIL [--account ACC]                  prints a link that signs in; with --account, a new owner
-  jobs list [--queue QUEUE] [--state STATE] [--limit N]
+  jobs list [--queue QUEUE] [--state STATE] [--limit N] [--after JOB_ID]
   jobs redrive (JOB_ID | --queue QUEUE) [--yes]     runs dead jobs again
   queue pause QUEUE [--yes]
   queue resume QUEUE
@@ -79,17 +81,18 @@ interface Entry {
 
 const ENTRIES: Record<string, Entry> = {
   'account create': { options: ['name', 'plan'], words: 0, read: readAccountCreate },
-  'account list': { options: ['suspended', 'limit', 'before'], words: 0, read: readAccountList },
+  'account list': { options: ['suspended', 'closed', 'limit', 'before'], words: 0, read: readAccountList },
   'account show': { options: [], words: 1, read: readAccountShow },
   'account suspend': { options: ['reason', 'yes'], words: 1, read: readAccountSuspend },
   'account unsuspend': { options: [], words: 1, read: readAccountUnsuspend },
+  'account reopen': { options: [], words: 1, read: readAccountReopen },
   'plan set': { options: ['account', 'yes'], words: 1, read: readPlanSet },
   'products set': { options: ['account', 'yes'], words: 1, read: readProductsSet },
   'key create': { options: ['account', 'environment', 'scopes', 'name', 'expires'], words: 0, read: readKeyCreate },
   'key list': { options: ['account', 'environment', 'limit', 'before'], words: 0, read: readKeyList },
   'key revoke': { options: ['yes'], words: 1, read: readKeyRevoke },
   'login-link': { options: ['account'], words: 1, read: ({ account }, word) => printLoginLink(word, account) },
-  'jobs list': { options: ['queue', 'state', 'limit'], words: 0, read: readJobsList },
+  'jobs list': { options: ['queue', 'state', 'limit', 'after'], words: 0, read: readJobsList },
   'jobs redrive': { options: ['queue', 'yes'], words: 1, read: readJobsRedrive },
   'queue pause': { options: ['yes'], words: 1, read: (_, word) => readQueueChange('pause', word) },
   'queue resume': { options: [], words: 1, read: (_, word) => readQueueChange('resume', word) },

@@ -1,7 +1,7 @@
 // `admin -- jobs` and `queue`.
 
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
-import { listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
+import { countJobs, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { workOf } from '#src/process.ts'
 import { usageError } from '../sentence.ts'
 import { oneOf, readLimit, required, type Values } from './arguments.ts'
@@ -13,20 +13,30 @@ export const STATES = ['queued', 'dispatched', 'running', 'succeeded', 'dead', '
 const MAX_REDRIVEN = 10_000
 const LISTED = 50
 
-export function readJobsList({ queue, state, limit }: Values): Act {
+export function readJobsList({ queue, state, limit, after }: Values): Act {
+  if (after !== undefined) checkJobId(after)
   const filter = {
     queue: queue === undefined ? undefined : queueOf(queue),
     state: state === undefined ? undefined : oneOf('--state', state, STATES),
     limit: readLimit(limit, LISTED),
   }
-  return async ({ services }) => listJobs(services.platform.db, filter)
+  return async ({ services, say }) => {
+    const { db } = services.platform
+    if (after !== undefined && (await countJobs(db, { id: after })) === 0) {
+      throw new Error(`There is no job ${after} any more: settled jobs leave after a day. Begin without --after.`)
+    }
+    const found = await listJobs(db, { ...filter, after, limit: filter.limit + 1 })
+    const jobs = found.slice(0, filter.limit)
+    const total = await countJobs(db, filter)
+    const next = found.length > filter.limit ? ` More: --after ${jobs.at(-1)?.id}` : ''
+    say(`${jobs.length} of ${total} jobs.${next}`)
+    return jobs
+  }
 }
 
 export function readJobsRedrive({ queue: named }: Values, id: string | undefined): Act {
   if ((id === undefined) === (named === undefined)) throw usageError('Name one job, or --queue for all its dead jobs.')
-  if (id !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
-    throw usageError(`${id} is no job id: \`jobs list\` shows them.`)
-  }
+  if (id !== undefined) checkJobId(id)
   const queue = named === undefined ? undefined : queueOf(named)
   return async ({ services, confirm, log }) => {
     const jobs = await listJobs(services.platform.db, { id, queue, state: 'dead', limit: MAX_REDRIVEN })
@@ -52,6 +62,11 @@ export function readQueueChange(change: 'pause' | 'resume', word: string | undef
     log(`queue ${change}`, { queue })
     return { queue, state: change === 'pause' ? 'paused' : 'running' }
   }
+}
+
+function checkJobId(id: string): void {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return
+  throw usageError(`${id} is no job id: \`jobs list\` shows them.`)
 }
 
 function queueOf(name: string): QueueName {

@@ -26,7 +26,7 @@ export function createAccount(p: Platform, settings: AccountSettings, tables: ()
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
-  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist, inTurn: login.login.inTurn })
+  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist, inTurn: login.login.inTurn, tables })
   const webhooks = webhooksFeature(p, settings)
   const usage = usageFeature(p, { notify: mailNotice })
   const mail = mailFeature(p, settings, {
@@ -49,5 +49,6 @@ export function createAccount(p: Platform, settings: AccountSettings, tables: ()
     printLink: login.printLink,
     webhooks: webhooks.webhooks,
     usage,
+    closure: closure.closure,
   }
 }

@@ -12,6 +12,8 @@ export const LOG_SUBJECTS = [
   'task',
   'account',
   'environment',
+  // The API key that was refused.
+  'key',
   // The API key or user that made a change.
   'actor',
   'claim',

@@ -2,7 +2,7 @@
 // it. Roles are no sets of key scopes: a key's scope and a session's permission are two answers to two questions
 // (specification, Teams; published at /docs/roles).
 
-import { ROLES, type Role } from './access.ts'
+import { type Plan, ROLES, type Role } from './access.ts'
 
 interface PermissionRow {
   /** For readers: what a holder can do. */
@@ -116,4 +116,34 @@ export function rolesWith(permission: Permission, environment: 'sandbox' | 'live
     (role) =>
       role === 'owner' || roles.includes(role) || (role === 'developer' && isScoped && environment === 'sandbox'),
   )
+}
+
+/** Of users beside the owner, whatever the plan and the state of the account: to see why they may do nothing else. */
+export const WHATEVER_THE_ACCOUNT = 'session.own' satisfies Permission
+
+// Of a closed account its owners read, export, undo the closure, and see and end their sessions.
+const WHEN_CLOSED: readonly Permission[] = ['account.export', 'account.close', WHATEVER_THE_ACCOUNT]
+
+interface SessionStanding {
+  role: Role
+  plan: Plan
+  /** Its link proved no address. */
+  isSandboxOnly: boolean
+  /** The account is. */
+  isClosed: boolean
+}
+
+/** What a session may do in an environment: the permissions of its role without those that the rest of its standing takes. */
+export function permissionsOf(
+  { role, plan, isSandboxOnly, isClosed }: SessionStanding,
+  environment: 'sandbox' | 'live',
+): Permission[] {
+  if (isSandboxOnly && environment === 'live') return []
+  return PERMISSION_NAMES.filter((name) => {
+    if (!rolesWith(name, environment).includes(role)) return false
+    if (isSandboxOnly && !PERMISSIONS[name].isScoped && !isSeenFromSandbox(name)) return false
+    if (name === WHATEVER_THE_ACCOUNT) return true
+    if (role !== 'owner' && (plan !== 'enterprise' || isClosed)) return false
+    return !isClosed || name.endsWith('.read') || WHEN_CLOSED.includes(name)
+  })
 }

@@ -53,6 +53,12 @@ export const SESSION_RATE = { perSecond: 20, burst: 100 } as const satisfies Rat
  */
 export const EMERGENCY_RATE = { perSecond: 10, burst: 50 } as const satisfies Rate
 
+/**
+ * Of all keys of an account together, for the same routes, beside the rate of each: otherwise more keys were more requests.
+ * Users who are signed in don't count against it: many stolen keys can't keep them from revoking these.
+ */
+export const EMERGENCY_ACCOUNT_RATE = { perSecond: 50, burst: 250 } as const satisfies Rate
+
 /** Of each address: unknown keys and sessions. */
 export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
 

@@ -51,6 +51,7 @@ export function homePage(baseUrl: string): DocsPage {
 and owner. Countersign verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
 that is itself signed.</p>
 <ul class="cards">${CARDS.map(card)}</ul>
+<p><a href="login/link">Sign in</a> with your e-mail address.</p>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>
 <div class="code"><pre tabindex="0"><code>${highlight(`curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'`, 'sh')}</code></pre></div>

@@ -39,6 +39,10 @@ export function invitePage(script: string): DocsPage {
 <p>You become a user of the account that invited you, and this device is signed in.</p>
 <p><button type="submit">Accept the invite</button></p>
 </form>
+<form id="close" hidden>
+<p>An address has one account. With this button you leave your own account: it is closed, and erased 30 days after its closure.</p>
+<p><button type="submit">Close my own account and accept the invite</button></p>
+</form>
 <p id="signin" hidden><a href="link">Sign in or out</a></p>
 </div>
 `

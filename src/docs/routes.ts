@@ -95,6 +95,18 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     ),
     page(
       {
+        path: '/login',
+        operationId: 'redirectToLogin',
+        summary: 'Leads to the page of login links',
+        reason: 'A person who signs in has no session yet',
+        status: 302,
+      },
+      // Always to the same page, whatever the query says: a link to this service must not lead elsewhere. Relative, for a
+      // proxy that serves it below a path.
+      async () => ({ status: 302, headers: { ...CACHED, Location: 'login/link' }, text: '' }),
+    ),
+    page(
+      {
         path: '/login/link',
         operationId: 'showLogin',
         summary: 'The page of login links: it uses nothing up by itself',
@@ -147,6 +159,7 @@ interface PageRoute {
   operationId: string
   summary: string
   contentType?: string
+  status?: number
   /** Why it is public. */
   reason?: string
 }
@@ -158,6 +171,7 @@ function page(
     operationId,
     summary,
     contentType = HTML,
+    status = 200,
     reason = 'Readers of the documentation may have no key yet',
   }: PageRoute,
   answer: (exchange: Exchange) => Promise<Answer>,
@@ -172,7 +186,7 @@ function page(
       public: reason,
       view: z.never(),
       streams: { contentType },
-      status: [200],
+      status: [status],
     },
     async () => {
       throw new Error('answered by handle')

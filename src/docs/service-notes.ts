@@ -37,7 +37,8 @@ export const TAGS = [
   },
   {
     name: 'Policy',
-    description: 'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
+    description:
+      'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
   },
   {
     name: 'Decisions',
@@ -100,6 +101,12 @@ export const SERVICE_NOTES: Record<string, Note> = {
   'GET /docs/roles': { description: 'The permissions of each role, and the routes that need them.' },
   'GET /login/invite': {
     description: 'The token is in the fragment of the address, which browsers send to no server.',
+  },
+  'GET /login': {
+    description: 'The address that people type. The query is ignored.',
+    answers: {
+      302: { description: 'To /login/link.', headers: { Location: '`login/link`, relative to this address.' } },
+    },
   },
   'GET /login/link': {
     description:

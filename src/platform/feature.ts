@@ -3,6 +3,7 @@
 
 import type { Registry } from 'prom-client'
 import type { z } from 'zod'
+import type { Product } from '#src/catalogue/access.ts'
 import type { EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
 import type { LinkTokens } from './crypto/link-token.ts'
@@ -87,6 +88,13 @@ export interface TenantTable {
   unexported?: string
   /** Blobs in the store that rows name: SQL on the row `t`. */
   blobs?: { sha256: string; contentType: string; where: string }
+}
+
+/** Lists features of some products: keys that are narrowed to another product can't call their routes. */
+export function ofProducts(products: readonly Product[], features: readonly Feature[]): Feature[] {
+  // A route runs with the declaration that it was built from, so that one is completed.
+  for (const { routes = [] } of features) for (const route of routes) route.products = products
+  return [...features]
 }
 
 export interface Feature {

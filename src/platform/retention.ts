@@ -74,6 +74,21 @@ export async function deleteRows(tx: Tx, table: string, found: readonly { id: st
   return found.length
 }
 
+/**
+ * Deletes rows of the whole deployment, each step in a transaction of its own. Returns how many.
+ * @param step Deletes at most `limit` rows, and returns one element for each.
+ */
+export async function deleteInSteps(
+  db: Pick<Database, 'system'>,
+  step: (tx: Tx, limit: number) => Promise<readonly unknown[]>,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const gone = await db.system('retention', (tx) => step(tx, STEP_ROWS))
+    total += gone.length
+    if (gone.length < STEP_ROWS) return total
+  }
+}
+
 /** A tenant rule that repeats `step` until nothing is left. */
 export function rowRule(db: Pick<Database, 'tenant'>, what: string, days: number | null, step: PurgeStep): TenantRule {
   return {

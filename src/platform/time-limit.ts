@@ -15,3 +15,29 @@ export async function endsWithin(work: Promise<unknown>, limitMs: number): Promi
     clearTimeout(timer)
   }
 }
+
+/**
+ * Waits for work. A failure is thrown when this long has passed since the call, or later: whether the work took a little
+ * more or less does not show.
+ */
+export async function failsNoEarlier<R>(limitMs: number, work: () => Promise<R>): Promise<R> {
+  let isPast = false
+  let onPast = () => {}
+  // Begun now and not at the failure, whose time it would show.
+  const timer = setTimeout(() => {
+    isPast = true
+    onPast()
+  }, limitMs)
+  try {
+    return await work()
+  } catch (error) {
+    if (!isPast) {
+      await new Promise<void>((done) => {
+        onPast = done
+      })
+    }
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -110,7 +110,7 @@ describe('the suspension of an account', () => {
   it('outlasts a change of the plan that was begun before it', async () => {
     const { accountId } = await makeAccount(database)
     const changes = Array.from({ length: 20 }, (_, index) =>
-      database.db.system('test', (tx) =>
+      database.db.system<unknown>('test', (tx) =>
         index === 10 ? suspendAccount(tx, accountId, 'abuse') : setPlan(tx, accountId, 'growth'),
       ),
     )
@@ -164,6 +164,14 @@ describe('the other commands for accounts', () => {
     const { accountId } = scope
     asked.length = 0
     expect(await say(`plan set enterprise --account ${accountId}`)).toMatchObject({ plan: 'enterprise' })
+    // The same plan again changes nothing, and is no entry.
+    const lines = logged.length
+    expect(await say(`plan set enterprise --account ${accountId}`)).toMatchObject({ plan: 'enterprise' })
+    expect(logged).toHaveLength(lines)
+    const entries = "SELECT before, after FROM audit_entries WHERE account_id = $1 AND action = 'plan.changed'"
+    expect(await database.owner(entries, [accountId])).toEqual([
+      { before: { plan: 'growth' }, after: { plan: 'enterprise' } },
+    ])
     expect(await say(`products set trace,attest,authorize --account ${accountId}`)).toMatchObject({
       products: 'attest,authorize,trace',
     })

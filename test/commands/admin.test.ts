@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys, type Keys } from '#src/account/keys/keys.ts'
 import { createAllowlist } from '#src/account/login/allowlist.ts'
 import { createPrintLink, type PrintLink } from '#src/account/login/operator-link.ts'
 import { createLinkTokens } from '#src/platform/crypto/link-token.ts'
+import { newId } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { isPaused } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
 import { readCommand } from '../../commands/admin/commands.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
 
 describe('admin', () => {
   let database: TestDatabase
@@ -82,6 +85,36 @@ describe('admin', () => {
     expect(await isPaused(database.db, 'deliver')).toBe(true)
     await say('queue resume deliver')
     expect(await isPaused(database.db, 'deliver')).toBe(false)
+  })
+
+  it('lists jobs page by page, and says how many there are', async () => {
+    const scope = await makeAccount(database)
+    await database.db.tenant(scope, (tx) =>
+      enqueue(
+        tx,
+        'attest',
+        scope,
+        Array.from({ length: 5 }, () => ({ payload: { attestationId: newId('att', scope.environment) } })),
+      ),
+    )
+    const list = 'jobs list --queue attest --state queued --limit 2'
+    const seen: string[] = []
+    let next = ''
+    for (const [shown, isLast] of [
+      [2, false],
+      [2, false],
+      [1, true],
+    ] as const) {
+      said.length = 0
+      const page = (await say(list + next)) as { id: string }[]
+      seen.push(...page.map(({ id }) => id))
+      next = ` --after ${page.at(-1)?.id}`
+      expect(said).toEqual([`${shown} of 5 jobs.${isLast ? '' : ` More:${next}`}`])
+    }
+    expect(new Set(seen).size).toBe(5)
+    expect(await say('jobs list --queue deliver')).toEqual([])
+    await expect(say(`jobs list --after ${randomUUID()}`)).rejects.toThrow('no job')
+    expect(() => readCommand(['jobs', 'list', '--after', 'x'])).toThrow('no job id')
   })
 
   it('prints a link that signs in, and logs that without the link', async () => {

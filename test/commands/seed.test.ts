@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { readDeploymentSettings } from '#src/config.ts'
-import { embeddedDefaults } from '../../commands/seed.ts'
+import { makeKey } from '#src/account/keys/format.ts'
+import { type Config, readDeploymentSettings } from '#src/config.ts'
+import { newAccountId } from '#src/platform/ids.ts'
+import { embeddedDefaults, SANDBOX_ACCOUNT, seed } from '../../commands/seed.ts'
+import { startTestService } from '../support/service.ts'
 
 const state = {
   masterKey: 'k',
@@ -26,4 +30,23 @@ it.each([
 it('mails are files beside the other data', () => {
   expect(defaultsOf({}).MAIL_DIR).toBe('/data/mail')
   expect(defaultsOf({ MAIL_DIR: '/elsewhere' }).MAIL_DIR).toBe('/elsewhere')
+})
+
+it('the accounts of a deployment are created once, and that is in their audit logs', async () => {
+  const service = await startTestService()
+  const made = {
+    masterKey: randomBytes(32).toString('base64'),
+    loginPassword: 'x',
+    sandboxKeys: { all: makeKey('sandbox'), verify: makeKey('sandbox'), attest: makeKey('sandbox') },
+    account: { id: newAccountId('acc'), key: makeKey('sandbox') },
+  }
+  for (let start = 0; start < 2; start += 1) await seed(service.services, made, {} as Config)
+  for (const accountId of [SANDBOX_ACCOUNT, made.account.id]) {
+    const entries = await service.test.owner(
+      "SELECT actor_kind, subject_id FROM audit_entries WHERE account_id = $1 AND action = 'account.created'",
+      [accountId],
+    )
+    expect(entries).toEqual([{ actor_kind: 'operator', subject_id: accountId }])
+  }
+  await service.close()
 })

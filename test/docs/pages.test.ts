@@ -53,6 +53,14 @@ describe('the pages', () => {
     expect(broken).toEqual([])
   })
 
+  it('begin with a link to the page of login links, to which /login leads whatever its query says', async () => {
+    expect(texts.get('/')).toContain('<a href="login/link">')
+    for (const search of ['', '?next=https://evil.example', '?//evil.example', '?next=/docs']) {
+      const { status, headers } = await call(app, `/login${search}`)
+      expect([search, status, headers.location]).toEqual([search, 302, 'login/link'])
+    }
+  })
+
   it('are cacheable, and revalidated by their tag', async () => {
     for (const path of [...FRAME, '/docs/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
       const { headers } = await call(app, path)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { KEY_SCOPES, ROLES, type Role } from '#src/catalogue/access.ts'
-import { isSeenFromSandbox, rolesWith } from '#src/catalogue/permissions.ts'
+import { KEY_SCOPES, PRODUCTS, ROLES, type Role } from '#src/catalogue/access.ts'
+import { isSeenFromSandbox, permissionsOf, rolesWith } from '#src/catalogue/permissions.ts'
 import type { KeyRow, SessionRow } from '#src/platform/http/caller.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -116,6 +116,28 @@ describe('every route that is not public', () => {
     }
   })
 
+  it('belongs to the product that lists its feature, and to none where the account does', () => {
+    const ofAccount = new Set(services.account.features.map(({ name }) => name).concat('platform'))
+    for (const { name, routes: own = [] } of services.features) {
+      for (const route of own) {
+        expect([named(route), route.products === undefined]).toEqual([named(route), ofAccount.has(name)])
+      }
+    }
+  })
+
+  it('takes keys that are narrowed to a product of it, and of the account any', async () => {
+    for (const route of routes.filter(({ scope }) => scope !== undefined)) {
+      for (const product of PRODUCTS) {
+        const key = keyOf({ scopes: KEY_SCOPES, environment: 'live', narrowedTo: [product] })
+        const isOpen = route.products === undefined || route.products.includes(product)
+        expect([product, await knock(route, { key })]).toEqual([
+          product,
+          [named(route), isOpen ? GRANTED : 'insufficient_scope'],
+        ])
+      }
+    }
+  })
+
   it.each(['sandbox', 'live'] as const)(
     'takes sessions with its permission and no others, in %s',
     async (environment) => {
@@ -173,6 +195,40 @@ describe('every route that is not public', () => {
       expect(await knock(route, { headers })).toEqual([named(route), inSandbox])
       const live = { ...headers, 'Service-Environment': 'live' }
       expect(await knock(route, { headers: live })).toEqual([named(route), 'environment_mismatch'])
+    }
+  })
+
+  it('takes from a session what its permissions name, and nothing else that they could name', async () => {
+    const closure = { closedAt: new Date(0), erasedAfter: new Date(Date.now() + 86_400_000) }
+    for (const role of ROLES) {
+      for (const standing of [
+        { plan: 'enterprise', isSandboxOnly: false },
+        { plan: 'growth', isSandboxOnly: false },
+        { plan: 'enterprise', isSandboxOnly: true },
+        { plan: 'enterprise', isSandboxOnly: false, closure },
+      ] as const) {
+        for (const environment of ['sandbox', 'live'] as const) {
+          const isClosed = 'closure' in standing
+          const named_ = permissionsOf({ role, ...standing, isClosed }, environment)
+          const granted = new Set<string>()
+          for (const route of routes) {
+            if (route.permission === undefined) continue
+            const headers = { ...sessionOf({ role, ...standing }), 'Service-Environment': environment }
+            const [, code] = await knock(route, { headers })
+            // Of a closed account, a permission that also allows changes is named only where these are possible.
+            const counts = !isClosed || route.method !== 'GET' || route.permission.endsWith('.read')
+            if (code === GRANTED && counts) granted.add(route.permission)
+          }
+          const used = new Set<string>(routes.flatMap(({ permission = [] }) => permission))
+          const expected = named_.filter((name) => used.has(name))
+          expect([role, standing, environment, [...granted].toSorted()]).toEqual([
+            role,
+            standing,
+            environment,
+            expected.toSorted(),
+          ])
+        }
+      }
     }
   })
 

@@ -60,7 +60,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',
     'src/authorize/tokens/sealed.ts',
-    'src/platform/http/closed.ts',
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',
     'src/platform/jobs/eager-dispatch.ts',
@@ -91,7 +90,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/net/lookup.ts',
     'src/platform/priority.ts',
     'src/platform/tasks.ts',
-    'src/platform/time-limit.ts',
   ],
   'a list that all features derive from, or the features of the platform': [
     'src/platform/upkeep.ts',

@@ -173,6 +173,7 @@ const PUBLIC = [
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
+  'GET /login',
   'GET /login/invite',
   'GET /login/link',
   'GET /v1/intent/status-lists/:id',

@@ -5,7 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { CLOSURE_DAYS, erasedAfter } from '#src/platform/http/closed.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -27,7 +27,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
   /** Jobs that are enqueued or tried again later are held by the process clock. */
   async function hold(accountId: string): Promise<void> {
     // The owner may export everything until the erasure begins, which an export must not write into.
-    const exceptFor = (closedAt: Date): QueueName[] => (erasedAfter(closedAt) > now() ? ['export'] : [])
+    const exceptFor = (erasedAfter: Date): QueueName[] => (isOver(erasedAfter, now()) ? [] : ['export'])
     await inSteps(accountId, (tx) => holdJobs(tx, exceptFor))
   }
 
@@ -61,7 +61,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
         }
         if (account.closedAt !== null) throw new Failure('conflict', 'The account is closed already.')
         const row = await setClosed(tx, actorOf(by.principal).id, now())
-        const after = { erased_after: erasedAfter(row.closedAt ?? now()).toISOString() }
+        const after = { erased_after: row.erasedAfter?.toISOString() ?? null }
         await recordAudit(tx, by, { action: 'account.closed', subjectId: row.accountId, after, isScoped: false })
         return row
       }
@@ -73,17 +73,12 @@ export function createClosure({ db, now, log }: ClosureDeps) {
 
     /**
      * Repeated, it releases what an earlier one that failed has left.
-     * @throws {Failure} `conflict` when it is not closed, or its 30 days are over.
+     * @throws {Failure} `conflict` when it is not closed, or is being erased.
      */
     async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
       await release(by.accountId)
       const reopen = async (tx: Tx) => {
-        const { closedAt } = await lockClosure(tx)
-        if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
-        if (erasedAfter(closedAt) <= now()) {
-          throw new Failure('conflict', `The ${CLOSURE_DAYS} days are over: the account is being erased.`)
-        }
-        const row = await setClosed(tx, null, null)
+        const { row, closedAt } = await undo(tx)
         const before = { closed_at: closedAt.toISOString() }
         await recordAudit(tx, by, { action: 'account.reopened', subjectId: row.accountId, before, isScoped: false })
         return row
@@ -93,5 +88,31 @@ export function createClosure({ db, now, log }: ClosureDeps) {
       await release(by.accountId)
       return row
     },
+
+    /**
+     * For operators, with the same conditions. A suspended account stays suspended.
+     * @param record Called in the transaction that opens the account.
+     * @throws {Failure} `conflict` as `reopen`.
+     */
+    async reopenFor(accountId: string, record: (tx: Tx, closedAt: Date) => Promise<void>): Promise<ClosureRow> {
+      const row = await db.tenant({ accountId, environment: 'live' }, async (tx) => {
+        const { row, closedAt } = await undo(tx)
+        await record(tx, closedAt)
+        return row
+      })
+      await release(accountId)
+      return row
+    },
+  }
+
+  /** @throws {Failure} `conflict` */
+  async function undo(tx: Tx): Promise<{ row: ClosureRow; closedAt: Date }> {
+    const { closedAt, erasedAfter, erasedAt, suspendedAt } = await lockClosure(tx)
+    if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
+    // Of a suspended account nothing is erased, whatever the time.
+    if (erasedAt !== null || (isOver(erasedAfter, now()) && suspendedAt === null)) {
+      throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased, or was.')
+    }
+    return { row: await setClosed(tx, null, null), closedAt }
   }
 }

@@ -4,7 +4,7 @@
 
 import type { Database } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
-import { erasedAfter } from '#src/platform/http/closed.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import { findOpenWithHeldJobs } from '#src/platform/jobs/hold.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
@@ -115,8 +115,8 @@ export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSi
       await attempt(id, () => closure.release(id), signal)
     }
     let erased = 0
-    for (const { id, closedAt } of await holdAll(signal)) {
-      if (erasedAfter(closedAt) > now()) continue
+    for (const { id, erasedAfter } of await holdAll(signal)) {
+      if (!isOver(erasedAfter, now())) continue
       if (await attempt(id, () => erase(id, signal), signal)) erased += 1
     }
     return erased

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { erasedAfter } from '#src/platform/http/closed.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import type { ClosureRow } from '../keys/account-rows.ts'
 import type { Closure } from './closure.ts'
@@ -66,11 +65,11 @@ export function closureRoutes(closure: Closure): Route[] {
   ]
 }
 
-function toView({ accountId, closedAt, closedBy }: ClosureRow): z.input<typeof closureView> {
+function toView({ accountId, closedAt, closedBy, erasedAfter }: ClosureRow): z.input<typeof closureView> {
   return {
     account_id: accountId,
     closed_at: closedAt?.toISOString() ?? null,
     closed_by: closedBy,
-    erased_after: closedAt === null ? null : erasedAfter(closedAt).toISOString(),
+    erased_after: erasedAfter?.toISOString() ?? null,
   }
 }

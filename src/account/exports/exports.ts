@@ -7,12 +7,13 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import {
+  countExports,
   type ExportRow,
   expireExport,
   findExport,
@@ -81,12 +82,16 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
     get,
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
-    async list(by: Acting, query: { limit: number; cursor?: string | undefined }): Promise<Page<ExportRow>> {
+    async list(by: Acting, query: ListQuery): Promise<CountedPage<ExportRow>> {
       checkProven(by)
       const binding = { route: 'GET /v1/account/exports', scope: liveOf(by), query: { ...query } }
       const before = pager.decode(query.cursor, binding)
-      const rows = await db.tenant(by, (tx) => listExports(tx, { before, limit: query.limit + 1 }))
-      return pager.page(rows, query.limit, ({ id }) => id, binding)
+      const filter = createdBetween(query)
+      return db.tenant(by, async (tx) => {
+        const rows = await listExports(tx, filter, { before, limit: query.limit + 1 })
+        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        return query.include === undefined ? page : { ...page, total_count: await countExports(tx, filter) }
+      })
     },
 
     /** @throws {Failure} `not_found`; `conflict` when it is not ready, or no more. */

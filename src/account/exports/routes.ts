@@ -59,7 +59,7 @@ export function exportRoutes(exports: AccountExports): Route[] {
         path: '/v1/account/exports',
         operationId: 'listAccountExports',
         summary: 'Exports of the account, newest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        query: z.object(listQuery),
         view: listOf(exportView),
         status: [200],
       },

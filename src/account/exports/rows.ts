@@ -50,15 +50,31 @@ export async function findExport(tx: Tx, id: string): Promise<ExportRow | undefi
   return row
 }
 
+interface Times {
+  createdGte: Date | undefined
+  createdLt: Date | undefined
+}
+
+const IS_BETWEEN = `($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)`
+
 /** Newest first. */
 export async function listExports(
   tx: Tx,
+  { createdGte, createdLt }: Times,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ExportRow[]> {
   return tx.query<ExportRow>(
-    `SELECT ${EXPORT} FROM account_exports WHERE ($1::text IS NULL OR id < $1) ORDER BY id DESC LIMIT $2`,
-    [before ?? null, limit],
+    `SELECT ${EXPORT} FROM account_exports WHERE ${IS_BETWEEN} AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
+    [createdGte ?? null, createdLt ?? null, before ?? null, limit],
   )
+}
+
+export async function countExports(tx: Tx, { createdGte, createdLt }: Times): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(`SELECT count(*) AS count FROM account_exports WHERE ${IS_BETWEEN}`, [
+    createdGte ?? null,
+    createdLt ?? null,
+  ])
+  return row?.count ?? 0
 }
 
 /** Starts it, or starts it anew. undefined when it has ended. */

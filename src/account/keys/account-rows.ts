@@ -23,6 +23,9 @@ export interface ClosureRow {
   name: string
   closedAt: Date | null
   closedBy: string | null
+  erasedAfter: Date | null
+  erasedAt: Date | null
+  suspendedAt: Date | null
 }
 
 /** Of two concurrent changes the second waits, and sees the effect of the first. */
@@ -46,7 +49,8 @@ export async function setClosed(tx: Tx, closedBy: string | null, at: Date | null
   )
 }
 
-const CLOSURE = 'id AS "accountId", name, closed_at AS "closedAt", closed_by AS "closedBy"'
+const CLOSURE = `id AS "accountId", name, closed_at AS "closedAt", closed_by AS "closedBy",
+  erased_after AS "erasedAfter", erased_at AS "erasedAt", suspended_at AS "suspendedAt"`
 
 function onlyRow<Row>([row]: Row[]): Row {
   if (row === undefined) throw new Error('the account of a request is not there')
@@ -55,15 +59,50 @@ function onlyRow<Row>([row]: Row[]): Row {
 
 // System role.
 
-export interface ClosedAccount {
-  id: string
-  closedAt: Date
+/** Waits for transactions that have inserted rows of the account, and makes others wait that insert some. */
+export async function lockForClosure(
+  tx: Tx,
+  accountId: string,
+): Promise<Pick<ClosureRow, 'closedAt' | 'erasedAfter' | 'suspendedAt'>> {
+  // Unlike the locks of the other functions, this one conflicts with foreign keys to the account.
+  return onlyRow(
+    await tx.query<ClosureRow>(
+      `SELECT closed_at AS "closedAt", erased_after AS "erasedAfter", suspended_at AS "suspendedAt"
+       FROM accounts WHERE id = $1 FOR UPDATE`,
+      [accountId],
+    ),
+  )
 }
 
-/** Closed accounts that are not erased. An account that the operator suspended stays as it is. */
+/** Whether the account has a row in one of the tables. */
+export async function hasContent(tx: Tx, tables: readonly string[], accountId: string): Promise<boolean> {
+  const [row] = await tx.query<{ found: boolean }>('SELECT has_rows($1, $2) AS found', [tables, accountId])
+  return row?.found === true
+}
+
+/** Returns when it is erased. */
+export async function closeInSystem(
+  tx: Tx,
+  { accountId, closedBy, at }: { accountId: string; closedBy: string; at: Date },
+): Promise<Date> {
+  const { erasedAfter } = onlyRow(
+    await tx.query<{ erasedAfter: Date }>(
+      `UPDATE accounts SET closed_at = $3, closed_by = $2 WHERE id = $1 RETURNING erased_after AS "erasedAfter"`,
+      [accountId, closedBy, at],
+    ),
+  )
+  return erasedAfter
+}
+
+export interface ClosedAccount {
+  id: string
+  erasedAfter: Date
+}
+
+/** Closed accounts that are not erased. An account that the operator suspended stays as it is until that ends. */
 export async function findClosed(tx: Tx): Promise<ClosedAccount[]> {
   return tx.query(
-    `SELECT id, closed_at AS "closedAt" FROM accounts
+    `SELECT id, erased_after AS "erasedAfter" FROM accounts
      WHERE closed_at IS NOT NULL AND erased_at IS NULL AND suspended_at IS NULL ORDER BY closed_at`,
   )
 }
@@ -99,7 +138,7 @@ export async function orderForErasure(
   return { early: ordered.filter((table) => early.has(table)), late: ordered.filter((table) => !early.has(table)) }
 }
 
-/** Deletes rows of an account that was closed 30 days ago or more: Postgres refuses any other. Returns how many. */
+/** Deletes rows of an account whose `erased_after` is past: Postgres refuses any other. Returns how many. */
 export async function eraseRows(tx: Tx, table: string, accountId: string, limit: number): Promise<number> {
   const [row] = await tx.query<{ gone: number }>('SELECT erase_closed_rows($1, $2, $3) AS gone', [
     table,

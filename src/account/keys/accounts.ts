@@ -2,7 +2,15 @@ import { PLANS, type Plan, PRODUCTS, type Product } from '#src/catalogue/access.
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { type AccountRow, findAccount, insertAccount, listAccounts, listNewestAccounts } from './rows.ts'
+import {
+  type AccountRow,
+  findAccount,
+  insertAccount,
+  listAccounts,
+  listNewestAccounts,
+  lockPlan,
+  updatePlan,
+} from './rows.ts'
 
 export interface Account {
   id: string
@@ -15,6 +23,12 @@ export interface Account {
   /** Since when every request of the account is refused and its work waits; null when it is not suspended. */
   suspendedAt: Date | null
   suspensionReason: string | null
+  /** By an owner; null while it is open. */
+  closedAt: Date | null
+  /** When what is left of a closed account is erased. A suspension postpones it. */
+  erasedAfter: Date | null
+  /** Nothing is left of it but this row. */
+  erasedAt: Date | null
 }
 
 interface NewAccount {
@@ -28,6 +42,14 @@ interface NewAccount {
   isPublic?: boolean
 }
 
+interface AccountPage {
+  before?: string | undefined
+  limit: number
+  /** Only these, when true. */
+  isSuspended?: boolean
+  isClosed?: boolean
+}
+
 /** Whose jobs send mails before an account exists; made by a migration. It has no keys and no users. */
 export const SERVICE_ACCOUNT_ID = 'acc_service'
 
@@ -38,7 +60,7 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   /**
-   * @param record Called in the transaction that creates the account.
+   * @param record Called in the transaction that creates the account, and not for one that exists.
    * @throws {Failure} `invalid_request` for a name, plan, product or id that can't be one.
    */
   async function create(
@@ -54,11 +76,11 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
     if (!ACCOUNT_ID.test(id))
       throw invalidField('/id', 'invalid_format', 'must be acc_ and lower-case letters or digits')
     return db.system('create account', async (tx) => {
-      await insertAccount(tx, { id, name, plan, products, is_public: isPublic })
+      const isNew = await insertAccount(tx, { id, name, plan, products, is_public: isPublic })
       const row = await findAccount(tx, id)
       if (row === undefined) throw new Error('an account that was just inserted is not there')
       const account = toAccount(row)
-      await record(tx, account)
+      if (isNew) await record(tx, account)
       return account
     })
   }
@@ -76,9 +98,9 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   }
 
   /** Newest first, starting below the id `before`. */
-  async function list(page: { before?: string | undefined; limit: number; isSuspended?: boolean }): Promise<Account[]> {
-    const { isSuspended = false } = page
-    const rows = await db.system('list accounts', (tx) => listNewestAccounts(tx, { ...page, isSuspended }))
+  async function list(page: AccountPage): Promise<Account[]> {
+    const { isSuspended = false, isClosed = false } = page
+    const rows = await db.system('list accounts', (tx) => listNewestAccounts(tx, { ...page, isSuspended, isClosed }))
     return rows.map(toAccount)
   }
 
@@ -96,6 +118,26 @@ export function createAccounts({ db }: { db: Pick<Database, 'system'> }) {
   return { create, find, get, list, walk }
 }
 
+/**
+ * Sets the plan, in a transaction of either role. The present plan again changes nothing.
+ * @param check Throws where the caller may not make the change. Not called for the present plan.
+ * @returns the plan before.
+ * @throws {Failure} `not_found`
+ */
+export async function changePlan(
+  tx: Tx,
+  accountId: string,
+  plan: Plan,
+  check: (before: Plan) => void = () => {},
+): Promise<Plan> {
+  const before = await lockPlan(tx, accountId)
+  if (before === undefined) throw new Failure('not_found', `There is no account ${accountId}.`)
+  if (before === plan) return before
+  check(before)
+  await updatePlan(tx, accountId, plan)
+  return before
+}
+
 export function toAccount(row: AccountRow): Account {
   const products = row.products.filter((name): name is Product => PRODUCTS.some((known) => known === name))
   return {
@@ -107,5 +149,8 @@ export function toAccount(row: AccountRow): Account {
     createdAt: row.created_at,
     suspendedAt: row.suspended_at,
     suspensionReason: row.suspension_reason,
+    closedAt: row.closed_at,
+    erasedAfter: row.erased_after,
+    erasedAt: row.erased_at,
   }
 }

@@ -1,12 +1,12 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import type { KeyStatus } from './key.ts'
+import type { KeyStatus, WORKING } from './key.ts'
 import { type KeyListRow, LISTED } from './rows.ts'
 
 // Tenant role. `at` is the caller's time: a key's state depends on it.
 
 export interface KeyFilter {
   at: Date
-  status?: KeyStatus | undefined
+  status?: KeyStatus | typeof WORKING | undefined
   createdBy?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -15,7 +15,8 @@ export interface KeyFilter {
 // As `statusOf`: the first that is true.
 const IS_REVOKED = '(revoked_at IS NOT NULL OR coalesce(grace_expires_at <= $1, false))'
 const IS_EXPIRED = 'coalesce(expires_at <= $1, false)'
-const STATUS: Record<KeyStatus, string> = {
+const STATUS: Record<KeyStatus | typeof WORKING, string> = {
+  working: `NOT ${IS_REVOKED} AND NOT ${IS_EXPIRED}`,
   revoked: IS_REVOKED,
   expired: `NOT ${IS_REVOKED} AND ${IS_EXPIRED}`,
   rotating: `NOT ${IS_REVOKED} AND NOT ${IS_EXPIRED} AND successor_id IS NOT NULL`,

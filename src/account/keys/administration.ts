@@ -9,8 +9,8 @@ import { type Acting, actorOf, type Principal } from '#src/platform/http/princip
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
 import { auditCreated, auditRevoked, auditRotated } from './audit.ts'
-import { endOf, type Key, type KeyStatus, toKey } from './key.ts'
-import { checkGrant, type Giver } from './limits.ts'
+import { endOf, type Key, type KeyStatus, toKey, type WORKING } from './key.ts'
+import { findBeyond, type Giver } from './limits.ts'
 import { drawKey, type NewKey } from './new-key.ts'
 import { findKeyById, insertKey, type KeyListRow, lockKeys, revokeKey } from './rows.ts'
 
@@ -30,7 +30,7 @@ export interface KeyListRequest {
   limit: number
   cursor?: string | undefined
   include?: 'total_count' | undefined
-  status?: KeyStatus | undefined
+  status?: KeyStatus | typeof WORKING | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
 }
@@ -45,7 +45,7 @@ export type KeyAdministration = ReturnType<typeof createKeyAdministration>
 
 export function createKeyAdministration({ db, pager, now }: AdministrationDeps) {
   /**
-   * In the environment of `acting`. A key that names no end and no addresses gives its own.
+   * In the environment of `acting`. A key that names no end, no addresses and no products gives its own.
    * @returns the key, and its raw form, which can't be shown again.
    * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `conflict` beyond `MAX_ACTIVE_KEYS`.
    */
@@ -59,8 +59,11 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       await lockKeys(tx, acting)
       const giver = await findGiver(tx, acting.principal, at)
       const asked = giver.kind === 'session' ? wanted : { ...limitsOf(giver), ...definedOf(wanted) }
-      const { key: raw, row } = drawKey(acting, asked, { at, createdBy: actorOf(acting.principal).id })
-      checkGrant(giver, row, acting.environment)
+      const { key: raw, row } = drawKey(acting, asked, {
+        at,
+        createdBy: actorOf(acting.principal).id,
+        judge: (grant) => findBeyond(giver, grant, acting.environment),
+      })
       if ((await countKeys(tx, { at, status: 'active' })) >= MAX_ACTIVE_KEYS) {
         throw new Failure(
           'conflict',
@@ -125,7 +128,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
   }
 
   /**
-   * Makes a successor with the same name, scopes and addresses. The old key works on until the grace period is over.
+   * Makes a successor with the same name, scopes, addresses and products. The old key works on until the grace period is over.
    * @returns both, and the successor's raw form, which can't be shown again.
    * @throws {Failure} `environment_mismatch`, `not_found`; `role_limit`, `insufficient_scope`;
    * `invalid_state_transition` for a key that is not active; `conflict` beyond `MAX_ROTATING_KEYS`.
@@ -159,10 +162,14 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
           isAccountBearing: before.isAccountBearing,
           expiresAt: isOwn ? (before.expiresAt ?? undefined) : endOfSuccessor(before, at),
           ipAllow: before.ipAllow ?? undefined,
+          products: before.products ?? undefined,
         },
-        { at, createdBy: actorOf(acting.principal).id },
+        {
+          at,
+          createdBy: actorOf(acting.principal).id,
+          judge: (grant) => findBeyond(giver, grant, acting.environment),
+        },
       )
-      checkGrant(giver, row, acting.environment)
       await insertKey(tx, row)
       const graceExpiresAt = new Date(at.getTime() + graceSeconds * 1_000)
       const rotated = await markRotated(tx, id, { successorId: row.id, graceExpiresAt })
@@ -170,6 +177,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       const key = toKey(await getRow(tx, row.id), at)
       const predecessor = toKey(rotated, at)
       await auditRotated(tx, acting, before, predecessor, key)
+      await auditCreated(tx, acting, row, id)
       return { key, predecessor, raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
@@ -239,11 +247,11 @@ async function findGiver(tx: Tx, principal: Principal, at: Date): Promise<Giver>
   if (revokedAt !== null) {
     throw new Failure('api_key_revoked', `This API key was revoked at ${revokedAt.toISOString()}.`)
   }
-  return { kind: 'key', scopes: row.scopes, expiresAt: endOf(row), ipAllow: row.ip_allow }
+  return { kind: 'key', scopes: row.scopes, expiresAt: endOf(row), ipAllow: row.ip_allow, products: row.products }
 }
 
-function limitsOf({ expiresAt, ipAllow }: Extract<Giver, { kind: 'key' }>): Pick<NewKey, 'expiresAt' | 'ipAllow'> {
-  return { expiresAt: expiresAt ?? undefined, ipAllow: ipAllow ?? undefined }
+function limitsOf({ expiresAt, ipAllow, products }: Extract<Giver, { kind: 'key' }>): Partial<NewKey> {
+  return { expiresAt: expiresAt ?? undefined, ipAllow: ipAllow ?? undefined, products: products ?? undefined }
 }
 
 function definedOf<Members extends object>(members: Members): Members {

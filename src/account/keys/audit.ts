@@ -8,7 +8,8 @@ import type { NewKeyRow } from './rows.ts'
 
 type By = Acting | Unattended
 
-export async function auditCreated(tx: Tx, by: By, row: NewKeyRow): Promise<void> {
+/** @param replaces The key whose rotation made it. */
+export async function auditCreated(tx: Tx, by: By, row: NewKeyRow, replaces?: string): Promise<void> {
   const after = {
     name: row.name,
     scopes: [...row.scopes],
@@ -16,6 +17,8 @@ export async function auditCreated(tx: Tx, by: By, row: NewKeyRow): Promise<void
     last4: row.last4,
     expires_at: row.expiresAt?.toISOString() ?? null,
     ip_allow: row.ipAllow === null ? null : [...row.ipAllow],
+    products: row.products === null ? null : [...row.products],
+    ...(replaces === undefined ? {} : { replaces }),
   }
   await recordAudit(tx, by, { action: 'key.created', subjectId: row.id, after })
 }

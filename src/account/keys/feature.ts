@@ -20,7 +20,7 @@ export function keysFeature(p: Platform) {
         { table: 'accounts', key: ['id'], isOfAccount: true, secrets: ['suspension_reason'] },
         { table: 'api_keys', key: ['id'], secrets: ['hash'] },
       ],
-      routes: keyRoutes(createKeyAdministration(p)),
+      routes: keyRoutes(createKeyAdministration(p), p.now),
       notes: NOTES,
     },
     { keys },

@@ -1,10 +1,12 @@
 // A key as it may be shown at any time, and its state at a moment. The end of the grace period after a rotation counts
 // as the key's revocation, without any process having to act at that time.
 
-import type { GrantableScope } from '#src/catalogue/access.ts'
+import type { GrantableScope, Product } from '#src/catalogue/access.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import type { KeyListRow } from './rows.ts'
 
+/** A list's filter: both that are accepted. */
+export const WORKING = 'working'
 export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as const
 export type KeyStatus = (typeof KEY_STATUSES)[number]
 
@@ -16,6 +18,8 @@ export interface Key {
   /** Null for keys from before last-4 display. */
   last4: string | null
   scopes: readonly GrantableScope[]
+  /** Null: of every product. */
+  products: readonly Product[] | null
   isAccountBearing: boolean
   status: KeyStatus
   createdAt: Date
@@ -28,6 +32,8 @@ export interface Key {
   ipAllow: readonly string[] | null
   /** The key that a rotation made. */
   replacedBy: string | null
+  /** The key whose rotation made this one. */
+  replaces: string | null
   graceExpiresAt: Date | null
 }
 
@@ -59,6 +65,7 @@ export function toKey(row: KeyListRow, at: Date): Key {
     prefix: row.prefix,
     last4: row.last4,
     scopes: row.scopes,
+    products: row.products,
     isAccountBearing: row.is_account_bearing,
     status: statusOf(row, at),
     createdAt: row.created_at,
@@ -68,6 +75,7 @@ export function toKey(row: KeyListRow, at: Date): Key {
     lastUsedAt: row.last_used_at,
     ipAllow: row.ip_allow,
     replacedBy: row.successor_id,
+    replaces: row.predecessor_id,
     graceExpiresAt: row.grace_expires_at,
   }
 }

@@ -7,6 +7,7 @@ import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { isListed } from '#src/platform/http/client-address.ts'
+import { closureOf } from '#src/platform/http/closed.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { auditCreated, auditRevoked } from './audit.ts'
 import { parseKey } from './format.ts'
@@ -147,7 +148,8 @@ function toKeyRow(row: LookupRow, at: Date): KeyRow {
     isAccountBearing: row.is_account_bearing,
     plan: row.plan,
     products: row.products,
-    closedAt: row.closed_at ?? undefined,
+    narrowedTo: row.key_products ?? undefined,
+    closure: closureOf(row),
     expiresAt: row.expires_at ?? undefined,
     revokedAt: revokedAtOf(row, at) ?? undefined,
     ipAllow: row.ip_allow ?? undefined,

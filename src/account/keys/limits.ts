@@ -1,8 +1,9 @@
 // How far a new key may go: no key and no user gives more than they have. A rotation is a grant too, because its answer
 // shows the raw successor.
 
-import type { GrantableScope, Role } from '#src/catalogue/access.ts'
+import type { GrantableScope, Product, Role } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
+import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { isRangeWithin } from './ranges.ts'
 
@@ -12,6 +13,8 @@ export interface Grant {
   expiresAt: Date | null
   /** null: every address. */
   ipAllow: readonly string[] | null
+  /** null: every product. */
+  products: readonly Product[] | null
 }
 
 /** Who gives: a user by role, or a key by what it is itself. */
@@ -22,56 +25,54 @@ const GIVEN_IN_LIVE: Partial<Record<Role, readonly GrantableScope[]>> = {
   developer: ['attest', 'verify', 'intent', 'screen'],
 }
 
+/** Everything that the giver can't give: `insufficient_scope` for what the calling key lacks, otherwise `role_limit`. */
+export function findBeyond(giver: Giver, grant: Grant, environment: Environment): FieldError[] {
+  return giver.kind === 'session' ? beyondRole(giver.role, grant, environment) : beyondKey(giver, grant)
+}
+
 /**
- * @throws {Failure} `role_limit`; `insufficient_scope` for scopes that the calling key lacks.
+ * The one failure for all findings about a new key: what is wrong with it comes before what may not be given.
+ * @param scopes As the caller sent them.
  */
-export function checkGrant(giver: Giver, grant: Grant, environment: Environment): void {
-  if (giver.kind === 'session') checkRole(giver.role, grant, environment)
-  else checkKey(giver, grant)
+export function refuseKey(errors: FieldError[], scopes: readonly GrantableScope[]): Failure {
+  const codes = new Set(errors.map(({ code }) => code))
+  const lacking = errors.find(({ code }) => code === 'insufficient_scope')
+  const invalid = invalidRequest(errors)
+  if ([...codes].some((code) => code !== 'insufficient_scope' && code !== 'role_limit')) return invalid
+  const options = { detail: invalid.message, errors }
+  if (lacking === undefined) return new Failure('role_limit', options)
+  const [, index] = /^\/scopes\/(\d+)$/.exec(lacking.pointer) ?? []
+  const members = index === undefined ? {} : { required_scope: scopes[Number(index)] }
+  return new Failure('insufficient_scope', { ...options, members })
 }
 
-function checkRole(role: Role, { scopes }: Grant, environment: Environment): void {
+function beyondRole(role: Role, { scopes }: Grant, environment: Environment): FieldError[] {
   const given = environment === 'live' ? GIVEN_IN_LIVE[role] : undefined
-  if (given === undefined) return
-  const errors = scopes.flatMap((name, index) => {
-    const detail = `a ${role} gives live keys only ${given.join(', ')}`
-    return given.includes(name) ? [] : [{ pointer: `/scopes/${index}`, code: 'role_limit', detail }]
-  })
-  if (errors.length === 0) return
-  throw beyond(`The role ${role} can't give a live key these scopes; it can give ${given.join(', ')}.`, errors)
-}
-
-function checkKey(own: Grant, grant: Grant): void {
-  const lacking = grant.scopes.filter((name) => !own.scopes.includes(name) && !own.scopes.includes('all'))
-  if (lacking.length > 0) {
-    throw new Failure('insufficient_scope', {
-      detail: `This API key can't give what it lacks: ${lacking.join(', ')}. It has ${own.scopes.join(', ')}.`,
-      errors: lacking.map((name) => {
-        const detail = `the calling key lacks the scope "${name}"`
-        return { pointer: `/scopes/${grant.scopes.indexOf(name)}`, code: 'insufficient_scope', detail }
-      }),
-      members: { required_scope: lacking[0] },
-    })
-  }
-  const { expiresAt: end, ipAllow: ranges } = own
-  if (end !== null && (grant.expiresAt === null || grant.expiresAt > end)) {
-    const detail = `must not be after the end of the calling key, ${end.toISOString()}`
-    throw beyond(`The new key would outlive the calling key, which ends at ${end.toISOString()}.`, [
-      { pointer: '/expires_at', code: 'role_limit', detail },
-    ])
-  }
-  if (ranges === null) return
-  const wider = grant.ipAllow?.filter((range) => !isRangeWithin(range, ranges))
-  if (wider?.length === 0) return
-  throw beyond(
-    'The new key would be accepted from more addresses than the calling key.',
-    (wider ?? []).map((range) => {
-      const detail = `${range} is not within the ip_allow of the calling key`
-      return { pointer: '/ip_allow', code: 'role_limit', detail }
-    }),
+  if (given === undefined) return []
+  const detail = `can't be given: a ${role} gives live keys only ${given.join(', ')}`
+  return scopes.flatMap((name, index) =>
+    given.includes(name) ? [] : [{ pointer: `/scopes/${index}`, code: 'role_limit', detail }],
   )
 }
 
-function beyond(detail: string, errors: FieldError[]): Failure {
-  return new Failure('role_limit', { detail, ...(errors.length > 0 && { errors }) })
+function beyondKey(own: Grant, grant: Grant): FieldError[] {
+  const errors = grant.scopes.flatMap((name, index) => {
+    if (own.scopes.includes(name) || own.scopes.includes('all')) return []
+    const detail = `can't be given: the calling key lacks "${name}", and has ${own.scopes.join(', ')}`
+    return [{ pointer: `/scopes/${index}`, code: 'insufficient_scope', detail }]
+  })
+  const refuse = (pointer: string, detail: string, code = 'role_limit') => void errors.push({ pointer, code, detail })
+  const { expiresAt: end, ipAllow: ranges, products } = own
+  if (products !== null && !(grant.products?.every((name) => products.includes(name)) ?? false)) {
+    refuse('/products', `must be within those of the calling key: ${products.join(', ')}`, 'insufficient_scope')
+  }
+  if (end !== null && (grant.expiresAt === null || grant.expiresAt > end)) {
+    refuse('/expires_at', `must not be after the end of the calling key, ${end.toISOString()}`)
+  }
+  if (ranges === null) return errors
+  if (grant.ipAllow === null) refuse('/ip_allow', 'must name addresses that are within the ip_allow of the calling key')
+  for (const range of grant.ipAllow ?? []) {
+    if (!isRangeWithin(range, ranges)) refuse('/ip_allow', `${range} is not within the ip_allow of the calling key`)
+  }
+  return errors
 }

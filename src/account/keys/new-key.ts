@@ -1,12 +1,12 @@
 // What a new key may look like, for users, keys and operators alike, and the row of one. The row has the SHA-256 of the raw key, its prefix
 // and its last four characters: nothing else of it is stored anywhere.
 
-import { GRANTABLE_SCOPES, type GrantableScope } from '#src/catalogue/access.ts'
+import { GRANTABLE_SCOPES, type GrantableScope, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import type { FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import { invalidRequest } from '#src/platform/http/validate.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { makeKey, parseKey } from './format.ts'
+import { type Grant, refuseKey } from './limits.ts'
 import { canonicalRange, MAX_RANGES } from './ranges.ts'
 import type { NewKeyRow } from './rows.ts'
 
@@ -17,6 +17,8 @@ export interface NewKey {
   expiresAt?: Date | undefined
   /** Addresses and ranges; every address when absent. */
   ipAllow?: readonly string[] | undefined
+  /** Of whose routes it may call those of its scopes; all when absent. */
+  products?: readonly Product[] | undefined
   /** True when absent. False for the publishable sandbox keys. */
   isAccountBearing?: boolean
   /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
@@ -25,15 +27,16 @@ export interface NewKey {
 
 /**
  * @param createdBy The key, the user, or `operator`.
+ * @param judge What else is wrong with the key that is to be made.
  * @returns the raw key, which can't be shown again, and its row.
- * @throws {Failure} `invalid_request`
+ * @throws {Failure} with every finding: `invalid_request`, or where only `judge` finds any, by its codes.
  */
 export function drawKey(
   scope: Scope,
   wanted: NewKey,
-  { at, createdBy }: { at: Date; createdBy: string },
+  { at, createdBy, judge = () => [] }: { at: Date; createdBy: string; judge?: (grant: Grant) => FieldError[] },
 ): { key: string; row: NewKeyRow } {
-  const ipAllow = checkNewKey(scope, wanted, at)
+  const { ipAllow, errors } = checkNewKey(scope, wanted, at)
   const key = wanted.raw ?? makeKey(scope.environment)
   const row = {
     accountId: scope.accountId,
@@ -44,21 +47,27 @@ export function drawKey(
     prefix: key.slice(0, 8),
     last4: key.slice(-4),
     scopes: [...new Set(wanted.scopes)],
+    products: wanted.products === undefined ? null : PRODUCTS.filter((name) => wanted.products?.includes(name)),
     isAccountBearing: wanted.isAccountBearing ?? true,
     createdAt: at,
     createdBy,
     expiresAt: wanted.expiresAt ?? null,
     ipAllow,
   }
+  const invalid = new Set(errors.map(({ pointer }) => pointer))
+  const findings = [...errors, ...judge(row).filter(({ pointer }) => !invalid.has(pointer))]
+  if (findings.length > 0) throw refuseKey(findings, wanted.scopes)
   return { key, row }
 }
 
-function checkNewKey(scope: Scope, wanted: NewKey, at: Date): string[] | null {
+function checkNewKey(
+  scope: Scope,
+  wanted: NewKey,
+  at: Date,
+): { ipAllow: readonly string[] | null; errors: FieldError[] } {
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
-  if (wanted.name.trim() === '' || wanted.name.length > 200 || wanted.name.includes('\0')) {
-    refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
-  }
+  if (isBlank(wanted.name) || wanted.name.length > 200) refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
   if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
   wanted.scopes.forEach((name, index) => {
     if (!GRANTABLE_SCOPES.includes(name))
@@ -73,9 +82,14 @@ function checkNewKey(scope: Scope, wanted: NewKey, at: Date): string[] | null {
     const word = scope.environment === 'live' ? 'live' : 'test'
     refuse('/raw', 'invalid_format', `must be svc_${word}_ and 32 base62 characters`)
   }
-  const ranges = wanted.ipAllow === undefined ? null : checkRanges(wanted.ipAllow, refuse)
-  if (errors.length > 0) throw invalidRequest(errors)
-  return ranges
+  if (wanted.products?.length === 0) refuse('/products', 'too_few', 'must name at least one product, or be left out')
+  const ipAllow = wanted.ipAllow === undefined ? null : checkRanges(wanted.ipAllow, refuse)
+  return { ipAllow, errors }
+}
+
+/** NUL can't be stored. */
+export function isBlank(name: string): boolean {
+  return name.trim() === '' || name.includes('\0')
 }
 
 function checkRanges(
@@ -85,12 +99,12 @@ function checkRanges(
   // An empty list could mean every address or none.
   if (texts.length === 0) refuse('/ip_allow', 'too_few', 'must name at least one address, or be left out for all')
   if (texts.length > MAX_RANGES) refuse('/ip_allow', 'too_many', `must have at most ${MAX_RANGES} items`)
-  const ranges = texts.slice(0, MAX_RANGES).map((text, index) => {
+  const ranges = texts.slice(0, MAX_RANGES).flatMap((text, index) => {
     try {
-      return canonicalRange(text)
+      return [canonicalRange(text)]
     } catch (error) {
       refuse(`/ip_allow/${index}`, 'invalid_format', error instanceof Error ? error.message : String(error))
-      return ''
+      return []
     }
   })
   return [...new Set(ranges)]

@@ -20,7 +20,9 @@ const key = {
   last_used_at: '2026-11-20T15:11:00.000Z',
   grace_expires_at: null,
   ip_allow: ['203.0.113.0/24', '2001:db8::/32'],
+  products: null,
   replaced_by: null,
+  replaces: null,
 }
 const unused = { ...key, last_used_at: null }
 const rotating = {
@@ -29,7 +31,7 @@ const rotating = {
   grace_expires_at: '2026-11-21T16:00:00.000Z',
   replaced_by: SUCCESSOR,
 }
-const successor = { ...unused, id: SUCCESSOR, last4: 'H9Hg', created_at: '2026-11-20T16:00:00.000Z' }
+const successor = { ...unused, id: SUCCESSOR, last4: 'H9Hg', created_at: '2026-11-20T16:00:00.000Z', replaces: key.id }
 const revoked = { ...key, status: 'revoked', revoked_at: '2026-11-20T16:00:00.000Z', warnings: [] }
 const last = {
   ...revoked,
@@ -55,9 +57,10 @@ const revocation: Note = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/account/keys': {
     description:
-      'Keep `key`: it can not be read again. A key gives at most its own scopes, its own end and its own `ip_allow`; where ' +
-      'the body names no `expires_at` or no `ip_allow`, the new key gets those of the calling key. An owner or an admin ' +
-      'gives any scope, a developer any in the sandbox and attest, verify, intent and screen in live. `all` is for the ' +
+      'Keep `key`: it can not be read again. A key gives at most its own scopes, products, end and `ip_allow`; where ' +
+      'the body names no `products`, `expires_at` or `ip_allow`, the new key gets those of the calling key. A key that is ' +
+      'narrowed by `products` calls the routes of these products and those of the account, within its scopes. ' +
+      'An owner or an admin gives any scope, a developer any in the sandbox and attest, verify, intent and screen in live. `all` is for the ' +
       'sandbox only. An environment has at most 200 active keys.',
     examples: {
       'For a backend with fixed addresses': {
@@ -77,10 +80,10 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['environment_mismatch', 'role_limit', 'conflict'],
+    problems: ['environment_mismatch', 'insufficient_scope', 'role_limit', 'conflict'],
   },
   'GET /v1/account/keys': {
-    description: `Those of the calling key's environment, or of Service-Environment. ${OWN}`,
+    description: `Those of the calling key's environment, or of Service-Environment. \`status=working\` lists all that are accepted: active and rotating ones. ${OWN}`,
     answers: { 200: { example: listed(key) } },
   },
   'GET /v1/account/keys/:id': {
@@ -91,7 +94,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/account/keys/:id/revoke': revocation,
   'POST /v1/account/keys/:id/rotate': {
     description:
-      'The successor has the same name, scopes and `ip_allow`, and lives as long as the old key was made to live, counted ' +
+      'The successor has the same name, scopes, products and `ip_allow`, and lives as long as the old key was made to live, counted ' +
       'from now; a key that rotates itself keeps its end. The old key works for `grace_period_seconds`, a day when absent, ' +
       'and counts as revoked after that. Rotating a key needs the same authority as creating one like it. A key that is not ' +
       'active is `invalid_state_transition`; of two rotations at once one succeeds.',

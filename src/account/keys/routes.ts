@@ -1,17 +1,24 @@
 import { z } from 'zod'
-import { GRANTABLE_SCOPES, PLANS } from '#src/catalogue/access.ts'
+import { GRANTABLE_SCOPES, PLANS, PRODUCTS } from '#src/catalogue/access.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { type KeyAdministration, MAX_GRACE_SECONDS, placeOf } from './administration.ts'
-import { KEY_STATUSES, type Key } from './key.ts'
-import { MAX_RANGES } from './ranges.ts'
+import { KEY_STATUSES, type Key, WORKING } from './key.ts'
+import { isBlank } from './new-key.ts'
+import { canonicalRange, MAX_RANGES } from './ranges.ts'
 
 const scope = z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' })
+const product = z.enum(PRODUCTS).meta({ id: 'Product' })
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const status = z.enum(KEY_STATUSES).meta({
   id: 'ApiKeyStatus',
   description: 'rotating: replaced, and still accepted until grace_expires_at.',
+})
+
+const statusFilter = z.enum([...KEY_STATUSES, WORKING]).meta({
+  id: 'ApiKeyStatusFilter',
+  description: 'working: active or rotating, all that are accepted.',
 })
 
 const keyShape = {
@@ -33,7 +40,12 @@ const keyShape = {
   last_used_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
   grace_expires_at: z.string().nullable().meta({ description: 'Of a rotated key: until when it is accepted.' }),
   ip_allow: z.array(z.string()).nullable().meta({ description: 'null: accepted from every address.' }),
+  products: z
+    .array(product)
+    .nullable()
+    .meta({ description: 'Whose routes it may call, within its scopes; null: those of every product.' }),
   replaced_by: z.string().nullable().meta({ description: 'The key that a rotation made.' }),
+  replaces: z.string().nullable().meta({ description: 'The key whose rotation made this one.' }),
 }
 const keyView = z.object(keyShape).meta({ id: 'ApiKey' })
 const secretShape = {
@@ -49,27 +61,55 @@ const revokedView = z
   })
   .meta({ id: 'RevokedApiKey' })
 
-const createBody = z.strictObject({
-  name: z.string().min(1).max(200),
-  scopes: z.array(scope).min(1).max(GRANTABLE_SCOPES.length),
-  environment: environment.optional().meta({
-    description: 'That of the calling key. A session may choose; without it, that of Service-Environment.',
-  }),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
-  ip_allow: z
-    .array(z.string().max(64))
-    .min(1)
-    .max(MAX_RANGES)
-    .optional()
-    .meta({ description: 'Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`.' }),
-})
+// The domain checks all of it once more, for operators too. Here, so that one answer has every finding about a body.
+const name = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => text === '' || !isBlank(text), { message: 'must not be blank', params: { code: 'out_of_range' } })
+const range = z
+  .string()
+  .max(64)
+  .superRefine((text, context) => {
+    try {
+      canonicalRange(text)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      context.addIssue({ code: 'custom', message, params: { code: 'invalid_format' } })
+    }
+  })
+
+const createBody = (now: () => Date) =>
+  z.strictObject({
+    name,
+    scopes: z.array(scope).min(1).max(GRANTABLE_SCOPES.length),
+    environment: environment.optional().meta({
+      description: 'That of the calling key. A session may choose; without it, that of Service-Environment.',
+    }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .refine((text) => !(new Date(text) <= now()), {
+        message: 'must be in the future',
+        params: { code: 'out_of_range' },
+      })
+      .optional(),
+    ip_allow: z
+      .array(range)
+      .min(1)
+      .max(MAX_RANGES)
+      .optional()
+      .meta({ description: 'Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`.' }),
+    products: z.array(product).min(1).max(PRODUCTS.length).optional().meta({
+      description: 'Narrows the key to the routes of these products. Without it, to those of the calling key.',
+    }),
+  })
 const rotateBody = z
   .strictObject({ grace_period_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(MAX_GRACE_SECONDS) })
   .optional()
 
 const common = { tag: 'API keys', scope: 'admin', permission: 'keys.manage', needsAccountKey: true } as const
 
-export function keyRoutes(keys: KeyAdministration): Route[] {
+export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
   const revocation = {
     ...common,
     isEmergency: true as const,
@@ -87,15 +127,15 @@ export function keyRoutes(keys: KeyAdministration): Route[] {
         operationId: 'createApiKey',
         audits: 'key.created',
         summary: 'Create an API key. The raw key is in this answer only.',
-        body: createBody,
+        body: createBody(now),
         view: createdView,
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) => {
         const place = placeOf(caller, body.environment)
         idempotencyKey?.belongsTo(place)
-        const { name, scopes, expires_at: end, ip_allow: ipAllow } = body
-        const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow }
+        const { name, scopes, expires_at: end, ip_allow: ipAllow, products } = body
+        const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow, products }
         const { key, raw } = await keys.create(place, wanted, idempotencyKey)
         return { ...toView(key, caller), key: raw }
       },
@@ -111,7 +151,7 @@ export function keyRoutes(keys: KeyAdministration): Route[] {
         path: '/v1/account/keys',
         operationId: 'listApiKeys',
         summary: 'List the API keys of an environment, newest first.',
-        query: z.object({ ...listQuery, status: status.optional() }),
+        query: z.object({ ...listQuery, status: statusFilter.optional() }),
         view: listOf(keyView),
         status: [200],
       },
@@ -197,5 +237,7 @@ const toView = (key: Key, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyVie
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   grace_expires_at: key.graceExpiresAt?.toISOString() ?? null,
   ip_allow: key.ipAllow === null ? null : [...key.ipAllow],
+  products: key.products === null ? null : [...key.products],
   replaced_by: key.replacedBy,
+  replaces: key.replaces,
 })

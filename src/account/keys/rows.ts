@@ -1,9 +1,10 @@
 import type { GrantableScope, Plan, Product } from '#src/catalogue/access.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { ClosureColumns } from '#src/platform/http/closed.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 
-export interface AccountRow {
+export interface AccountRow extends ClosureColumns {
   id: string
   name: string
   plan: Plan
@@ -13,11 +14,11 @@ export interface AccountRow {
   suspended_at: Date | null
   /** The operator's own words; not shown to callers. */
   suspension_reason: string | null
-  closed_at: Date | null
+  erased_at: Date | null
 }
 
 /** What a request's key look-up needs, with what a request must know of the key's account. */
-export interface LookupRow {
+export interface LookupRow extends ClosureColumns {
   hash: Buffer
   id: string
   account_id: string
@@ -26,7 +27,8 @@ export interface LookupRow {
   is_account_bearing: boolean
   plan: Plan
   products: Product[]
-  closed_at: Date | null
+  /** Of the key; null: not narrowed. */
+  key_products: Product[] | null
   expires_at: Date | null
   revoked_at: Date | null
   grace_expires_at: Date | null
@@ -42,6 +44,8 @@ export interface KeyListRow {
   prefix: string
   last4: string | null
   scopes: GrantableScope[]
+  /** Null: of every product. */
+  products: Product[] | null
   is_account_bearing: boolean
   created_at: Date
   created_by: string | null
@@ -50,6 +54,8 @@ export interface KeyListRow {
   last_used_at: Date | null
   ip_allow: string[] | null
   successor_id: string | null
+  /** The key whose rotation made this one. */
+  predecessor_id: string | null
   grace_expires_at: Date | null
 }
 
@@ -62,6 +68,7 @@ export interface NewKeyRow {
   prefix: string
   last4: string
   scopes: readonly GrantableScope[]
+  products: readonly Product[] | null
   isAccountBearing: boolean
   createdAt: Date
   createdBy: string
@@ -69,22 +76,26 @@ export interface NewKeyRow {
   ipAllow: readonly string[] | null
 }
 
-export const LISTED = `id, environment, name, prefix, last4, scopes, is_account_bearing, created_at, created_by, expires_at,
-  revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at`
+export const LISTED = `id, environment, name, prefix, last4, scopes, products, is_account_bearing, created_at, created_by,
+  expires_at, revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at,
+  (SELECT old.id FROM api_keys old WHERE old.successor_id = api_keys.id) AS predecessor_id`
 
-const ACCOUNT = 'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason, closed_at'
+const ACCOUNT =
+  'id, name, plan, products, is_public, created_at, suspended_at, suspension_reason, closed_at, erased_after, erased_at'
 
 // System role: an account is created before a scope exists.
 
-/** Leaves an account that already has this id unchanged. */
+/** Leaves an account that already has this id unchanged. Returns whether it is new. */
 export async function insertAccount(
   tx: Tx,
   row: Pick<AccountRow, 'id' | 'name' | 'plan' | 'products' | 'is_public'>,
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO accounts (id, name, plan, products, is_public) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`,
+): Promise<boolean> {
+  const inserted = await tx.query(
+    `INSERT INTO accounts (id, name, plan, products, is_public) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (id) DO NOTHING RETURNING id`,
     [row.id, row.name, row.plan, row.products, row.is_public],
   )
+  return inserted.length === 1
 }
 
 export async function findAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
@@ -98,17 +109,26 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | unde
   return row
 }
 
+/** Whether the account is being erased, or was. */
+export async function isErasing(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    'SELECT 1 FROM accounts WHERE id = $1 AND erased_after <= now() AND suspended_at IS NULL',
+    [id],
+  )
+  return rows.length === 1
+}
+
 /** Keeps the time of a suspension that lasts. */
 export async function changeAccount(
   tx: Tx,
-  row: { id: string; plan: Plan; products: readonly Product[]; suspension_reason: string | null },
+  row: { id: string; products: readonly Product[]; suspension_reason: string | null },
 ): Promise<AccountRow | undefined> {
   const [changed] = await tx.query<AccountRow>(
-    `UPDATE accounts SET plan = $2, products = $3, suspension_reason = $4::text,
-       suspended_at = CASE WHEN $4::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END,
-       suspension_ended_at = CASE WHEN $4::text IS NULL AND suspended_at IS NOT NULL THEN now() ELSE suspension_ended_at END
+    `UPDATE accounts SET products = $2, suspension_reason = $3::text,
+       suspended_at = CASE WHEN $3::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END,
+       suspension_ended_at = CASE WHEN $3::text IS NULL AND suspended_at IS NOT NULL THEN now() ELSE suspension_ended_at END
      WHERE id = $1 RETURNING ${ACCOUNT}`,
-    [row.id, row.plan, row.products, row.suspension_reason],
+    [row.id, row.products, row.suspension_reason],
   )
   return changed
 }
@@ -131,14 +151,19 @@ export async function countKeys(tx: Tx, accountId: string): Promise<KeyCount[]> 
 /** Newest first, starting below the id `before`. */
 export async function listNewestAccounts(
   tx: Tx,
-  { before, limit, isSuspended }: { before?: string | undefined; limit: number; isSuspended: boolean },
+  {
+    before,
+    limit,
+    isSuspended,
+    isClosed,
+  }: { before?: string | undefined; limit: number; isSuspended: boolean; isClosed: boolean },
 ): Promise<AccountRow[]> {
   return tx.query<AccountRow>(
     `SELECT ${ACCOUNT} FROM accounts
      WHERE ($1::text IS NULL OR (created_at, id) < (SELECT created_at, id FROM accounts WHERE id = $1))
-       AND (NOT $3::boolean OR suspended_at IS NOT NULL)
+       AND (NOT $3::boolean OR suspended_at IS NOT NULL) AND (NOT $4::boolean OR closed_at IS NOT NULL)
      ORDER BY created_at DESC, id DESC LIMIT $2`,
-    [before ?? null, limit, isSuspended],
+    [before ?? null, limit, isSuspended, isClosed],
   )
 }
 
@@ -159,7 +184,7 @@ export async function listAccounts(
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
-       k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at, a.closed_at
+       k.products AS key_products, k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at, a.closed_at, a.erased_after
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],
@@ -188,9 +213,9 @@ export async function findScopeOfKey(
   return row
 }
 
-// Tenant role from here on.
+// System or tenant role.
 
-/** The plan of the transaction's account. Nothing else changes it until the transaction ends. */
+/** The plan of an account. Nothing else changes it until the transaction ends. */
 export async function lockPlan(tx: Tx, accountId: string): Promise<Plan | undefined> {
   const [row] = await tx.query<{ plan: Plan }>('SELECT plan FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
   return row?.plan
@@ -200,12 +225,14 @@ export async function updatePlan(tx: Tx, accountId: string, plan: Plan): Promise
   await tx.query('UPDATE accounts SET plan = $2 WHERE id = $1', [accountId, plan])
 }
 
+// Tenant role from here on.
+
 /** @returns whether it was inserted: a key with this hash may exist, in this account or another. */
 export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
   const inserted = await tx.query(
     `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, is_account_bearing, created_at,
-       created_by, expires_at, ip_allow)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (hash) DO NOTHING RETURNING id`,
+       created_by, expires_at, ip_allow, products)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (hash) DO NOTHING RETURNING id`,
     [
       row.accountId,
       row.environment,
@@ -220,6 +247,7 @@ export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
       row.createdBy,
       row.expiresAt,
       row.ipAllow,
+      row.products,
     ],
   )
   return inserted.length === 1

@@ -1,6 +1,13 @@
 // Which limit a request counts against, from the plan table.
 
-import { EMERGENCY_RATE, PLAN_LIMITS, type Rate, SANDBOX_LIMITS, SESSION_RATE } from '#src/catalogue/plans.ts'
+import {
+  EMERGENCY_ACCOUNT_RATE,
+  EMERGENCY_RATE,
+  PLAN_LIMITS,
+  type Rate,
+  SANDBOX_LIMITS,
+  SESSION_RATE,
+} from '#src/catalogue/plans.ts'
 import { addressBlock } from '#src/platform/http/client-address.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Limit, LimitOf } from '#src/platform/http/limits.ts'
@@ -20,6 +27,7 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
   const publishable = isDevelopment ? SANDBOX_LIMITS.developmentPublishableRate : SANDBOX_LIMITS.publishableRate
   const rates = {
     emergency: scaled(EMERGENCY_RATE),
+    emergencyOfAccount: scaled(EMERGENCY_ACCOUNT_RATE),
     session: scaled(SESSION_RATE),
     key: scaled(SANDBOX_LIMITS.rate),
     sandbox: scaled(SANDBOX_LIMITS.accountRate),
@@ -37,9 +45,14 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
 
   return (caller, { isEmergency }) => {
     const subject = subjectOf(caller)
-    // Of one principal, and not of its account: a stolen key can't use up what its owner needs to revoke it.
-    if (isEmergency) return limit('emergency', subject, rates.emergency, 'In an emergency each caller sends')
     const { principal, plan, accountId, environment } = caller
+    if (isEmergency) {
+      // Of one principal first: a stolen key can't use up what its owner needs to revoke it.
+      const own = limit('emergency', subject, rates.emergency, 'In an emergency each caller sends')
+      if (principal.kind === 'session' || !caller.isAccountBearing) return own
+      const together = 'In an emergency all keys of an account together send'
+      return { ...own, within: limit('emergency', `account:${accountId}`, rates.emergencyOfAccount, together) }
+    }
     // A page of the dashboard asks for a dozen pictures at once, and traffic by keys must not lock its users out.
     if (principal.kind === 'session') return limit('user', subject, rates.session, 'Each user sends')
     if (!caller.isAccountBearing) {

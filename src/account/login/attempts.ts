@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js'
 import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 export interface AttemptLimit {
   /** Names what is attempted: limits of different names count apart. */
@@ -64,23 +65,40 @@ export function tooManyAttempts({ retryAfterSeconds }: AttemptRefusal): Failure 
 
 /** What one client can choose from: its IPv4 address, or the /64 network of its IPv6 address. */
 export function networkOf(ip: string): string {
-  if (!ipaddr.IPv6.isValid(ip)) return ip
-  return ipaddr.IPv6.parse(ip).toByteArray().slice(0, 8).join('.')
+  return prefixOf(ip, 64)
 }
 
-const STEP = 2_000
+/** What one subscriber can choose from: an IPv4 address, or the /48 of an IPv6 address, which has 65,536 networks. */
+export function siteOf(ip: string): string {
+  return prefixOf(ip, 48)
+}
+
+/**
+ * The counts of a client: under one limit of its network and, for IPv6, under a wider one of its site.
+ * @param subject What is counted besides, such as the address for which a link is requested.
+ */
+export function countsOfClient(
+  ip: string,
+  { network, site }: { network: AttemptLimit; site: AttemptLimit },
+  ...subject: string[]
+): AttemptCount[] {
+  const counts = [{ limit: network, subject: [...subject, networkOf(ip)] }]
+  return ipaddr.IPv6.isValid(ip) ? [...counts, { limit: site, subject: [...subject, siteOf(ip)] }] : counts
+}
+
+function prefixOf(ip: string, bits: number): string {
+  if (!ipaddr.IPv6.isValid(ip)) return ip
+  const bytes = ipaddr.IPv6.parse(ip).toByteArray()
+  return bytes.slice(0, bits / 8).join('.')
+}
 
 /** Deletes counters that no longer limit anything; returns how many. */
-export async function purgeAttempts(db: Pick<Database, 'system'>, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM attempts WHERE subject_hash IN
-           (SELECT subject_hash FROM attempts WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
-        [now, STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeAttempts(db: Pick<Database, 'system'>, now: Date): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM attempts WHERE subject_hash IN
+         (SELECT subject_hash FROM attempts WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+      [now, limit],
+    ),
+  )
 }

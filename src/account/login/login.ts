@@ -18,24 +18,41 @@ import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { type Allowlist, refuseUnlisted } from './allowlist.ts'
-import { type AttemptLimit, type AttemptRefusal, countAttempt, networkOf, tooManyAttempts } from './attempts.ts'
+import {
+  type AttemptLimit,
+  type AttemptRefusal,
+  countAttempt,
+  countsOfClient,
+  siteOf,
+  tooManyAttempts,
+} from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink, voidLinks } from './rows.ts'
 
 const MINUTE_MS = 60_000
 
 // Of one client for one address: a stranger elsewhere can't keep a person from asking.
-const REQUESTS_FOR_ADDRESS: AttemptLimit = { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS }
-const REQUESTS_OF_CLIENT: AttemptLimit = { name: 'login client', most: 20, withinMs: 60 * MINUTE_MS }
+const REQUESTS_FOR_ADDRESS = {
+  network: { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS },
+  // Half of MAILS_TO_ADDRESS: one subscriber alone can't use up the mails of a person.
+  site: { name: 'login address site', most: 15, withinMs: 60 * MINUTE_MS },
+} as const satisfies Record<string, AttemptLimit>
+const REQUESTS_OF_CLIENT = {
+  network: { name: 'login client', most: 20, withinMs: 60 * MINUTE_MS },
+  site: { name: 'login site', most: 100, withinMs: 60 * MINUTE_MS },
+} as const satisfies Record<string, AttemptLimit>
 // From everywhere together: how many mails strangers can send to one mailbox.
 const MAILS_TO_ADDRESS: AttemptLimit = { name: 'login mails', most: 30, withinMs: 60 * MINUTE_MS }
-const USES_OF_CLIENT: AttemptLimit = { name: 'login use', most: 60, withinMs: 60 * MINUTE_MS }
+const USES_OF_CLIENT = {
+  network: { name: 'login use', most: 60, withinMs: 60 * MINUTE_MS },
+  site: { name: 'login use site', most: 300, withinMs: 60 * MINUTE_MS },
+} as const satisfies Record<string, AttemptLimit>
 
 // One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
 const LANE = 'login'
 
 // Strangers send these requests, and keys and sessions are looked up on the same few connections: one of them is the
-// most that login takes. Clients take turns, so that one that sends a thousand requests delays its own.
+// most that login takes. Subscribers take turns, so that one that sends a thousand requests delays its own.
 const TURNS = {
   slots: 1,
   slotsEach: 1,
@@ -74,7 +91,6 @@ export interface UsedLink {
 
 interface UseRequest {
   token: string
-  network: string
   origin: Origin
   /** Of the session that the browser has. */
   currentSecret: string | undefined
@@ -101,12 +117,11 @@ export function createLogin(deps: LoginDeps) {
     if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
     const email = readAddress(given)
     const at = now()
-    const network = networkOf(origin.ip)
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed: deps.isEchoed })
     const write = async (tx: Tx) => {
       const counted = [
-        { limit: REQUESTS_FOR_ADDRESS, subject: [email, network] },
-        { limit: REQUESTS_OF_CLIENT, subject: [network] },
+        ...countsOfClient(origin.ip, REQUESTS_FOR_ADDRESS, email),
+        ...countsOfClient(origin.ip, REQUESTS_OF_CLIENT),
         { limit: MAILS_TO_ADDRESS, subject: [email] },
       ]
       const limited = await countAttempt(tx, counted, at)
@@ -117,7 +132,7 @@ export function createLogin(deps: LoginDeps) {
       await sendMail(tx, { kind: 'login_link', recipient: email, subjectId: made.row.id, lane: LANE })
       return undefined
     }
-    const refused = await inTurn(network, () => db.system('request login link', write))
+    const refused = await inTurn(siteOf(origin.ip), () => db.system('request login link', write))
     if (refused !== undefined) throw tooManyAttempts(refused)
     allowlist.check(email)
     return deps.isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
@@ -129,9 +144,8 @@ export function createLogin(deps: LoginDeps) {
    * used, replaced or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
-    const network = networkOf(origin.ip)
-    const outcome = await inTurn(network, () =>
-      onceMoreIfTaken(() => db.system('use login link', (tx) => useIn(tx, { token, network, origin, currentSecret }))),
+    const outcome = await inTurn(siteOf(origin.ip), () =>
+      onceMoreIfTaken(() => db.system('use login link', (tx) => useIn(tx, { token, origin, currentSecret }))),
     )
     if (outcome.kind === 'used') return outcome.used
     if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
@@ -139,9 +153,9 @@ export function createLogin(deps: LoginDeps) {
     throw invalidField('/token', 'invalid_link', 'is not a link that works: it was used or replaced, or is too old')
   }
 
-  async function useIn(tx: Tx, { token, network, origin, currentSecret }: UseRequest): Promise<Use> {
+  async function useIn(tx: Tx, { token, origin, currentSecret }: UseRequest): Promise<Use> {
     const at = now()
-    const refused = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject: [network] }], at)
+    const refused = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
     if (refused !== undefined) return { kind: 'limited', refused }
     const tokenHash = sha256(token)
     const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined
@@ -196,8 +210,8 @@ function readAddress(given: string): string {
   throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
 }
 
-function mayEnter({ isRemoved, closedAt }: Member, at: Date): boolean {
-  return !isRemoved && !isOver(closedAt, at)
+function mayEnter({ isRemoved, erasedAfter }: Member, at: Date): boolean {
+  return !isRemoved && !isOver(erasedAfter, at)
 }
 
 async function memberOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<Member | undefined> {

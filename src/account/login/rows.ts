@@ -1,6 +1,7 @@
 // System role throughout: who signs in is not known before.
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 export interface LinkRow {
   id: string
@@ -78,18 +79,12 @@ export async function takeLink(tx: Tx, tokenHash: Buffer, at: Date): Promise<Lin
   return row
 }
 
-const STEP = 2_000
-
 /** Deletes links that expired before `before`; returns how many. */
-export async function purgeLinks(db: Pick<Database, 'system'>, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM login_links WHERE id IN (SELECT id FROM login_links WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
-        [before, STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeLinks(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM login_links WHERE id IN (SELECT id FROM login_links WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+      [before, limit],
+    ),
+  )
 }

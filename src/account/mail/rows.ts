@@ -1,5 +1,6 @@
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 export type MailStatus = 'pending' | 'sent' | 'dropped' | 'failed'
 
@@ -52,19 +53,13 @@ export async function reopenMail(tx: Tx, id: string): Promise<void> {
   )
 }
 
-const STEP = 2_000
-
 /** Deletes mails older than `before`; returns how many. They name people. */
-export async function purgeMails(db: Pick<Database, 'system'>, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM mails WHERE (account_id, environment, id) IN
-           (SELECT account_id, environment, id FROM mails WHERE created_at < $1 LIMIT $2) RETURNING 1`,
-        [before, STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeMails(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM mails WHERE (account_id, environment, id) IN
+         (SELECT account_id, environment, id FROM mails WHERE created_at < $1 LIMIT $2) RETURNING 1`,
+      [before, limit],
+    ),
+  )
 }

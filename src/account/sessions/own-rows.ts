@@ -24,6 +24,7 @@ export interface SessionFacts extends OwnSessionRow {
   accountName: string
   plan: Plan
   products: Product[]
+  isClosed: boolean
 }
 
 const SESSION = `s.id, s.method, s.is_sandbox_only AS "isSandboxOnly", s.ip, s.user_agent AS "userAgent",
@@ -31,7 +32,8 @@ const SESSION = `s.id, s.method, s.is_sandbox_only AS "isSandboxOnly", s.ip, s.u
 
 export async function findFacts(tx: Tx, accountId: string, sessionId: string): Promise<SessionFacts | undefined> {
   const [row] = await tx.query<SessionFacts>(
-    `SELECT ${SESSION}, u.id AS "userId", u.email, u.role, a.id AS "accountId", a.name AS "accountName", a.plan, a.products
+    `SELECT ${SESSION}, u.id AS "userId", u.email, u.role, a.id AS "accountId", a.name AS "accountName", a.plan, a.products,
+       a.closed_at IS NOT NULL AS "isClosed"
      FROM user_sessions s
      JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
      JOIN accounts a ON a.id = s.account_id
@@ -46,19 +48,40 @@ interface Whose {
   userId: string
 }
 
+export interface OpenFilter {
+  at: Date
+  seenAfter: Date
+  createdGte: Date | undefined
+  createdLt: Date | undefined
+}
+
+const IS_OPEN = `s.account_id = $1 AND s.user_id = $2 AND s.ended_at IS NULL AND s.expires_at > $3 AND s.last_seen_at > $4
+  AND ($5::timestamptz IS NULL OR s.created_at >= $5) AND ($6::timestamptz IS NULL OR s.created_at < $6)`
+
+function openValues({ accountId, userId }: Whose, { at, seenAfter, createdGte, createdLt }: OpenFilter) {
+  return [accountId, userId, at, seenAfter, createdGte ?? null, createdLt ?? null]
+}
+
 /** Sessions that have not ended, newest first, starting below the id `before`. */
 export async function listOpen(
   tx: Tx,
-  { accountId, userId }: Whose,
-  { at, seenAfter, before, limit }: { at: Date; seenAfter: Date; before: string | undefined; limit: number },
+  user: Whose,
+  filter: OpenFilter,
+  { before, limit }: { before: string | undefined; limit: number },
 ): Promise<OwnSessionRow[]> {
   return tx.query<OwnSessionRow>(
-    `SELECT ${SESSION} FROM user_sessions s
-     WHERE s.account_id = $1 AND s.user_id = $2 AND ($3::text IS NULL OR s.id < $3)
-       AND s.ended_at IS NULL AND s.expires_at > $4 AND s.last_seen_at > $5
-     ORDER BY s.id DESC LIMIT $6`,
-    [accountId, userId, before ?? null, at, seenAfter, limit],
+    `SELECT ${SESSION} FROM user_sessions s WHERE ${IS_OPEN} AND ($7::text IS NULL OR s.id < $7)
+     ORDER BY s.id DESC LIMIT $8`,
+    [...openValues(user, filter), before ?? null, limit],
   )
+}
+
+export async function countOpen(tx: Tx, user: Whose, filter: OpenFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM user_sessions s WHERE ${IS_OPEN}`,
+    openValues(user, filter),
+  )
+  return row?.count ?? 0
 }
 
 /** Ends one session. false: the user has none with this id. The first end's time stays. */

@@ -6,10 +6,11 @@ import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import {
+  countOpen,
   endAll,
   endOne,
   findFacts,
@@ -39,21 +40,23 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   /** Those that have not ended, newest first. */
   async function list(
     caller: Acting,
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ): Promise<Page<OwnSessionRow & { isCurrent: boolean }>> {
+    { limit, cursor, include, ...times }: ListQuery,
+  ): Promise<CountedPage<OwnSessionRow & { isCurrent: boolean }>> {
     const { userId, sessionId } = sessionOf(caller)
     // The list of a user is the same in both environments.
     const scope: Scope = { accountId: caller.accountId, environment: 'sandbox' }
-    const binding = { route: 'GET /v1/auth/sessions', scope, query: { userId } }
+    const binding = { route: 'GET /v1/auth/sessions', scope, query: { userId, ...times } }
     const before = pager.decode(cursor, binding)
     const at = now()
     const seenAfter = new Date(at.getTime() - IDLE_MS)
-    const { accountId } = scope
-    const rows = await db.tenant(caller, (tx) =>
-      listOpen(tx, { accountId, userId }, { at, seenAfter, before, limit: limit + 1 }),
-    )
-    const marked = rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }))
-    return pager.page(marked, limit, ({ id }) => id, binding)
+    const user = { accountId: scope.accountId, userId }
+    const filter = { at, seenAfter, ...createdBetween(times) }
+    return db.tenant(caller, async (tx) => {
+      const rows = await listOpen(tx, user, filter, { before, limit: limit + 1 })
+      const marked = rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }))
+      const page = pager.page(marked, limit, ({ id }) => id, binding)
+      return include === undefined ? page : { ...page, total_count: await countOpen(tx, user, filter) }
+    })
   }
 
   /**

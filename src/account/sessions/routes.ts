@@ -59,7 +59,7 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         path: '/v1/auth/sessions',
         operationId: 'listSessions',
         summary: 'List your own sessions that have not ended, newest first.',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        query: z.object(listQuery),
         view: listOf(openSessionView),
         status: [200],
       },

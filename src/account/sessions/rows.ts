@@ -1,6 +1,8 @@
 import type { Plan, Product, Role } from '#src/catalogue/access.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
+import type { ClosureColumns } from '#src/platform/http/closed.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 /** How the person proved who they are. `operator_link`: the operator's own command printed the link. */
 export type SignInMethod = 'magic_link' | 'operator_link' | 'invite' | 'sso'
@@ -18,7 +20,7 @@ export interface NewSessionRow {
 }
 
 /** What a request must know of its session, with its user and account. */
-export interface SessionLookupRow {
+export interface SessionLookupRow extends ClosureColumns {
   hash: Buffer
   id: string
   account_id: string
@@ -26,7 +28,6 @@ export interface SessionLookupRow {
   role: Role
   plan: Plan
   products: Product[]
-  closed_at: Date | null
   is_sandbox_only: boolean
   last_seen_at: Date
   expires_at: Date
@@ -61,7 +62,7 @@ export async function insertSession(tx: Tx, row: NewSessionRow): Promise<void> {
 export function selectBySecrets(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT s.secret_hash AS hash, s.id, s.account_id, s.user_id, u.role, a.plan, a.products, s.is_sandbox_only,
-       s.last_seen_at, s.expires_at, s.ended_at, u.deprovisioned_at, a.suspended_at, a.closed_at
+       s.last_seen_at, s.expires_at, s.ended_at, u.deprovisioned_at, a.suspended_at, a.closed_at, a.erased_after
      FROM user_sessions s
      JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
      JOIN accounts a ON a.id = s.account_id
@@ -87,19 +88,13 @@ export async function endBySecret(tx: Tx, hash: Buffer, at: Date): Promise<void>
   await tx.query(`UPDATE user_sessions SET ended_at = $2 WHERE secret_hash = $1 AND ended_at IS NULL`, [hash, at])
 }
 
-const STEP = 2_000
-
 /** Deletes sessions whose absolute end is before `before`; returns how many. */
-export async function purgeSessions(db: Pick<Database, 'system'>, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM user_sessions WHERE (account_id, id) IN
-           (SELECT account_id, id FROM user_sessions WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
-        [before, STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeSessions(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM user_sessions WHERE (account_id, id) IN
+         (SELECT account_id, id FROM user_sessions WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+      [before, limit],
+    ),
+  )
 }

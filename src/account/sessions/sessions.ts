@@ -6,6 +6,7 @@ import { createLookup } from '#src/account/keys/lookup.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
+import { closureOf } from '#src/platform/http/closed.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import {
@@ -79,7 +80,7 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
       role: row.role,
       plan: row.plan,
       products: row.products,
-      closedAt: row.closed_at ?? undefined,
+      closure: closureOf(row),
       isSandboxOnly: row.is_sandbox_only,
       hasEnded,
       suspendedAt: row.suspended_at ?? undefined,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
-import { PERMISSION_NAMES, rolesWith } from '#src/catalogue/permissions.ts'
+import { PERMISSION_NAMES, permissionsOf } from '#src/catalogue/permissions.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { OwnSessionRow, SessionFacts } from './own-rows.ts'
 import { IDLE_MS } from './sessions.ts'
@@ -26,7 +26,7 @@ export const sessionView = z
     }),
     permissions: z
       .object({ sandbox: z.array(permission), live: z.array(permission) })
-      .meta({ id: 'SessionPermissions', description: 'Of the role, by environment.' }),
+      .meta({ id: 'SessionPermissions', description: 'What this session may do, by environment.' }),
     csrf_token: z
       .string()
       .meta({ description: 'For the header X-CSRF-Token of every request that changes something.' }),
@@ -41,8 +41,6 @@ export function toSessionView(
   cookies: Pick<SessionCookies, 'tokenOf'>,
 ): z.input<typeof sessionView> {
   const { userId, email, accountId, accountName, plan, products, role, isSandboxOnly } = facts
-  const permissionsIn = (environment: 'sandbox' | 'live') =>
-    PERMISSION_NAMES.filter((name) => rolesWith(name, environment).includes(role))
   return {
     session_id: facts.id,
     user: { user_id: userId, email },
@@ -50,7 +48,7 @@ export function toSessionView(
     role,
     method: facts.method,
     environments: isSandboxOnly ? ['sandbox'] : ['sandbox', 'live'],
-    permissions: { sandbox: permissionsIn('sandbox'), live: isSandboxOnly ? [] : permissionsIn('live') },
+    permissions: { sandbox: permissionsOf(facts, 'sandbox'), live: permissionsOf(facts, 'live') },
     csrf_token: cookies.tokenOf(facts.id),
     created_at: facts.createdAt.toISOString(),
     expires_at: facts.expiresAt.toISOString(),

@@ -8,7 +8,8 @@ import {
   type AttemptLimit,
   type AttemptRefusal,
   countAttempt,
-  networkOf,
+  countsOfClient,
+  siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
@@ -27,12 +28,17 @@ import type { Plan } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { SessionRow } from '#src/platform/http/caller.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import { type LeaveOwnAccount, needsSession } from './own-account.ts'
 import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
 
 // As for login links: of one client, whatever the token.
-const USES_OF_CLIENT: AttemptLimit = { name: 'invite use', most: 60, withinMs: 60 * 60_000 }
+const USES_OF_CLIENT = {
+  network: { name: 'invite use', most: 60, withinMs: 60 * 60_000 },
+  site: { name: 'invite use site', most: 300, withinMs: 60 * 60_000 },
+} as const satisfies Record<string, AttemptLimit>
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 interface AcceptDeps {
@@ -42,6 +48,7 @@ interface AcceptDeps {
   own: Pick<OwnSessions, 'endOfUser'>
   allowlist: Allowlist
   inTurn: Login['inTurn']
+  leaveOwn: LeaveOwnAccount
 }
 
 export interface AcceptedInvite {
@@ -53,23 +60,30 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 
 export type Accept = ReturnType<typeof createAccept>
 
-export function createAccept({ db, now, sessions, own, allowlist, inTurn }: AcceptDeps) {
+export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveOwn }: AcceptDeps) {
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
+   * @param closesOwn The person confirms that their own account is closed: called with the session that does it.
    * @throws {Failure} `rate_limited`; `invalid_request` at `/token` for an invite that is unknown, used, revoked, replaced
    * or too old; `beta_access_required`; `plan_required`; `conflict` where the session is another person's, or the address
-   * a member's.
+   * a member's: of another account, it says how to leave that.
    */
-  return async (token: string, origin: Origin, currentSecret?: string): Promise<AcceptedInvite> => {
+  return async (
+    token: string,
+    origin: Origin,
+    { currentSecret, closesOwn }: { currentSecret?: string | undefined; closesOwn?: (sessionId: string) => void } = {},
+  ): Promise<AcceptedInvite> => {
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
-    const work = () => db.system('accept invite', (tx) => acceptIn(tx, { token, origin, currentSecret, signedIn }))
+    if (signedIn !== undefined) closesOwn?.(signedIn.sessionId)
+    const wanted = { token, origin, currentSecret, signedIn, isConfirmed: closesOwn !== undefined }
+    const work = () => db.system('accept invite', (tx) => acceptIn(tx, wanted))
     // Together with logins: strangers send both.
-    const outcome = await inTurn(networkOf(origin.ip), work).catch((error: unknown): Acceptance => {
+    const outcome = await inTurn(siteOf(origin.ip), work).catch((error: unknown): Acceptance => {
       // Another account made the address its member between our look-up and our insert.
       if (error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key') {
-        return { refused: takenElsewhere() }
+        return { refused: needsSession() }
       }
       throw error
     })
@@ -78,17 +92,19 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
   }
 
   // A refusal is returned, so that the attempt stays counted.
-  async function acceptIn(tx: Tx, { token, origin, currentSecret, signedIn }: AcceptRequest): Promise<Acceptance> {
+  async function acceptIn(tx: Tx, request: AcceptRequest): Promise<Acceptance> {
+    const { token, origin, currentSecret, signedIn } = request
     const at = now()
-    const subject = [networkOf(origin.ip)]
-    const limited = await countAttempt(tx, [{ limit: USES_OF_CLIENT, subject }], at)
+    const limited = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
     if (limited !== undefined) return { limited }
     const tokenHash = sha256(token)
     const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined
     if (named === undefined) return { refused: invalidInvite() }
     const { accountId, email, role } = named
     await lockAddress(tx, email)
-    await lockTeam(tx, accountId)
+    // The team that the person may leave, too; in one order, so that two acceptances don't deadlock.
+    const teams = new Set([accountId, ...(signedIn === undefined ? [] : [signedIn.accountId])])
+    for (const team of [...teams].sort()) await lockTeam(tx, team)
     // It may have been used or replaced while we waited.
     const invite = await findInviteByToken(tx, tokenHash)
     if (invite === undefined || stateOf(invite, at) !== 'pending') return { refused: invalidInvite() }
@@ -96,10 +112,14 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
     const known = await findTeamMemberByEmail(tx, accountId, email)
     const elsewhere = await findMemberByEmail(tx, email)
     const account = await findAccount(tx, accountId)
-    if (isOver(account?.closed_at, at)) return { refused: invalidInvite() }
-    const isTaken = elsewhere !== undefined && !elsewhere.isRemoved
-    const refused = refusalOf({ invite, sender, known, isTaken, plan: account?.plan })
+    if (isOver(account?.erased_after, at)) return { refused: invalidInvite() }
+    const refused = refusalOf({ invite, sender, known, plan: account?.plan })
     if (refused !== undefined) return { refused }
+    if (elsewhere !== undefined && !elsewhere.isRemoved) {
+      const { isConfirmed } = request
+      const held = await leaveOwn(tx, { member: elsewhere, signedIn, isConfirmed, origin })
+      if (held !== undefined) return { refused: held }
+    }
 
     const userId = await join(tx, invite, known, at)
     if (!(await takeInvite(tx, tokenHash, userId, at)))
@@ -139,7 +159,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
     return known.id
   }
 
-  function refusalOf({ invite, sender, known, isTaken, plan }: Known): Failure | undefined {
+  function refusalOf({ invite, sender, known, plan }: Known): Failure | undefined {
     if (sender !== undefined && sender.email !== invite.email) {
       return new Failure('conflict', 'You are signed in with another address than that of the invite: sign out first.')
     }
@@ -147,7 +167,6 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn }: Acce
     if (known !== undefined && known.deprovisionedAt === null) {
       return new Failure('conflict', 'You are a member of this account already: sign in.')
     }
-    if (isTaken) return takenElsewhere()
     return plan === 'enterprise' ? undefined : lackingPlan()
   }
 }
@@ -156,15 +175,14 @@ interface AcceptRequest {
   token: string
   origin: Origin
   currentSecret: string | undefined
-  signedIn: { accountId: string; userId: string } | undefined
+  signedIn: SessionRow | undefined
+  isConfirmed: boolean
 }
 
 interface Known {
   invite: Invite
   sender: { email: string } | undefined
   known: TeamMember | undefined
-  /** Another account has the address as a member. */
-  isTaken: boolean
   plan: Plan | undefined
 }
 
@@ -174,13 +192,6 @@ function invalidInvite(): Failure {
     '/token',
     'invalid_link',
     'is not an invite that works: it was used, revoked or sent again, or is too old',
-  )
-}
-
-function takenElsewhere(): Failure {
-  return new Failure(
-    'conflict',
-    'Your address belongs to a member of another account. An address has one account: leave that one first.',
   )
 }
 

@@ -2,12 +2,13 @@ import type { Allowlist } from '#src/account/login/allowlist.ts'
 import type { Login } from '#src/account/login/login.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
-import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { defineFeature, type Platform, type TenantTable } from '#src/platform/feature.ts'
 import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
 import { createAccept } from './accept.ts'
 import { createInvites } from './invites.ts'
 import { createMembers } from './members.ts'
 import { NOTES } from './notes.ts'
+import { createLeaveOwnAccount } from './own-account.ts'
 import { teamRoutes } from './routes.ts'
 import { purgeInvites } from './rows.ts'
 
@@ -19,13 +20,16 @@ interface TeamParts {
   own: OwnSessions
   allowlist: Allowlist
   inTurn: Login['inTurn']
+  /** Of all features. */
+  tables: () => readonly TenantTable[]
 }
 
 /** The users of an account: invited, listed, given roles, removed. */
-export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn }: TeamParts) {
+export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn, tables }: TeamParts) {
   const invites = createInvites({ ...p, allowlist })
   const members = createMembers({ ...p, own })
-  const accept = createAccept({ ...p, sessions, own, allowlist, inTurn })
+  const leaveOwn = createLeaveOwnAccount({ ...p, own, tables })
+  const accept = createAccept({ ...p, sessions, own, allowlist, inTurn, leaveOwn })
   return defineFeature(
     {
       name: 'team',

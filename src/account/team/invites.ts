@@ -13,13 +13,14 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { quote } from '#src/platform/sanitize.ts'
 import { checkGrant, getAuthority } from './authority.ts'
 import {
+  countInvites,
   findInvite,
   findPendingInvite,
   type Invite,
@@ -104,20 +105,22 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
   /** Newest first. */
   async function list(
     { accountId, ...caller }: Scope,
-    { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: InviteState | undefined },
-  ): Promise<Page<ShownInvite>> {
+    { limit, cursor, include, ...wanted }: ListQuery & { state?: InviteState | undefined; role?: Role | undefined },
+  ): Promise<CountedPage<ShownInvite>> {
     // The list is the same in both environments.
     const binding = {
       route: 'GET /v1/org/invites',
       scope: { accountId, environment: 'sandbox' as const },
-      query: { state },
+      query: wanted,
     }
     const before = pager.decode(cursor, binding)
-    const at = now()
-    const rows = await db.tenant({ accountId, ...caller }, (tx) =>
-      listInvites(tx, accountId, { state, at, before, limit: limit + 1 }),
-    )
-    return pager.page(rows.map(show), limit, ({ id }) => id, binding)
+    const { state, role } = wanted
+    const filter = { accountId, at: now(), state, role, ...createdBetween(wanted) }
+    return db.tenant({ accountId, ...caller }, async (tx) => {
+      const rows = await listInvites(tx, filter, { before, limit: limit + 1 })
+      const page = pager.page(rows.map(show), limit, ({ id }) => id, binding)
+      return include === undefined ? page : { ...page, total_count: await countInvites(tx, filter) }
+    })
   }
 
   /** @throws {Failure} `not_found` */

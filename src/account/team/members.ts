@@ -6,6 +6,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { SignedIn } from '#src/account/sessions/sessions.ts'
 import {
+  countTeamMembers,
   findTeamMember,
   hasOtherOwner,
   listTeamMembers,
@@ -21,7 +22,7 @@ import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { checkGrant, getAuthority } from './authority.ts'
@@ -57,15 +58,20 @@ export function createMembers({ db, now, pager, own }: MembersDeps) {
   /** Newest first. */
   async function list(
     caller: Scope,
-    { limit, cursor, state }: { limit: number; cursor?: string | undefined; state?: MemberState | undefined },
-  ): Promise<Page<TeamMember>> {
+    { limit, cursor, include, ...wanted }: ListQuery & { state?: MemberState | undefined; role?: Role | undefined },
+  ): Promise<CountedPage<TeamMember>> {
     const { accountId } = caller
     // The list is the same in both environments.
     const scope: Scope = { accountId, environment: 'sandbox' }
-    const binding = { route: 'GET /v1/org/users', scope, query: { state } }
+    const binding = { route: 'GET /v1/org/users', scope, query: wanted }
     const before = pager.decode(cursor, binding)
-    const rows = await db.tenant(caller, (tx) => listTeamMembers(tx, accountId, { state, before, limit: limit + 1 }))
-    return pager.page(rows, limit, ({ id }) => id, binding)
+    const { state, role } = wanted
+    const filter = { accountId, state, role, ...createdBetween(wanted) }
+    return db.tenant(caller, async (tx) => {
+      const rows = await listTeamMembers(tx, filter, { before, limit: limit + 1 })
+      const page = pager.page(rows, limit, ({ id }) => id, binding)
+      return include === undefined ? page : { ...page, total_count: await countTeamMembers(tx, filter) }
+    })
   }
 
   /**

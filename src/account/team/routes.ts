@@ -39,9 +39,20 @@ const common = {
 } as const
 const MAX_BODY_BYTES = 4_096
 
+const acceptBody = tokenBody
+  .extend({
+    close_own_account: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'The person is signed in as the only user of another account, which is closed with it; see the guide Team. The header ' +
+          'X-CSRF-Token is required then.',
+      }),
+  })
+  .meta({ id: 'InviteAcceptance' })
 const inviteId = accountIdParams('inv')
 const userId = accountIdParams('usr')
-const page = { limit: listQuery.limit, cursor: listQuery.cursor }
 
 export function teamRoutes(deps: TeamRoutesDeps): Route[] {
   return [...inviteRoutes(deps), acceptRoute(deps), ...memberRoutes(deps)]
@@ -73,7 +84,7 @@ function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
         path: '/v1/org/invites',
         operationId: 'listInvites',
         summary: 'List invites, newest first',
-        query: z.object({ ...page, state: z.enum(INVITE_STATES).optional() }),
+        query: z.object({ ...listQuery, state: z.enum(INVITE_STATES).optional(), role: role.optional() }),
         view: listOf(inviteView),
         status: [200],
       },
@@ -128,7 +139,7 @@ function acceptRoute({ accept, own, cookies }: TeamRoutesDeps): Route {
       tag: 'Team',
       summary: 'Accept an invite and sign in with its role. The token works once.',
       public: 'The token is the credential',
-      body: tokenBody,
+      body: acceptBody,
       maxBodyBytes: MAX_BODY_BYTES,
       view: sessionView,
       status: [200],
@@ -139,7 +150,15 @@ function acceptRoute({ accept, own, cookies }: TeamRoutesDeps): Route {
         headers: { origin: header('origin'), host: header('host'), 'sec-fetch-site': header('sec-fetch-site') },
       })
       const current = cookies.read({ headers: { cookie: header('cookie') } })
-      const { session, accountId } = await accept(body.token, origin, current)
+      // The session closes its account, so the request proves that it comes from our own page.
+      const closesOwn = (sessionId: string) => {
+        const sent = header('x-csrf-token')
+        cookies.check({ headers: {}, headersDistinct: sent === undefined ? {} : { 'x-csrf-token': [sent] } }, sessionId)
+      }
+      const { session, accountId } = await accept(body.token, origin, {
+        currentSecret: current,
+        ...(body.close_own_account === true && { closesOwn }),
+      })
       const facts = await own.describe({ accountId, environment: 'sandbox' }, session.id)
       return reply(200, toSessionView(facts, cookies), {}, cookies.issue(session))
     },
@@ -158,7 +177,7 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
         path: '/v1/org/users',
         operationId: 'listUsers',
         summary: 'List the users of the account, newest first; removed ones too',
-        query: z.object({ ...page, state: z.enum(MEMBER_STATES).optional() }),
+        query: z.object({ ...listQuery, state: z.enum(MEMBER_STATES).optional(), role: role.optional() }),
         view: listOf(memberView),
         status: [200],
       },

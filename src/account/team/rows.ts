@@ -1,5 +1,6 @@
 import type { Role } from '#src/catalogue/access.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 export const INVITE_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const
 export type InviteState = (typeof INVITE_STATES)[number]
@@ -62,20 +63,44 @@ export async function findPendingInvite(
   return row
 }
 
+export interface InviteFilter {
+  accountId: string
+  /** The state at this time. */
+  at: Date
+  state: InviteState | undefined
+  role: Role | undefined
+  createdGte: Date | undefined
+  createdLt: Date | undefined
+}
+
+const MATCHES = `account_id = $1
+  AND ($3::text IS NULL OR $3 = CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+    WHEN expires_at <= $2 THEN 'expired' ELSE 'pending' END)
+  AND ($4::text IS NULL OR role = $4)
+  AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
+
+function valuesOf({ accountId, at, state, role, createdGte, createdLt }: InviteFilter) {
+  return [accountId, at, state ?? null, role ?? null, createdGte ?? null, createdLt ?? null]
+}
+
 /** Newest first, starting below the id `before`. */
 export async function listInvites(
   tx: Tx,
-  accountId: string,
-  { state, at, before, limit }: { state: InviteState | undefined; at: Date; before: string | undefined; limit: number },
+  filter: InviteFilter,
+  { before, limit }: { before: string | undefined; limit: number },
 ): Promise<Invite[]> {
   return tx.query<Invite>(
-    `SELECT ${INVITE} FROM invites
-     WHERE account_id = $1 AND ($2::text IS NULL OR id < $2)
-       AND ($3::text IS NULL OR $3 = CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
-         WHEN expires_at <= $4 THEN 'expired' ELSE 'pending' END)
-     ORDER BY id DESC LIMIT $5`,
-    [accountId, before ?? null, state ?? null, at, limit],
+    `SELECT ${INVITE} FROM invites WHERE ${MATCHES} AND ($7::text IS NULL OR id < $7) ORDER BY id DESC LIMIT $8`,
+    [...valuesOf(filter), before ?? null, limit],
   )
+}
+
+export async function countInvites(tx: Tx, filter: InviteFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM invites WHERE ${MATCHES}`,
+    valuesOf(filter),
+  )
+  return row?.count ?? 0
 }
 
 /** Replaces the token, so that the one before no longer works. */
@@ -141,19 +166,13 @@ export async function takeInvite(tx: Tx, tokenHash: Buffer, userId: string, at: 
   return rows.length === 1
 }
 
-const STEP = 2_000
-
 /** Deletes invites that expired, or would have, before `before`; returns how many. They name people. */
-export async function purgeInvites(db: Pick<Database, 'system'>, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM invites WHERE (account_id, id) IN
-           (SELECT account_id, id FROM invites WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
-        [before, STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeInvites(db: Pick<Database, 'system'>, before: Date): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM invites WHERE (account_id, id) IN
+         (SELECT account_id, id FROM invites WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+      [before, limit],
+    ),
+  )
 }

@@ -14,6 +14,8 @@ const account = {
   plan: 'growth',
   products: ['attest', 'authorize', 'trace'],
   created_at: '2026-03-02T09:15:00.000Z',
+  closed_at: null,
+  erased_after: null,
   environments: [
     { environment: 'sandbox', is_metered: false },
     { environment: 'live', is_metered: true },

@@ -1,6 +1,6 @@
 // The plan of an account. An owner lowers it here; raising it is an operator's command, because it has a price.
 
-import { lockPlan, updatePlan } from '#src/account/keys/rows.ts'
+import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -35,12 +35,11 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
     if (month === undefined) throw new Error('Postgres returned no month')
     const used = month.days.reduce((sum, { units }) => sum + units, 0)
     const apply = async (tx: Tx) => {
-      const before = await lockPlan(tx, accountId)
-      if (before === undefined) throw new Failure('not_found', 'No such account.')
+      const before = await changePlan(tx, accountId, wanted.plan, (present) => {
+        if (PLANS.indexOf(wanted.plan) > PLANS.indexOf(present)) throw notLower(present, wanted.plan)
+        if (!wanted.isConfirmed) throw unconfirmed(effectsOf(present, wanted.plan, used))
+      })
       if (before === wanted.plan) return
-      if (PLANS.indexOf(wanted.plan) > PLANS.indexOf(before)) throw notLower(before, wanted.plan)
-      if (!wanted.isConfirmed) throw unconfirmed(effectsOf(before, wanted.plan, used))
-      await updatePlan(tx, accountId, wanted.plan)
       await recordAudit(tx, caller, {
         action: 'plan.changed',
         subjectId: accountId,

@@ -102,7 +102,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         operationId: 'listStatements',
         permission: 'usage.read',
         summary: 'Monthly statements, newest first, from the first month of the account on',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include }),
         view: listOf(statementView),
         status: [200],
       },

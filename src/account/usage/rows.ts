@@ -179,18 +179,31 @@ export function selectStatements(
   }
 }
 
+/** Selects the number of statements: the months of the account. */
+export function countStatements(accountId: string): Statement {
+  return {
+    text: `SELECT count(*) AS count FROM accounts, generate_series(
+       date_trunc('month', accounts.created_at AT TIME ZONE 'UTC'), ${THIS_MONTH}, interval '1 month') AS month
+     WHERE accounts.id = $1`,
+    values: [accountId],
+  }
+}
+
 export interface OwnAccountRow {
   id: string
   name: string
   plan: Plan
   products: Product[]
   createdAt: Date
+  closedAt: Date | null
+  erasedAfter: Date | null
 }
 
 /** Selects one `OwnAccountRow`. */
 export function selectAccount(accountId: string): Statement {
   return {
-    text: 'SELECT id, name, plan, products, created_at AS "createdAt" FROM accounts WHERE id = $1',
+    text: `SELECT id, name, plan, products, created_at AS "createdAt", closed_at AS "closedAt",
+       erased_after AS "erasedAfter" FROM accounts WHERE id = $1`,
     values: [accountId],
   }
 }

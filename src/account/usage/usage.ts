@@ -6,11 +6,12 @@ import { METERED_NAMES, type MeteredOperation } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { CountedPage, ListQuery, Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { type NoticeRow, selectNotices } from './notice-rows.ts'
 import type { PaymentProcessor, StatementPayment } from './payments.ts'
 import {
+  countStatements,
   type MonthRow,
   type OwnAccountRow,
   type StatementRow,
@@ -79,19 +80,21 @@ export function createUsage({ db, pager, processor }: UsageDeps) {
   /** @throws {Failure} `invalid_request` at `?cursor`. */
   async function statements(
     accountId: string,
-    query: { limit: number; cursor?: string | undefined },
-  ): Promise<Page<MonthStatement>> {
+    query: Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
+  ): Promise<CountedPage<MonthStatement>> {
     const binding = { route: 'GET /v1/account/invoices', scope: liveOf(accountId) }
     const before = pager.decode(query.cursor, binding)
-    const [rows] = await db.readTenant<[StatementRow]>(liveOf(accountId), [
+    const [rows, [all]] = await db.readTenant<[StatementRow, { count: number }]>(liveOf(accountId), [
       selectStatements(accountId, { before, limit: query.limit + 1 }),
+      countStatements(accountId),
     ])
     const page = pager.page(rows, query.limit, ({ month }) => month, binding)
     const payments = await processor.findPayments(
       accountId,
       page.data.map((row) => row.month),
     )
-    return { ...page, data: page.data.map((row) => statementOf(row, processor.name, payments.get(row.month))) }
+    const data = page.data.map((row) => statementOf(row, processor.name, payments.get(row.month)))
+    return { ...page, data, ...(query.include !== undefined && { total_count: all?.count ?? 0 }) }
   }
 
   return { account, month, statements }

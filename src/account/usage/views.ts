@@ -44,6 +44,8 @@ export const accountView = z
     plan: planName,
     products: z.array(product),
     created_at: z.iso.datetime(),
+    closed_at: z.iso.datetime().nullable().describe('null: the account is open.'),
+    erased_after: z.iso.datetime().nullable().describe('Of a closed account: until then the closure can be undone.'),
     environments: z.array(z.object({ environment, is_metered: z.boolean() })),
     limits,
     notices: z.array(notice).describe('Of this month, oldest first.'),
@@ -112,6 +114,8 @@ export function toAccountView({ account, notices }: { account: OwnAccountRow; no
     plan: account.plan,
     products: account.products,
     created_at: account.createdAt.toISOString(),
+    closed_at: account.closedAt?.toISOString() ?? null,
+    erased_after: account.erasedAfter?.toISOString() ?? null,
     environments: [
       { environment: 'sandbox' as const, is_metered: false },
       { environment: 'live' as const, is_metered: true },

@@ -9,8 +9,8 @@ export interface Member {
   email: string
   role: Role
   isRemoved: boolean
-  /** Of the account. */
-  closedAt: Date | null
+  /** Of the account, if it is closed. */
+  erasedAfter: Date | null
   accountName: string
   plan: Plan
   products: Product[]
@@ -24,7 +24,7 @@ interface AccountFacts {
 }
 
 const MEMBER = `u.account_id AS "accountId", u.id AS "userId", u.email, u.role,
-  u.deprovisioned_at IS NOT NULL AS "isRemoved", a.closed_at AS "closedAt", a.name AS "accountName", a.plan, a.products`
+  u.deprovisioned_at IS NOT NULL AS "isRemoved", a.erased_after AS "erasedAfter", a.name AS "accountName", a.plan, a.products`
 
 // System role: only the address of a person who signs in tells the account.
 
@@ -65,5 +65,5 @@ export async function insertOwner(tx: Tx, email: string, account: AccountFacts):
     email,
   ])
   const { id: accountId, name: accountName, plan, products } = account
-  return { accountId, userId, email, role: 'owner', isRemoved: false, closedAt: null, accountName, plan, products }
+  return { accountId, userId, email, role: 'owner', isRemoved: false, erasedAfter: null, accountName, plan, products }
 }

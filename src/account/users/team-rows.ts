@@ -47,19 +47,41 @@ export async function findTeamMemberByEmail(tx: Tx, accountId: string, email: st
   return row
 }
 
+export interface MemberFilter {
+  accountId: string
+  state: MemberState | undefined
+  role: Role | undefined
+  createdGte: Date | undefined
+  createdLt: Date | undefined
+}
+
+const MATCHES = `account_id = $1 AND ($2::boolean IS NULL OR (deprovisioned_at IS NOT NULL) = $2)
+  AND ($3::text IS NULL OR role = $3)
+  AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
+
+function valuesOf({ accountId, state, role, createdGte, createdLt }: MemberFilter) {
+  const isRemoved = state === undefined ? null : state === 'deprovisioned'
+  return [accountId, isRemoved, role ?? null, createdGte ?? null, createdLt ?? null]
+}
+
 /** Newest first, starting below the id `before`. */
 export async function listTeamMembers(
   tx: Tx,
-  accountId: string,
-  { state, before, limit }: { state: MemberState | undefined; before: string | undefined; limit: number },
+  filter: MemberFilter,
+  { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TeamMember[]> {
   return tx.query<TeamMember>(
-    `SELECT ${MEMBER} FROM users
-     WHERE account_id = $1 AND ($2::text IS NULL OR id < $2)
-       AND ($3::boolean IS NULL OR (deprovisioned_at IS NOT NULL) = $3)
-     ORDER BY id DESC LIMIT $4`,
-    [accountId, before ?? null, state === undefined ? null : state === 'deprovisioned', limit],
+    `SELECT ${MEMBER} FROM users WHERE ${MATCHES} AND ($6::text IS NULL OR id < $6) ORDER BY id DESC LIMIT $7`,
+    [...valuesOf(filter), before ?? null, limit],
   )
+}
+
+export async function countTeamMembers(tx: Tx, filter: MemberFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM users WHERE ${MATCHES}`,
+    valuesOf(filter),
+  )
+  return row?.count ?? 0
 }
 
 /** Under the lock of the team. */
@@ -69,6 +91,19 @@ export async function hasOtherOwner(tx: Tx, { accountId, userId }: MemberKey): P
     [accountId, userId],
   )
   return rows.length === 1
+}
+
+/** Active members beside one. */
+export async function countOthers(
+  tx: Tx,
+  { accountId, userId }: MemberKey,
+): Promise<{ users: number; owners: number }> {
+  const [row] = await tx.query<{ users: number; owners: number }>(
+    `SELECT count(*) AS users, count(*) FILTER (WHERE role = 'owner') AS owners
+     FROM users WHERE account_id = $1 AND id <> $2 AND deprovisioned_at IS NULL`,
+    [accountId, userId],
+  )
+  return row ?? { users: 0, owners: 0 }
 }
 
 /** @throws a unique violation of `users_active_email_key` when another account has the address as a member. */

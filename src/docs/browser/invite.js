@@ -1,7 +1,7 @@
 // Accepts an invite after a press of the button. The token leaves the address at once: it must not stay in the history.
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
-const [message, form, signin] = ['message', 'accept', 'signin'].map((id) => document.getElementById(id))
+const [message, form, close, signin] = ['message', 'accept', 'close', 'signin'].map((id) => document.getElementById(id))
 const token = /^#([A-Za-z0-9_-]{43})$/.exec(window.location.hash)?.[1]
 
 if (token === undefined) {
@@ -11,19 +11,25 @@ if (token === undefined) {
   form.hidden = false
 }
 
-form.addEventListener('submit', async (event) => {
+form.addEventListener('submit', (event) => send(event, { token }))
+close.addEventListener('submit', (event) => send(event, { token, close_own_account: true }))
+
+async function send(event, sent) {
   event.preventDefault()
-  const { ok, body } = await accept()
+  const { ok, body } = await accept(sent)
   if (ok) return end(`You are signed in as ${body.user.email}, ${body.role} of ${body.account.name}.`)
-  const isSpent = body.errors?.[0]?.pointer === '/token'
-  if (isSpent) return end('This invite does not work any more. Ask for another one.')
+  const [finding] = body.errors ?? []
+  if (finding?.pointer === '/token') return end('This invite does not work any more. Ask for another one.')
   // Without the invite's use: another try may succeed.
-  say(body.detail)
+  close.hidden = finding?.code !== 'confirmation_required'
+  form.hidden = !close.hidden
+  say(close.hidden ? body.detail : 'You own another account.')
   signin.hidden = false
-})
+}
 
 function end(text) {
   form.hidden = true
+  close.hidden = true
   signin.hidden = false
   say(text)
 }
@@ -33,16 +39,22 @@ function say(text) {
   message.textContent = text
 }
 
-async function accept() {
+async function accept(sent) {
   try {
     const answer = await fetch(new URL('v1/org/invites/accept', root), {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ token }),
+      headers: { 'Content-Type': 'application/json', ...csrf() },
+      body: JSON.stringify(sent),
       credentials: 'same-origin',
     })
     return { ok: answer.ok, body: await answer.json() }
   } catch {
     return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
   }
+}
+
+// Of the session that the browser may have.
+function csrf() {
+  const value = /(?:^|; )svc_csrf=([A-Za-z0-9_-]+)/.exec(document.cookie)?.[1]
+  return value === undefined ? {} : { 'X-CSRF-Token': value }
 }

@@ -1,18 +1,20 @@
 // Who calls, and whether they may. The key or the session alone decides; no field of a request adds to it, except that
 // a session names the environment. Order (no step reveals anything about the next): key or session -> suspension of
-// its account, or its closure -> address of the key, or CSRF token -> environment of the path's ids -> scope or role -> account-bearing ->
-// plan.
+// its account, or its closure -> address of the key, or CSRF token -> environment of the path's ids -> scope and products,
+// or role -> account-bearing -> plan.
 
 import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
-import { isSeenFromSandbox, rolesWith } from '#src/catalogue/permissions.ts'
+import { isSeenFromSandbox, rolesWith, WHATEVER_THE_ACCOUNT } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import { requestActivity } from '#src/platform/bulk-pace.ts'
+import { note } from '#src/platform/context.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { failsNoEarlier } from '#src/platform/time-limit.ts'
 import { isListed } from './client-address.ts'
-import { checkOpen } from './closed.ts'
+import { type ClosureTimes, checkOpen, checkSuspension } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
-import { hasScope, type Origin } from './principal.ts'
+import { checkProducts, hasScope, type Origin } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
 
 /** What the database knows of a key, valid or not. */
@@ -25,11 +27,13 @@ export interface KeyRow {
   plan: Plan
   products: readonly Product[]
   /** Of the account. */
-  closedAt?: Date | undefined
+  closure?: ClosureTimes | undefined
   expiresAt: Date | undefined
   revokedAt: Date | undefined
   /** Of the key's account. */
   suspendedAt: Date | undefined
+  /** The products whose routes it may call; undefined: all. */
+  narrowedTo?: readonly Product[] | undefined
   /** The addresses and ranges from which it is accepted; undefined: from every address. */
   ipAllow: readonly string[] | undefined
 }
@@ -43,7 +47,7 @@ export interface SessionRow {
   plan: Plan
   products: readonly Product[]
   /** Of the account. */
-  closedAt?: Date | undefined
+  closure?: ClosureTimes | undefined
   /** Its link was shown in the answer to the request for it (LOGIN_ECHO): it proves no address, and reaches the sandbox only. */
   isSandboxOnly: boolean
   /** Idle, too old, signed out, or its user is gone. */
@@ -60,6 +64,8 @@ export type FindKey = (rawKey: string, address: string) => Promise<KeyRow | unde
 
 // Our keys have 41 characters; a configured key may be longer.
 const MAX_KEY_LENGTH = 256
+// A revoked key is a row to read, an unknown one is not: a twentieth of a millisecond that would tell a guess from a miss.
+const REFUSED_AFTER_MS = 5
 // RFC 6750 2.1, wider: every printable value is looked up, and not found.
 const BEARER = /^bearer +([\x21-\x7e]+)$/i
 const SCOPED_ID = /^[a-z]{3}_(test|live)_[0-7][0-9a-hjkmnp-tv-z]{25}$/
@@ -88,6 +94,7 @@ export interface Visit {
     | 'plan'
     | 'isEmergency'
     | 'isOpenWhenClosed'
+    | 'products'
   >
   /** Of the path. */
   params: Record<string, string>
@@ -112,7 +119,10 @@ export function createAuthenticator({
     const hasKey = req.headers.authorization !== undefined || req.headers['x-api-key'] !== undefined
     const secret = hasKey ? undefined : cookies.read(req)
     const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
-    const caller = secret === undefined ? await byKey(req, origin) : await bySession(visit, secret, origin)
+    const caller =
+      secret === undefined
+        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(req, origin))
+        : await bySession(visit, secret, origin)
     requestActivity.note(caller.accountId)
     authorize(visit, caller)
     return caller
@@ -123,27 +133,19 @@ export function createAuthenticator({
     if (row === undefined) {
       // After the look-up: a valid key is answered, whatever else its address sends.
       await countGuess(origin.ip)
-      throw new Failure(
-        'invalid_api_key',
-        'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
-      )
+      throw unknownKey()
     }
-    if (row.revokedAt !== undefined) {
-      throw new Failure('api_key_revoked', `This API key was revoked at ${row.revokedAt.toISOString()}.`)
+    try {
+      checkKey(row, origin, now())
+    } catch (refusal) {
+      note({ account: row.accountId, key: row.keyId })
+      throw refusal
     }
-    if (row.expiresAt !== undefined && row.expiresAt <= now()) {
-      throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
-    }
-    checkSuspension(row)
-    checkOpen(row.closedAt, { isAllowed: false, now: now() })
-    if (row.ipAllow !== undefined && !isListed(origin.ip, row.ipAllow)) {
-      throw new Failure('ip_not_allowed', `This API key is not accepted from the address ${origin.ip}.`)
-    }
-    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
     return {
       accountId,
       environment,
-      principal: { kind: 'key', keyId, scopes },
+      principal: { kind: 'key', keyId, scopes, products: narrowedTo },
       isAccountBearing,
       plan,
       products,
@@ -158,11 +160,11 @@ export function createAuthenticator({
       throw new Failure('session_expired', 'This session has ended: sign in again.')
     }
     checkSuspension(row)
-    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closedAt } = row
+    const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closure } = row
     if (route.method !== 'GET') cookies.check(req, sessionId)
     const isOwnOrOwner = role === 'owner' || route.permission === WHATEVER_THE_ACCOUNT
     const isAllowed = isOwnOrOwner && (route.method === 'GET' || route.isOpenWhenClosed === true)
-    checkOpen(closedAt, { isAllowed, now: now() })
+    checkOpen(closure, { isAllowed, now: now() })
     return {
       accountId,
       environment: environmentOf(req, route, params),
@@ -175,12 +177,18 @@ export function createAuthenticator({
   }
 }
 
-function checkSuspension({ suspendedAt }: { suspendedAt: Date | undefined }): void {
-  if (suspendedAt === undefined) return
-  throw new Failure(
-    'account_suspended',
-    `This account was suspended at ${suspendedAt.toISOString()}. Ask the operator of the service.`,
-  )
+function checkKey(row: KeyRow, { ip }: Origin, now: Date): void {
+  if (row.revokedAt !== undefined) {
+    throw new Failure('api_key_revoked', `This API key was revoked at ${row.revokedAt.toISOString()}.`)
+  }
+  if (row.expiresAt !== undefined && row.expiresAt <= now) {
+    throw new Failure('api_key_expired', `This API key expired at ${row.expiresAt.toISOString()}.`)
+  }
+  checkSuspension(row)
+  checkOpen(row.closure, { isAllowed: false, now })
+  if (row.ipAllow !== undefined && !isListed(ip, row.ipAllow)) {
+    throw new Failure('ip_not_allowed', `This API key is not accepted from the address ${ip}.`)
+  }
 }
 
 // An <img> of a dashboard can't send a header, so on GET the id itself names the environment.
@@ -216,7 +224,7 @@ function authorize({ route, params }: Visit, caller: Caller): void {
       detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
       members: { required_scope: route.scope },
     })
-  }
+  } else checkProducts(principal, route)
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
@@ -254,9 +262,6 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
     throw new Failure('environment_mismatch', 'This is about the whole account: use a live key, or sign in.')
   }
 }
-
-// After a downgrade or a closure, users beside the owner can still see why they may do nothing, sign out and leave.
-const WHATEVER_THE_ACCOUNT = 'session.own'
 
 function checkRole(route: Visit['route'], role: Role, { plan, environment }: Caller): void {
   if (role !== 'owner' && plan !== 'enterprise' && route.permission !== WHATEVER_THE_ACCOUNT) {
@@ -304,12 +309,15 @@ export function readKey(req: Pick<IncomingMessage, 'headersDistinct'>): string {
       ],
     })
   }
-  if (key.length > MAX_KEY_LENGTH)
-    throw new Failure(
-      'invalid_api_key',
-      'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
-    )
+  if (key.length > MAX_KEY_LENGTH) throw unknownKey()
   return key
+}
+
+function unknownKey(): Failure {
+  return new Failure(
+    'invalid_api_key',
+    'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+  )
 }
 
 function unauthenticated(detail: string): Failure {

@@ -1,27 +1,48 @@
-// What a closed account may still do: its owners read, export everything and undo the closure, for 30 days.
+// Accounts whose requests are refused: those that the operator suspended, and closed ones. Of a closed account owners read,
+// export everything and undo the closure, until it is erased.
 
 import { Failure } from '#src/failure.ts'
 
-/** Migration 0036 has this number too: Postgres deletes nothing of an account earlier. */
-export const CLOSURE_DAYS = 30
-const DAY_MS = 86_400_000
+/** Of an account that is closed. */
+export interface ClosureTimes {
+  closedAt: Date
+  /** 30 days later. After a suspension that ended meanwhile, 30 days after its end. Postgres computes it. */
+  erasedAfter: Date
+}
 
-export function erasedAfter(closedAt: Date): Date {
-  return new Date(closedAt.getTime() + CLOSURE_DAYS * DAY_MS)
+/** As they stand in a row of the account. */
+export interface ClosureColumns {
+  closed_at: Date | null
+  erased_after: Date | null
+}
+
+export function closureOf({ closed_at, erased_after }: ClosureColumns): ClosureTimes | undefined {
+  return closed_at === null || erased_after === null ? undefined : { closedAt: closed_at, erasedAfter: erased_after }
 }
 
 /** Whether the account is being erased or was: nobody signs in to it any more. */
-export function isOver(closedAt: Date | null | undefined, now: Date): boolean {
-  return closedAt != null && erasedAfter(closedAt) <= now
+export function isOver(erasedAfter: Date | null | undefined, now: Date): boolean {
+  return erasedAfter != null && erasedAfter <= now
 }
 
 /** @throws {Failure} `account_suspended` when the account is closed and the request is none that its owner may make. */
-export function checkOpen(closedAt: Date | undefined, { isAllowed, now }: { isAllowed: boolean; now: Date }): void {
-  if (closedAt === undefined) return
-  const until = erasedAfter(closedAt)
-  if (isAllowed && until > now) return
+export function checkOpen(
+  closure: ClosureTimes | undefined,
+  { isAllowed, now }: { isAllowed: boolean; now: Date },
+): void {
+  if (closure === undefined || (isAllowed && !isOver(closure.erasedAfter, now))) return
+  const until = closure.erasedAfter.toISOString()
   throw new Failure(
     'account_suspended',
-    `This account was closed at ${closedAt.toISOString()}. Until ${until.toISOString()} an owner who is signed in can read, export everything and undo the closure.`,
+    `This account was closed at ${closure.closedAt.toISOString()}. Until ${until} an owner who is signed in can read, export everything and undo the closure.`,
+  )
+}
+
+/** @throws {Failure} `account_suspended`, without the operator's reason. */
+export function checkSuspension({ suspendedAt }: { suspendedAt: Date | undefined }): void {
+  if (suspendedAt === undefined) return
+  throw new Failure(
+    'account_suspended',
+    `This account was suspended at ${suspendedAt.toISOString()}. Ask the operator of the service.`,
   )
 }

@@ -131,6 +131,11 @@ interface Access {
   knowsRepeats?: true
   /** Takes the session of an owner also while the account is closed. Reads always do. */
   isOpenWhenClosed?: true
+  /**
+   * Whose it is, where keys can be narrowed: those of the product that lists its feature. Undefined for routes of the
+   * account.
+   */
+  products?: readonly Product[]
   /** What its entry in the audit log says. Tests check that a request to the route writes one. */
   audits?: AuditAction
 }

@@ -101,6 +101,10 @@ export function problemView(baseUrl: string) {
       detail: z.string().describe('For people: it may change.'),
       request_id: z.string().describe('Tell it when something goes wrong on our side.'),
       required_scope: z.string().optional().describe('With `insufficient_scope`.'),
+      required_products: z
+        .array(z.string())
+        .optional()
+        .describe('With `insufficient_scope` of a key that is narrowed to other products.'),
       required_plan: z.string().optional().describe('With `plan_required`.'),
       limit: z.string().optional().describe('With `rate_limited`: which limit was reached.'),
       resets_at: z.iso.datetime().optional().describe('With `monthly_cap_exceeded`: when the next month begins.'),

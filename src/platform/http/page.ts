@@ -35,6 +35,23 @@ export interface Page<Row> {
   next_cursor: string | null
 }
 
+/** With `include=total_count`, the number of all rows that match. */
+export type CountedPage<Row> = Page<Row> & { total_count?: number }
+
+/** `listQuery`, parsed. */
+export type ListQuery = z.output<z.ZodObject<typeof listQuery>>
+
+/** The times of a list's filter. */
+export function createdBetween({
+  created_gte: from,
+  created_lt: until,
+}: Pick<ListQuery, 'created_gte' | 'created_lt'>) {
+  return {
+    createdGte: from === undefined ? undefined : new Date(from),
+    createdLt: until === undefined ? undefined : new Date(until),
+  }
+}
+
 /** What a cursor is valid for. `query` is the parsed query; cursor, limit and include don't count. */
 export interface Binding {
   /** Unique per list, such as `GET /v1/claims`. */

@@ -1,6 +1,7 @@
 // Who makes a request: an API key, or a user's session. Everything that asks who acts, or what they may do, asks here.
 
-import type { GrantableScope, KeyScope, Role } from '#src/catalogue/access.ts'
+import type { GrantableScope, KeyScope, Product, Role } from '#src/catalogue/access.ts'
+import { Failure } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export type Principal =
@@ -9,6 +10,8 @@ export type Principal =
       keyId: string
       /** `all` (sandbox keys only) satisfies every scope. */
       scopes: readonly GrantableScope[]
+      /** Narrowed to the routes of these; undefined: those of every product. */
+      products?: readonly Product[] | undefined
     }
   | {
       kind: 'session'
@@ -58,4 +61,19 @@ export function roleOf(principal: Principal): Role {
 /** Scopes are those of keys: a session has none. */
 export function hasScope(principal: Principal, scope: KeyScope): boolean {
   return principal.kind === 'key' && (principal.scopes.includes(scope) || principal.scopes.includes('all'))
+}
+
+/**
+ * Routes of the account belong to no product: a narrowed key calls those of its scopes.
+ * @throws {Failure} `insufficient_scope`
+ */
+export function checkProducts(
+  { products: own }: Extract<Principal, { kind: 'key' }>,
+  { products, scope }: { products?: readonly Product[] | undefined; scope?: KeyScope | undefined },
+): void {
+  if (own === undefined || products === undefined || products.some((name) => own.includes(name))) return
+  throw new Failure('insufficient_scope', {
+    detail: `This API key is narrowed to the products ${own.join(', ')}, and this is of ${products.join(' and ')}.`,
+    members: { required_scope: scope, required_products: products },
+  })
 }

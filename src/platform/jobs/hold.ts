@@ -15,16 +15,16 @@ const STEP = 2_000
  * Holds waiting jobs of the tenant except those of some queues, while its account is closed. Returns whether there may be
  * more.
  */
-export async function holdJobs(tx: Tx, exceptFor: (closedAt: Date) => readonly QueueName[]): Promise<boolean> {
-  const [account] = await tx.query<{ closedAt: Date }>(
-    'SELECT closed_at AS "closedAt" FROM accounts WHERE closed_at IS NOT NULL FOR SHARE',
+export async function holdJobs(tx: Tx, exceptFor: (erasedAfter: Date) => readonly QueueName[]): Promise<boolean> {
+  const [account] = await tx.query<{ erasedAfter: Date }>(
+    'SELECT erased_after AS "erasedAfter" FROM accounts WHERE closed_at IS NOT NULL FOR SHARE',
   )
   if (account === undefined) return false
   const held = await tx.query(
     `UPDATE jobs SET run_at = run_at + ${HOLD} WHERE id = ANY(ARRAY(
        SELECT id FROM jobs WHERE state = 'queued' AND queue <> ALL($1) AND NOT (${IS_HELD})
        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
-    [exceptFor(account.closedAt), STEP],
+    [exceptFor(account.erasedAfter), STEP],
   )
   return held.length === STEP
 }

@@ -24,21 +24,37 @@ export interface JobFilter {
   queue?: QueueName | undefined
   state?: string | undefined
   id?: string | undefined
-  /** Older than this job id, for the next page. */
+  /** The last job of the page before. */
+  after?: string | undefined
   limit: number
 }
 
+const MATCHES = `($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR ${SHOWN_STATE} = $2) AND ($3::uuid IS NULL OR id = $3)`
+
 /** Newest first. */
-export async function listJobs(db: Database, { queue, state, id, limit }: JobFilter): Promise<JobSummary[]> {
+export async function listJobs(db: Database, { queue, state, id, after, limit }: JobFilter): Promise<JobSummary[]> {
   return db.system('list jobs', (tx) =>
     tx.query<JobSummary>(
       `SELECT id, queue, ${SHOWN_STATE} AS state, account_id AS "accountId", environment, payload, attempts, last_error AS "lastError",
          created_at AS "createdAt", run_at AS "runAt"
-       FROM jobs WHERE ($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR ${SHOWN_STATE} = $2) AND ($3::uuid IS NULL OR id = $3)
-       ORDER BY created_at DESC LIMIT $4`,
-      [queue ?? null, state ?? null, id ?? null, limit],
+       FROM jobs WHERE ${MATCHES}
+         AND ($5::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = $5))
+       ORDER BY created_at DESC, id DESC LIMIT $4`,
+      [queue ?? null, state ?? null, id ?? null, limit, after ?? null],
     ),
   )
+}
+
+/** How many jobs match. */
+export async function countJobs(db: Database, { queue, state, id }: Omit<JobFilter, 'limit'>): Promise<number> {
+  const [row] = await db.system('count jobs', (tx) =>
+    tx.query<{ count: number }>(`SELECT count(*) AS count FROM jobs WHERE ${MATCHES}`, [
+      queue ?? null,
+      state ?? null,
+      id ?? null,
+    ]),
+  )
+  return row?.count ?? 0
 }
 
 /** How many jobs of an account are in which state; those that have settled leave after a day. */

@@ -6,9 +6,12 @@ import { createClosedAccounts } from '#src/account/closure/erase.ts'
 import { suspendAccount, unsuspendAccount } from '#src/account/keys/operate.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { readCommand } from '../../../commands/admin/commands.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 import { startTeamService } from '../team/service.ts'
-import { type ClosureFixture, createClosureFixture } from './fixture.ts'
+import { type ClosureFixture, createClosureFixture, PATH } from './fixture.ts'
+
+const DAY_MS = 86_400_000
 
 let service: Service
 let fixture: ClosureFixture
@@ -80,20 +83,72 @@ it('holds exports too from the 30th day', async () => {
   await fixture.backdate(accountId, 1)
 })
 
-it('waits while the operator has suspended the account', async () => {
+it('waits while the operator has suspended the account, whose owner has 30 days again when that ends', async () => {
   const { db } = service.test
   const owned = await fixture.makeOwned()
-  const { accountId } = owned
+  const { accountId, owner } = owned
   await fixture.close(owned)
-  await fixture.backdate(accountId, 31)
   await db.system('test', (tx) => suspendAccount(tx, accountId, 'unpaid'))
+  await fixture.backdate(accountId, 31)
   await fixture.runClock()
-  const erase = db.system('test', (tx) => tx.query('SELECT erase_closed_rows($1, $2, 10)', ['users', accountId]))
-  await expect(erase).rejects.toThrow(/is suspended/)
+  const erase = () => db.system('test', (tx) => tx.query('SELECT erase_closed_rows($1, $2, 10)', ['users', accountId]))
+  await expect(erase()).rejects.toThrow(/is suspended/)
   expect([await usersOf(accountId), await isErased(accountId)]).toEqual([1, false])
+
   await db.system('test', (tx) => unsuspendAccount(tx, accountId))
   await fixture.runClock()
+  await expect(erase()).rejects.toThrow(/was not closed 30 days ago/)
+  const { json } = await fixture.ask(owner, 'GET', '/v1/account')
+  expect(Date.parse(String(json.erased_after)) - Date.now()).toBeGreaterThan(29.9 * DAY_MS)
+  const { closed_at, erased_after } = (await fixture.ask(owner, 'GET', PATH)).json
+  expect(json).toMatchObject({ closed_at, erased_after })
+  await service.test.owner("UPDATE accounts SET suspension_ended_at = now() - interval '31 days' WHERE id = $1", [
+    accountId,
+  ])
+  await expect(db.system('test', (tx) => suspendAccount(tx, accountId, 'late'))).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await fixture.runClock()
   expect([await usersOf(accountId), await isErased(accountId)]).toEqual([0, true])
+})
+
+it('is undone by an operator, of a suspended account at any time, and not once it has begun', async () => {
+  const { db } = service.test
+  const owned = await fixture.makeOwned()
+  const { accountId, owner, key } = owned
+  const said: object[] = []
+  const run = (words: string) =>
+    readCommand(words.split(' '))?.act({
+      services: service.services,
+      confirm: async () => {},
+      say: () => {},
+      log: (act, fields) => void said.push({ act, ...fields }),
+    })
+  await expect(run(`account reopen ${accountId}`)).rejects.toMatchObject({ code: 'conflict' })
+  await fixture.close(owned)
+  expect(await run(`account show ${accountId}`)).toMatchObject({
+    closedAt: expect.any(Date),
+    erasedAfter: expect.any(Date),
+    erasedAt: null,
+  })
+  expect(await run('account list --closed')).toContainEqual(expect.objectContaining({ id: accountId }))
+  await db.system('test', (tx) => suspendAccount(tx, accountId, 'unpaid'))
+  await fixture.backdate(accountId, 40)
+  expect(await run(`account reopen ${accountId}`)).toMatchObject({ closedAt: null, suspendedAt: expect.any(Date) })
+  expect(said).toMatchObject([{ act: 'account reopen', account: accountId }])
+  await db.system('test', (tx) => unsuspendAccount(tx, accountId))
+  expect((await service.call({ key }, '/v1/claims')).status).toBe(200)
+  expect((await fixture.ask(owner, 'GET', '/v1/account')).json).toMatchObject({ closed_at: null, erased_after: null })
+  const log = await fixture.ask(owner, 'GET', '/v1/account/audit?action=account.reopened')
+  expect(log.json.data).toMatchObject([{ actor: { kind: 'operator' }, before: { closed_at: expect.any(String) } }])
+
+  expect(await run('account list --closed')).not.toContainEqual(expect.objectContaining({ id: accountId }))
+  await fixture.close(owned)
+  await service.test.owner("UPDATE accounts SET suspension_ended_at = now() - interval '31 days' WHERE id = $1", [
+    accountId,
+  ])
+  await fixture.backdate(accountId, 31)
+  await expect(run(`account reopen ${accountId}`)).rejects.toMatchObject({ code: 'conflict' })
 })
 
 it('nobody signs in to an account whose 30 days are over, by a link or an invite', async () => {

@@ -46,7 +46,9 @@ describe('creating a key', () => {
       last_used_at: null,
       grace_expires_at: null,
       ip_allow: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
+      products: null,
       replaced_by: null,
+      replaces: null,
     })
     expect((await holder.ask(`/${shown.id}`)).json).toEqual(shown)
     expect((await keys.send({ key: String(key) }, '/v1/claims')).status).toBe(200)
@@ -64,6 +66,7 @@ describe('creating a key', () => {
           last4: shown.last4,
           expires_at: IN_A_DAY,
           ip_allow: shown.ip_allow,
+          products: null,
         },
       },
     ])

@@ -35,6 +35,30 @@ async function lastUseOf(id: string): Promise<string | undefined> {
   return row?.last_used_at?.toISOString()
 }
 
+it('a refused key is named by its id in the line of its refusal, where it is known', async () => {
+  const [revoked, expired, elsewhere] = [
+    await keys.makeHolder(),
+    await keys.makeHolder({ expiresAt: new Date(NOW.getTime() + 1_000) }),
+    await keys.makeHolder({ ipAllow: ['203.0.113.7'] }),
+  ]
+  await keys.service.services.account.keys.revoke(revoked, revoked.id)
+  keys.service.clock.now = new Date(NOW.getTime() + 2_000)
+  const { logged } = keys.service.app
+  for (const [holder, code] of [
+    [revoked, 'api_key_revoked'],
+    [expired, 'api_key_expired'],
+    [elsewhere, 'ip_not_allowed'],
+  ] as const) {
+    expect((await holder.ask('')).json.code).toBe(code)
+    const line = logged.findLast(({ msg }) => msg === 'refused')
+    expect(line).toMatchObject({ code, key: holder.id, account: holder.accountId })
+    expect(JSON.stringify(line)).not.toContain(holder.key)
+  }
+  await keys.send({ key: makeKey('sandbox') }, KEYS)
+  expect(logged.findLast(({ msg }) => msg === 'refused')).not.toHaveProperty('key')
+  keys.service.clock.now = NOW
+})
+
 describe('a key with ip_allow', () => {
   const from = (app: { port: number }, { key }: KeyHolder, forwarded?: string) =>
     call(app, KEYS, { key, headers: forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded } })

@@ -70,7 +70,9 @@ describe('making a key', () => {
       revokedAt: null,
       lastUsedAt: null,
       ipAllow: null,
+      products: null,
       replacedBy: null,
+      replaces: null,
       graceExpiresAt: null,
     })
   })

@@ -66,6 +66,7 @@ describe('rotating a key', () => {
       id: expect.stringMatching(/^key_test_/),
       last4: String(key).slice(-4),
       created_by: holder.id,
+      replaces: old.id,
     })
     const ends = later(600_000).toISOString()
     expect(predecessor).toEqual({ ...old, status: 'rotating', grace_expires_at: ends, replaced_by: successor.id })
@@ -86,6 +87,8 @@ describe('rotating a key', () => {
         expires_at: null,
       },
     })
+    expect(await keys.audits(successor.id)).toMatchObject([{ action: 'key.created', after: { replaces: old.id } }])
+    expect((await holder.ask(`/${successor.id}`)).json).toMatchObject({ replaces: old.id, replaced_by: null })
 
     keys.service.clock.now = later(599_999)
     expect(await useOf(oldKey)).toEqual([200, 200])

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AttemptLimit, countAttempt, networkOf, purgeAttempts } from '#src/account/login/attempts.ts'
+import {
+  type AttemptLimit,
+  countAttempt,
+  countsOfClient,
+  networkOf,
+  purgeAttempts,
+  siteOf,
+} from '#src/account/login/attempts.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const LIMIT: AttemptLimit = { name: 'test', most: 3, withinMs: 60_000 }
@@ -56,5 +63,10 @@ describe('a limit on attempts', () => {
     expect(networkOf('2001:db8:1:2:3::1')).toBe(networkOf('2001:db8:1:2:ffff::2'))
     expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'))
     expect(networkOf('203.0.113.7')).toBe('203.0.113.7')
+    expect(siteOf('2001:db8:1:2::1')).toBe(siteOf('2001:db8:1:ffff::1'))
+    expect(siteOf('2001:db8:1::1')).not.toBe(siteOf('2001:db8:2::1'))
+    const limits = { network: LIMIT, site: WIDE }
+    expect(countsOfClient('203.0.113.7', limits, 'a')).toEqual([{ limit: LIMIT, subject: ['a', '203.0.113.7'] }])
+    expect(countsOfClient('2001:db8::1', limits).map(({ limit }) => limit)).toEqual([LIMIT, WIDE])
   })
 })

@@ -192,6 +192,22 @@ describe('the limits', () => {
     expect((await service.request(newPerson(), { headers })).json.code).toBe('rate_limited')
   })
 
+  it('allow an IPv6 site more than one of its networks, and not all the mails of a person', async () => {
+    const from = (network: number, site = 1) => ({ 'X-Forwarded-For': `2001:db8:${site}:${network.toString(16)}::1` })
+    const email = newPerson()
+    for (let at = 0; at < 15; at += 1) {
+      expect((await service.request(email, { headers: from(at) })).status).toBe(200)
+    }
+    expect((await service.request(email, { headers: from(99) })).json.code).toBe('rate_limited')
+    expect((await service.request(email, { headers: from(0, 2) })).status).toBe(200)
+    // Each network far below its own limit.
+    for (let at = 0; at < 85; at += 1) {
+      expect((await service.request(newPerson(), { headers: from(100 + at) })).status).toBe(200)
+    }
+    expect((await service.request(newPerson(), { headers: from(300) })).json.code).toBe('rate_limited')
+    expect((await service.request(newPerson(), { headers: from(300, 2) })).status).toBe(200)
+  })
+
   it('let a client that floods the service wait for itself, while keys are looked up as ever', async () => {
     const email = newPerson()
     const key = await service.makeCaller()

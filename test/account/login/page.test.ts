@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, hasBrowser, startBrowser } from '../../support/browser.ts'
 import { call } from '../../support/http.ts'
-import { type LoginService, startLoginService } from './service.ts'
+import { startTeamService, type TeamService } from '../team/service.ts'
+import { startLoginService } from './service.ts'
 
 it('the page of links is one that runs its own script only, and opening it uses nothing up', async () => {
   const service = await startLoginService({ SIGNUP: 'open' })
@@ -21,10 +22,10 @@ it('the page of links is one that runs its own script only, and opening it uses 
 })
 
 describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', { timeout: 180_000 }, () => {
-  let service: LoginService
+  let service: TeamService
   let browser: Browser
   beforeAll(async () => {
-    service = await startLoginService({ SIGNUP: 'open' })
+    service = await startTeamService()
     browser = await startBrowser()
   })
   afterAll(async () => {
@@ -61,5 +62,28 @@ describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', {
     await browser.see(`${message}.includes('does not work any more')`)
     expect(browser.asked().filter((asked) => !asked.startsWith(service.app.url))).toEqual([])
     expect(browser.complaints().filter((line) => !line.includes('400'))).toEqual([])
+  })
+
+  it('accepts an invite, and closes the own account of a person only after another press', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    await service.invite(owner, email, 'analyst')
+    const invite = `${service.app.url}/login/invite#${await service.inviteTokenFor(email)}`
+    await service.request(email)
+    await browser.open(`${service.app.url}/login#${await service.tokenFor(email)}`)
+    await visible('confirm')
+    await press('confirm')
+    await browser.see(`${message}.includes('${email}, owner of')`)
+
+    await browser.open(invite)
+    await visible('accept')
+    await press('accept')
+    await visible('close')
+    expect(await browser.evaluate(message)).toContain('another account')
+    const members = `SELECT role FROM users WHERE account_id = $1 AND email = $2`
+    expect(await service.test.owner(members, [accountId, email])).toEqual([])
+    await press('close')
+    await browser.see(`${message}.includes('${email}, analyst of')`)
+    expect(await service.test.owner(members, [accountId, email])).toEqual([{ role: 'analyst' }])
   })
 })

@@ -48,6 +48,31 @@ describe('a session', () => {
     expect((await service.call(await service.makeCaller(), '/v1/auth/session')).json.code).toBe('session_required')
   })
 
+  it('names only what it may do: by an echoed link, after a downgrade, and of a closed account', async () => {
+    const { accountId } = await makeAccount(service.test)
+    const permissionsOf = async (headers: Record<string, string>) =>
+      (await read(headers)).json.permissions as { sandbox: string[]; live: string[] }
+    const [owner, echoed, admin] = [
+      await service.signIn(accountId),
+      await service.signIn(accountId, { isSandboxOnly: true }),
+      await service.signIn(accountId, { role: 'admin' }),
+    ]
+    expect((await permissionsOf(owner.headers)).live).toEqual(expect.arrayContaining(['plan.write', 'team.write']))
+    const shown = await permissionsOf(echoed.headers)
+    expect(shown.live).toEqual([])
+    expect(shown.sandbox).toEqual(expect.arrayContaining(['claims.submit', 'keys.manage', 'account.read']))
+    for (const name of ['plan.write', 'team.write', 'usage.read', 'account.close']) {
+      expect(shown.sandbox).not.toContain(name)
+    }
+    await service.test.owner("UPDATE accounts SET plan = 'growth' WHERE id = $1", [accountId])
+    expect(await permissionsOf(admin.headers)).toEqual({ sandbox: ['session.own'], live: ['session.own'] })
+    expect((await permissionsOf(owner.headers)).live).toContain('keys.manage')
+    await service.test.owner('UPDATE accounts SET closed_at = now() WHERE id = $1', [accountId])
+    const { live } = await permissionsOf(owner.headers)
+    expect(live).toEqual(expect.arrayContaining(['account.close', 'account.export', 'claims.read']))
+    expect(live).not.toContain('keys.manage')
+  })
+
   it('ends after an hour without a request, and after twelve hours whatever is requested', async () => {
     const start = Date.now()
     service.clock.now = new Date(start)

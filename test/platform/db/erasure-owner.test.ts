@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { eraseRows, markAccountErased } from '#src/account/keys/account-rows.ts'
+import { eraseRows, hasContent, markAccountErased } from '#src/account/keys/account-rows.ts'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
@@ -54,9 +54,19 @@ it('an owner who is no superuser erases the rows of an account that was closed 3
     await superuser.query("UPDATE accounts SET closed_at = now() - interval '31 days' WHERE id = $1", [
       closed.accountId,
     ])
+    // As the same owner, bound by the same policies, and without a trace in the transaction.
+    const hasClaims = (accountId: string) => db?.system('test', (tx) => hasContent(tx, ['media', 'claims'], accountId))
+    expect([await hasClaims(open.accountId), await hasClaims(closed.accountId)]).toEqual([true, true])
+    expect(await db.system('test', (tx) => hasContent(tx, ['media'], open.accountId))).toBe(false)
+    const left = await db.system('test', async (tx) => {
+      await hasContent(tx, ['claims'], open.accountId)
+      return tx.adhoc<{ account: string }>("SELECT current_setting('app.account_id', true) AS account")
+    })
+    expect(left).toEqual([{ account: '' }])
     const erase = (accountId: string) => db?.system('test', (tx) => eraseRows(tx, 'claims', accountId, 10))
     expect(await erase(closed.accountId)).toBe(1)
     await expect(erase(open.accountId)).rejects.toThrow(/was not closed/)
+    expect(await hasClaims(closed.accountId)).toBe(false)
     await db.system('test', (tx) => markAccountErased(tx, closed.accountId))
     const { rows } = await superuser.query('SELECT account_id FROM claims')
     expect(rows).toEqual([{ account_id: open.accountId }])

@@ -74,9 +74,9 @@ const TENANT_GRANTS: Record<string, string> = {
 const SYSTEM_GRANTS: Record<string, string> = {
   account_notices: 'INSERT SELECT',
   accounts:
-    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(plan,products,suspended_at,suspension_ended_at,suspension_reason)',
+    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_after,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(closed_at,closed_by,plan,products,suspended_at,suspension_ended_at,suspension_reason)',
   api_keys:
-    'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,revoked_at,scopes) UPDATE(last_used_at)',
+    'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,products,revoked_at,scopes) UPDATE(last_used_at)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
   decision_facts: 'DELETE SELECT(account_id,decision_id,environment)',

@@ -4,10 +4,11 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { createLimitOf } from '#src/account/limits/limit-of.ts'
-import { PLAN_LIMITS, SANDBOX_LIMITS } from '#src/catalogue/plans.ts'
+import { EMERGENCY_ACCOUNT_RATE, PLAN_LIMITS, SANDBOX_LIMITS } from '#src/catalogue/plans.ts'
 import { addressBlock } from '#src/platform/http/client-address.ts'
 import { endpoint, publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { createRequestLimits } from '#src/platform/http/limits.ts'
+import type { Principal } from '#src/platform/http/principal.ts'
 import { createGuesses } from '#src/platform/limits/guesses.ts'
 import { createLimiter } from '#src/platform/limits/limiter.ts'
 import { createLiveProcesses } from '#src/platform/limits/live-processes.ts'
@@ -163,6 +164,30 @@ describe('rate limits', () => {
     expect(refused.headers['ratelimit-policy']).toBe('"emergency";q=10;w=1')
     // A stolen key uses up only its own.
     expect((await call(app, '/v1/stop', { method: 'POST', key: 'sandbox-2' })).status).toBe(200)
+  })
+
+  it('of emergencies: a thousand keys of an account together have a burst of their own, and a user has another', async () => {
+    const limitOf = createLimitOf({ isDevelopment: false, factor: 1 })
+    const limits = createRequestLimits({
+      limiter: createLimiter({ now: () => 0 }),
+      guesses: createGuesses({ perSecond: 1, prefix: 'test' }),
+      limitOf,
+      registry: new Registry(),
+    })
+    const { keyId: _, scopes, ...row } = makeKeyRow({ accountId: account })
+    const stop = async (principal: Principal, isAccountBearing = true) => {
+      const { refusal } = await limits.admit({ ...row, isAccountBearing, principal }, { isEmergency: true })
+      return refusal?.members.limit
+    }
+    let granted = 0
+    for (let key = 0; key < 1_000; key += 1) {
+      if ((await stop({ kind: 'key', keyId: `key_${key}`, scopes })) === undefined) granted += 1
+    }
+    expect(granted).toBe(EMERGENCY_ACCOUNT_RATE.burst)
+    expect(await stop({ kind: 'key', keyId: 'key_new', scopes })).toBe('emergency')
+    const user = { kind: 'session', sessionId: 'uss_1', userId: 'usr_1', role: 'owner', isSandboxOnly: false } as const
+    expect(await stop(user)).toBeUndefined()
+    expect(await stop({ kind: 'key', keyId: 'key_public', scopes }, false)).toBeUndefined()
   })
 
   it('of a live account: its keys share the rate of its plan, and its users have their own', async () => {
