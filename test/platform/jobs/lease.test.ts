@@ -112,6 +112,24 @@ describe('a lease', () => {
     expect(await shown(ticket.id)).toMatchObject({ state: 'succeeded', is_leased: false })
   })
 
+  it('is not needed by a worker to be alive, unless it is leaving', async () => {
+    const own = { ...worker(), isLeaving: false }
+    const isAlive = async () =>
+      (
+        await database.owner('SELECT FROM workers WHERE id = $1 AND heartbeat_at > now() - $2::interval', [
+          own.id,
+          '5 min',
+        ])
+      ).length === 1
+    await renew(database.db, { ...own, isLeaving: true }, [])
+    expect(await isAlive()).toBe(false)
+    expect(await renew(database.db, own, [])).toEqual(new Set())
+    expect(await isAlive()).toBe(true)
+    await database.owner(`UPDATE workers SET heartbeat_at = now() - interval '1 hour' WHERE id = $1`, [own.id])
+    await renew(database.db, own, [])
+    expect(await isAlive()).toBe(true)
+  })
+
   it('and a requeue of what seemed unclaimed: exactly one of the two wins', async () => {
     const tickets = await dispatched(40)
     const [leases] = await Promise.all([
