@@ -9,6 +9,7 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId } from '#src/platform/ids.ts'
+import { fillCompileCache } from '../commands/compile-cache.ts'
 import { until } from '../test/support/until.ts'
 import { startAttackers } from './attackers.ts'
 import { startLoad } from './clients.ts'
@@ -81,6 +82,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     faults: openJournal(join(directory, 'faults.ndjson')),
   }
   try {
+    await fillCompileCache()
     const postgres = await startPostgresServer(join(directory, 'postgres'))
     stack.defer(() => postgres.stop())
     await layTrail(postgres)
