@@ -72,9 +72,13 @@ describe('a lease', () => {
     const tickets = await dispatched(3)
     const before = await counts()
     expect((await claimAll(database.db, 'attest', tickets)).every((lease) => lease?.fence === 1)).toBe(true)
-    // Sessions report their counts within seconds, the dispatch among them.
-    await until(async () => (await counts()).all >= before.all + 3, { timeoutMs: 20_000 })
-    await until(async () => (await counts()).hot >= before.hot + 3, { timeoutMs: 20_000 })
+    // A session reports its counts when it ends a transaction a second after its last report; an idle one after ten seconds.
+    const reported = async () => {
+      await database.db.writeSystem('report', () => ({ text: 'SELECT 1', values: [] }))
+      return counts()
+    }
+    await until(async () => (await reported()).all >= before.all + 3, { timeoutMs: 20_000, everyMs: 50 })
+    await until(async () => (await reported()).hot >= before.hot + 3, { timeoutMs: 20_000, everyMs: 50 })
   })
 
   it('is taken over by every claim of the same dispatch, and by none of an earlier one', async () => {
