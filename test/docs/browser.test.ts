@@ -244,7 +244,10 @@ function onlyBodies(whole: OpenApi): { document: OpenApi; ids: string[] } {
   for (const [path, methods] of Object.entries(whole.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.requestBody === undefined) continue
-      paths[path] = { ...paths[path], [method]: { ...operation, responses: { 204: { description: 'Nothing' } } } as never }
+      paths[path] = {
+        ...paths[path],
+        [method]: { ...operation, responses: { 204: { description: 'Nothing' } } } as never,
+      }
       ids.push(operation.operationId)
     }
   }
