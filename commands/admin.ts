@@ -8,6 +8,7 @@ import { type Command, readCommand, USAGE } from './admin/commands.ts'
 import { operatorName } from './admin/record.ts'
 import { renderResult } from './admin/render.ts'
 import { isUsageError, sentenceOf } from './sentence.ts'
+import { readAddress } from './state.ts'
 
 // A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => process.exit(0))
@@ -34,7 +35,8 @@ async function perform({ act, isAgreed, isJson }: Command): Promise<void> {
   // Loaded only now: a wrong word is reported at once.
   const { prepare } = await import('./deployment.ts')
   const onWarning = (line: string) => void process.stderr.write(`  ! ${line}\n`)
-  const { services, directory, release } = await prepare({ onWarning })
+  const { services, directory, config, release } = await prepare({ onWarning })
+  const address = config.BASE_URL?.replace(/\/+$/, '') ?? readAddress(directory)
   const write = logTo(directory)
   let logged: string | undefined
   const log: typeof write = (name, fields) => {
@@ -43,7 +45,7 @@ async function perform({ act, isAgreed, isJson }: Command): Promise<void> {
   }
   const say = (line: string) => void process.stderr.write(`${line}\n`)
   try {
-    const result = await act({ services, confirm: isAgreed ? async () => {} : ask, say, log })
+    const result = await act({ services, address, confirm: isAgreed ? async () => {} : ask, say, log })
     process.stdout.write(isJson ? `${JSON.stringify(result)}\n` : renderResult(result))
   } catch (error) {
     // Its line stands there already, written before the commit.

@@ -8,12 +8,13 @@ import { migrate, refuseUnboundLogin, requireMigrated } from '#src/platform/db/m
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createServices, type Services } from '#src/services.ts'
+import { fillCompileCache } from './compile-cache.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded/postgres.ts'
 import { openLog } from './logs.ts'
 import { choosePorts } from './ports.ts'
 import { reachPostgres, reachRedis } from './reach.ts'
 import { embeddedDefaults, seed } from './seed.ts'
-import { type DeploymentState, makeDataDirectory, openState } from './state.ts'
+import { type DeploymentState, makeDataDirectory, openState, recordAddress } from './state.ts'
 import { type Supervisor, startProcfile, warningOf } from './supervisor.ts'
 
 export interface Prepared {
@@ -153,10 +154,12 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
   try {
     const { config, services, directory } = prepared
     if (config.REDIS_URL !== undefined) await reachRedis(services.platform.engine, config.REDIS_URL)
+    await fillCompileCache()
     const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
     const { supervisor, baseUrl, takenPorts } = await startOnFreePort(prepared, logs, options)
     running = supervisor
+    if (config.BASE_URL === undefined) recordAddress(directory, baseUrl)
     return {
       ...prepared,
       baseUrl,

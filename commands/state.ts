@@ -40,6 +40,21 @@ export function openState(directory: string): DeploymentState {
   return read(file) ?? made
 }
 
+/** Records where the service of this data listens, for commands that tell people its address. */
+export function recordAddress(directory: string, baseUrl: string): void {
+  writeFileSync(join(resolve(directory), 'address'), `${baseUrl}\n`, { mode: 0o600 })
+}
+
+/** Where it listens, or listened last; undefined before its first start. */
+export function readAddress(directory: string): string | undefined {
+  try {
+    return readFileSync(join(resolve(directory), 'address'), 'utf8').trim() || undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
 /** A folder for data, closed to other users. As root, others may enter it, because Postgres runs as one of them. */
 export function makeDataDirectory(directory: string): void {
   if (existsSync(directory)) return

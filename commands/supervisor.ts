@@ -28,6 +28,8 @@ interface SupervisorOptions {
   signal?: AbortSignal
   /** How long `stop` waits for a process before it kills it. */
   patienceMs?: number
+  /** After which `stop` names the processes that it waits for. */
+  slowEndMs?: number
   /** A process that does not answer for this long is killed and restarted. */
   silentAfterMs?: number
 }
@@ -38,6 +40,8 @@ const READY_DEADLINE_MS = 60_000
 const RESTART_AFTER_MS = 1_000
 // Above a process's own default: SHUTDOWN_SECONDS of 25.
 const STOP_PATIENCE_MS = 30_000
+// A user who waits for the end of everything wants to know why.
+const SLOW_END_MS = 5_000
 // Far above what a busy event loop takes on a heavily overloaded machine.
 const SILENT_AFTER_MS = 60_000
 const TAIL_LINES = 20
@@ -114,7 +118,11 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
   const stop = async () => {
     stopping.abort()
     const patienceMs = options.patienceMs ?? STOP_PATIENCE_MS
-    await Promise.all([...children.values()].map((child) => end(child, patienceMs)))
+    const left = new Set(children.keys())
+    const sayWhy = () => onWarning(`still stopping: ${[...left].join(', ')}`)
+    const slow = setTimeout(sayWhy, options.slowEndMs ?? SLOW_END_MS)
+    await Promise.all([...children].map(([name, child]) => end(child, patienceMs).then(() => left.delete(name))))
+    clearTimeout(slow)
   }
   const lines = readProcfile().filter(({ name }) => only === undefined || only.includes(name))
   try {
@@ -206,9 +214,9 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 export function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {
-    const { level, msg, endpoint, err, reason, error } = JSON.parse(line)
+    const { level, msg, step, endpoint, err, reason, error } = JSON.parse(line)
     if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined
-    return [msg, endpoint, reason, error, err?.message].filter((part) => typeof part === 'string').join(': ')
+    return [msg, step, endpoint, reason, error, err?.message].filter((part) => typeof part === 'string').join(': ')
   } catch {
     return line
   }

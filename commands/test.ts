@@ -19,6 +19,8 @@ process.on('disconnect', () => {
 })
 
 installRedis()
+// The processes that tests start.
+await run([join(ROOT, 'commands/compile-cache.ts')])
 const tally = { passed: 0, failed: 0 }
 const steps =
   args.length > 0

@@ -61,7 +61,17 @@ export function checkSchedule(evidence: Evidence): Finding[] {
   return [...checkEffects(evidence), ...checkOrder(evidence)].map((what) => ({ invariant: 'I3', what }))
 }
 
-function checkEffects({ attestations, claims, screenings, events, deliveries, received, jobs }: Evidence): string[] {
+function checkEffects({
+  attestations,
+  claims,
+  screenings,
+  events,
+  deliveries,
+  received,
+  mails,
+  exports,
+  jobs,
+}: Evidence): string[] {
   const wrong: string[] = []
   const has = (rows: readonly { id: string }[]) => new Set(rows.map(({ id }) => id))
   const known = {
@@ -70,6 +80,7 @@ function checkEffects({ attestations, claims, screenings, events, deliveries, re
     screenings: has(screenings),
     events: has(events),
     deliveries: has(deliveries),
+    mails: has(mails),
   }
   for (const { id, data } of events) {
     if (typeof data.attestation_id === 'string' && !known.attestations.has(data.attestation_id)) {
@@ -87,8 +98,9 @@ function checkEffects({ attestations, claims, screenings, events, deliveries, re
     if (!known.deliveries.has(delivery)) wrong.push(`${receiver} was sent ${delivery}, which is not there`)
     if (!known.events.has(headers['service-event-id'] ?? '')) wrong.push(`${receiver} was sent an event without a row`)
   }
-  const subjects = new Set([...attestations, ...screenings, ...deliveries].map(({ jobId }) => jobId))
-  for (const { id, queue, attestationId } of jobs) {
+  const subjects = new Set([...attestations, ...screenings, ...deliveries, ...exports].map(({ jobId }) => jobId))
+  for (const { id, queue, attestationId, mailId } of jobs) {
+    if (queue === 'mail' && mailId !== null && known.mails.has(mailId)) continue
     // An attestation has one job that evaluates it, and any number of these.
     const isMore = queue === 'compare' || queue === 'reevaluate'
     const isKnown = isMore ? attestationId === null || known.attestations.has(attestationId) : subjects.has(id)

@@ -6,6 +6,7 @@ import { checkDeliveries } from './check-deliveries.ts'
 import { checkIntake } from './check-intake.ts'
 import { checkJobs, checkSchedule } from './check-jobs.ts'
 import { checkLedgers } from './check-ledger.ts'
+import { checkPeople } from './check-people.ts'
 import { checkResults } from './check-results.ts'
 import { checkScreenings } from './check-screenings.ts'
 import type { Evidence } from './evidence.ts'
@@ -14,7 +15,7 @@ export const INVARIANTS = {
   I1: 'every 2xx has exactly one row; none lost, none phantom, repeats included; nothing refused that is right',
   I2: 'every job reaches one terminal state; one result, fence monotone',
   I3: 'no effect without a committed row; no due row passed over for longer than 30 s',
-  I4: 'every (event, live endpoint) attempted at least once; the first 2xx ends it',
+  I4: 'every (event, live endpoint) attempted at least once; the first 2xx ends it; every mail is sent, and its link works',
   I5: 'every received signature verifies, in time',
   I6: 'every result verifies under a published key and says what its row says; the ledger verifies; each event happened once',
   I7: 'no id of one account or environment in an answer or delivery to another',
@@ -38,6 +39,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...(await checkResults(evidence)),
     ...(await checkLedgers(evidence)),
     ...checkScreenings(evidence),
+    ...checkPeople(evidence),
     ...checkBorders(evidence),
     ...checkAnswers(evidence),
   ]

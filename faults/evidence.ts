@@ -9,9 +9,11 @@ import type {
   Entry,
   Injected,
   Looked,
+  Mailed,
   Received,
   Sampled,
   Unanswered,
+  Visited,
   Weighed,
 } from './journal.ts'
 import { readJournal } from './journal.ts'
@@ -60,6 +62,7 @@ export interface JobFact {
   lastError: string | null
   /** That its payload names. */
   attestationId: string | null
+  mailId: string | null
 }
 
 export interface Step {
@@ -103,6 +106,20 @@ export interface ScreeningFact {
   jobId: string
 }
 
+export interface MailFact {
+  id: string
+  scope: ScopeName
+  status: string
+}
+
+export interface ExportFact {
+  id: string
+  scope: ScopeName
+  state: string
+  sha256: string | null
+  jobId: string
+}
+
 /** A row of which only the owner matters. */
 export interface Owned {
   id: string
@@ -115,6 +132,8 @@ export interface Evidence extends Journals {
   media: MediumFact[]
   batches: (Owned & { accepted: number })[]
   screenings: ScreeningFact[]
+  mails: MailFact[]
+  exports: ExportFact[]
   jobs: JobFact[]
   /** In the order in which they were made. */
   steps: Step[]
@@ -161,7 +180,11 @@ export async function readEvidence(
   )
   const jobs = await owner<JobFact>(
     `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError",
-       payload ->> 'attestationId' AS "attestationId" FROM jobs`,
+       payload ->> 'attestationId' AS "attestationId", payload ->> 'mailId' AS "mailId" FROM jobs`,
+  )
+  const mails = await owner<MailFact>(`SELECT id, ${SCOPE}, status FROM mails`)
+  const exports = await owner<ExportFact>(
+    `SELECT id, account_id || ' live' AS scope, state, encode(sha256, 'hex') AS sha256, job_id AS "jobId" FROM account_exports`,
   )
   const events = await owner<EventFact>(`SELECT id, ${SCOPE}, type, data FROM events`)
   const deliveries = await owner<DeliveryFact>(
@@ -181,6 +204,8 @@ export async function readEvidence(
     media: honest(media),
     batches: honest(batches),
     screenings: honest(screenings),
+    mails,
+    exports,
     jobs: jobs.filter((job) => !isHostile(job)),
     steps: (await readTrail({ owner })).filter(({ id }) => !strange.has(id)),
     events: honest(events),
@@ -204,6 +229,8 @@ export function emptyJournals() {
     received: [] as Received[],
     acknowledged: [] as Acknowledged[],
     looked: [] as Looked[],
+    mailed: [] as Mailed[],
+    visited: [] as Visited[],
     faults: [] as Injected[],
     samples: [] as Sampled[],
     weights: [] as Weighed[],
@@ -220,6 +247,8 @@ function sortEntries(entries: readonly Entry[]): Journals {
     else if (entry.kind === 'received') sorted.received.push(entry)
     else if (entry.kind === 'acknowledged') sorted.acknowledged.push(entry)
     else if (entry.kind === 'looked') sorted.looked.push(entry)
+    else if (entry.kind === 'mailed') sorted.mailed.push(entry)
+    else if (entry.kind === 'visited') sorted.visited.push(entry)
     else if (entry.kind === 'fault') sorted.faults.push(entry)
     else if (entry.kind === 'weighed') sorted.weights.push(entry)
     else sorted.samples.push(entry)

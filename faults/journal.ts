@@ -96,6 +96,25 @@ export interface Looked {
   isAnswered: boolean
 }
 
+/** A mail that the mail server took. */
+export interface Mailed {
+  kind: 'mailed'
+  at: number
+  mailId: string
+}
+
+/** A person who asked for a link, and then for an export of their account. */
+export interface Visited {
+  kind: 'visited'
+  at: number
+  email: string
+  isSignedIn: boolean
+  /** As it was answered. */
+  exportId: string | null
+  /** Hex, of the archive that was downloaded. */
+  sha256: string | null
+}
+
 /** A fault, when it began; `until` when it had ended. */
 export interface Injected {
   kind: 'fault'
@@ -136,6 +155,8 @@ export type Entry =
   | Received
   | Acknowledged
   | Looked
+  | Mailed
+  | Visited
   | Injected
   | Sampled
   | Weighed

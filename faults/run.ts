@@ -9,6 +9,8 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { createDatabase } from '#src/platform/db/database.ts'
 import { type Environment, newAccountId } from '#src/platform/ids.ts'
+import { fillCompileCache } from '../commands/compile-cache.ts'
+import { startMailServer } from '../test/support/smtp.ts'
 import { until } from '../test/support/until.ts'
 import { startAttackers } from './attackers.ts'
 import { startLoad } from './clients.ts'
@@ -17,6 +19,7 @@ import { type Evidence, readEvidence } from './evidence.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
 import { startDecisions, UNORDERED } from './ledger.ts'
+import { startPeople } from './people.ts'
 import { describeFault, type EngineKind, type Fault, type Kind } from './plan.ts'
 import { type Instance, startInstance, weighedAs } from './processes.ts'
 import { startRelays } from './proxy.ts'
@@ -76,6 +79,7 @@ const DRAIN_MS = 300_000
 const NO_PROGRESS_MS = 150_000
 const MAX_DRAIN_MS = 1_800_000
 const SAMPLE_MS = 1_000
+const PERSON_EVERY_MS = 500
 
 export async function runFaults(options: RunOptions): Promise<RunResult> {
   const { directory, engine, say } = options
@@ -86,6 +90,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     faults: openJournal(join(directory, 'faults.ndjson')),
   }
   try {
+    await fillCompileCache()
     const postgres = await startPostgresServer(join(directory, 'postgres'))
     stack.defer(() => postgres.stop())
     await layTrail(postgres)
@@ -97,6 +102,14 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     stack.defer(() => receivers.close())
     const detector = await startDetector(journals.receivers)
     stack.defer(() => detector.close())
+    const mails = await startMailServer(({ parsed }) =>
+      journals.receivers.write({
+        kind: 'mailed',
+        at: clock(),
+        mailId: /<(.*)@/.exec(parsed.messageId ?? '')?.[1] ?? '',
+      }),
+    )
+    stack.defer(() => mails.close())
     await relays.target('postgres', [postgres.port()])
     await relays.target('redis', redis === undefined ? [] : [redis.port])
     await relays.target('receivers', [receivers.port])
@@ -113,6 +126,9 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       MASTER_KEY: randomBytes(32).toString('base64'),
       BLOB_STORE: `disk:${join(directory, 'blobs')}`,
       OUTBOUND_ALLOW: '127.0.0.1',
+      SMTP_URL: mails.url,
+      SIGNUP: 'open',
+      TRUSTED_PROXIES: '127.0.0.1',
       SCREENING_DETECTOR: 'http',
       SCREENING_URL: `http://127.0.0.1:${detector.port}/`,
       // The schedule of 75 hours passes in four minutes and a half.
@@ -157,9 +173,10 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const watch = startWatch(postgres, attackers.accountIds, journals.faults)
     const deciding = startDecisions(postgres.loginUrl(relays.ports.postgres), tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
+    const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await Promise.all([load.stop(), deciding.stop()])
+    await Promise.all([load.stop(), deciding.stop(), people.stop()])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)

@@ -22,6 +22,8 @@ export function sampleEvidence(): Evidence {
     media: [],
     batches: [],
     screenings: [],
+    mails: [],
+    exports: [],
     jobs: [],
     steps: [],
     events: [],
@@ -50,6 +52,23 @@ function addAccount(evidence: Evidence, number: number): void {
     addCapture(evidence, { accountId, environment, scope, number, n, endpointId, receiver, secret })
   addScreening(evidence, { accountId, environment, scope, number, n: 9, endpointId, receiver, secret })
   addLedger(evidence, accountId)
+  addPerson(evidence, number)
+}
+
+/** Who asked for a link twice: the first one was replaced before its mail was sent. */
+function addPerson(evidence: Evidence, number: number): void {
+  const at = START
+  const exportId = `exp_${number}`
+  const sha256 = sha256Hex(Buffer.from(`archive ${number}`))
+  const scope = `${newAccountId('acc')} live`
+  for (const status of ['dropped', 'sent']) {
+    const mailId = `${status}_${number}`
+    evidence.mails.push({ id: mailId, scope, status })
+    addJob(evidence, 'mail', scope, { mailId })
+    if (status === 'sent') evidence.mailed.push({ kind: 'mailed', at, mailId })
+  }
+  evidence.exports.push({ id: exportId, scope, state: 'ready', sha256, jobId: addJob(evidence, 'export', scope) })
+  evidence.visited.push({ kind: 'visited', at, email: `${number}@faults.example`, isSignedIn: true, exportId, sha256 })
 }
 
 interface Place {
@@ -105,7 +124,7 @@ function addCapture(evidence: Evidence, place: Place): void {
   }
   const pending = { provenance_status: null, risk_status: 'pending', risk_score: null }
   const current = { provenance_status: provenanceStatus, risk_status: riskStatus, risk_score: riskScore }
-  addJob(evidence, 'compare', scope, row.id)
+  addJob(evidence, 'compare', scope, { attestationId: row.id })
   addEvent(evidence, place, 'attestation.created', { attestation_id: row.id, claim_id: row.claimId })
   addEvent(evidence, place, 'claim.provenance_updated', { claim_id: row.claimId, previous: pending, current })
   if (riskStatus === 'failed') addEvent(evidence, place, 'claim.escalated', { claim_id: row.claimId })
@@ -162,10 +181,15 @@ function addEvent(evidence: Evidence, place: Place, type: string, data: Record<s
   if (idsIn(body).length === 0) throw new Error('a sample without ids would prove nothing')
 }
 
-function addJob(evidence: Evidence, queue: string, scope: string, attestationId: string | null = null): string {
+function addJob(
+  evidence: Evidence,
+  queue: string,
+  scope: string,
+  { attestationId = null, mailId = null }: { attestationId?: string | null; mailId?: string | null } = {},
+): string {
   const job = crypto.randomUUID()
   const ended = { state: 'succeeded', fence: 1, lastError: null }
-  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, attestationId, ...ended })
+  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, attestationId, mailId, ...ended })
   const states = [
     ['queued', 0],
     ['dispatched', 0],

@@ -13,9 +13,9 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
-import { lowerProcessPriority } from './platform/priority.ts'
+import { lowerProcessPriority, restoreProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
-import { endsWithin } from './platform/time-limit.ts'
+import { endsWithin, timeStep } from './platform/time-limit.ts'
 import { createServices, type Services } from './services.ts'
 
 export interface ProcessContext {
@@ -41,6 +41,9 @@ const PROMPT: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
 
 // Of the time to stop, at most this is kept for what comes after the work: traces, threads, connections.
 const CLOSING_MS = 3_000
+// When the work ends early, closing may take longer: a busy machine needs seconds for it. Not all of the time to stop: a
+// user waits for it, and what takes this long hangs.
+const MAX_CLOSING_MS = 8_000
 // A trace collector that hangs must not delay the end of a process for longer.
 const FLUSH_MS = 1_500
 
@@ -80,16 +83,20 @@ export async function runProcess(
     const deadline = performance.now() + deadlineMs
     const workDeadline = deadline - Math.min(CLOSING_MS, deadlineMs / 4)
     const workMs = () => workDeadline - performance.now()
+    const step = <Result>(what: string, run: () => Promise<Result>) => timeStep(log, what, run)
+    // Others wait for this end, and a lowered priority would draw it out on a busy machine.
+    restoreProcessPriority()
     try {
       // Still accepting: a load balancer must notice first, or it sends requests to a closed port.
       if (running?.port !== undefined) await delay(Math.min(config.SHUTDOWN_NOTICE_SECONDS * 1_000, workMs()))
-      if (running !== undefined && !(await endsWithin(running.stop(Math.max(0, workMs())), workMs() + 100))) {
-        log.warn('work did not end in time; it continues elsewhere')
-      }
-      const closingMs = Math.min(CLOSING_MS, deadline - performance.now() - 250)
-      const flushed = telemetry.close(Math.min(FLUSH_MS, closingMs / 2))
-      await endsWithin(Promise.all([flushed, internal?.close(Math.min(500, closingMs / 2))]), closingMs / 2)
-      if (!(await endsWithin(services.close(), closingMs / 2))) endNow()
+      const work = running
+      const end = () => endsWithin(work?.stop(Math.max(0, workMs())) ?? Promise.resolve(), workMs() + 100)
+      if (!(await step('work', end))) log.warn('work did not end in time; it continues elsewhere')
+      const closingMs = () => Math.min(MAX_CLOSING_MS, deadline - performance.now() - 250)
+      const flushed = telemetry.close(Math.min(FLUSH_MS, closingMs() / 3))
+      const surface = Promise.all([flushed, internal?.close(Math.min(500, closingMs() / 3))])
+      await step('traces and internal port', () => endsWithin(surface, closingMs() / 3))
+      if (!(await step('parts', () => endsWithin(services.close(), closingMs())))) endNow()
     } catch (error) {
       log.error({ err: error }, 'shutdown failed')
       process.exit(1)

@@ -23,9 +23,9 @@ export async function startRateLimits(
     log.warn({ err: error }, 'Redis is away: requests are counted in memory, at a share of each rate'),
   )
   const shared = redisUrl === undefined ? undefined : createSharedBuckets({ redisUrl, prefix, onAway })
-  onClose(() => shared?.close())
+  onClose(() => shared?.close(), 'shared rate limits')
   const live = createLiveProcesses({ db, kind: 'web' })
-  onClose(() => live.stop())
+  onClose(() => live.stop(), 'live processes')
   await Promise.all([shared?.connect(), live.start()])
   return createRequestLimits({
     limiter: createLimiter({ shared, processes: live.count }),

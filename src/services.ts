@@ -20,6 +20,7 @@ import type { Log } from './platform/log.ts'
 import { createOutbound } from './platform/net/outbound.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 import { openStore } from './platform/store/open.ts'
+import { timeStep } from './platform/time-limit.ts'
 import { createProducts } from './products.ts'
 
 interface ServiceDeps {
@@ -43,7 +44,8 @@ export function createServices({
   overrides = {},
 }: ServiceDeps) {
   const stack = new AsyncDisposableStack()
-  const onClose = (close: () => unknown) => stack.defer(async () => void (await close()))
+  const onClose = (close: () => unknown, what = 'a feature') =>
+    stack.defer(() => timeStep(log, `close ${what}`, async () => void (await close())))
   const platform = {
     ...createPlatform({ config, log, registry, worksWithoutTenants, onClose, overrides }),
     ...overrides,
@@ -58,6 +60,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
   const db =
     overrides.db ??
     closing(
+      'database',
       createDatabase({
         url: config.DATABASE_URL,
         poolSize: config.DATABASE_POOL,
@@ -68,6 +71,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
       }),
     )
   const clock = closing(
+    'clock',
     createClock({
       db,
       onOffset: (offsetMs) => log.warn({ offsetMs }, 'the local clock differs from that of Postgres, which is used'),
@@ -75,8 +79,8 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
   )
   const now = overrides.now ?? (() => clock.now())
   const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, QUEUE_PREFIX: prefix } = config
-  const engine = closing(createEngine(redisUrl === undefined ? { databaseUrl } : { redisUrl, prefix }))
-  const dispatcher = closing(createDispatcher({ db, engine, log, registry }))
+  const engine = closing('engine', createEngine(redisUrl === undefined ? { databaseUrl } : { redisUrl, prefix }))
+  const dispatcher = closing('dispatcher', createDispatcher({ db, engine, log, registry }))
   const previous = config.MASTER_KEYS_PREVIOUS.map(parseMasterKey)
   const sealer = createSealer({ current: { id: config.MASTER_KEY_ID, key: config.MASTER_KEY }, previous })
   const baseUrl = (config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`).replace(/\/+$/, '')
@@ -92,12 +96,13 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
         .catch((error: unknown) =>
           log.debug({ err: error, job: jobId }, 'eager dispatch failed; the dispatcher takes the job'),
         ),
-    waiters: closing(createWaiters({ db, reports: engine.settled })),
-    outbound: closing(createOutbound({ allow: config.OUTBOUND_ALLOW })),
+    waiters: closing('waiters', createWaiters({ db, reports: engine.settled })),
+    outbound: closing('outbound calls', createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,
     ledger: createLedger({ db, sealer }),
     signingKeys: createSigningKeys({ db, sealer, now }),
     store: closing(
+      'store',
       openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),
     ),
     pager: createPager({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key) }),
@@ -109,8 +114,8 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     onClose,
   }
 
-  function closing<Part extends { close(): unknown }>(part: Part): Part {
-    onClose(() => part.close())
+  function closing<Part extends { close(): unknown }>(what: string, part: Part): Part {
+    onClose(() => part.close(), what)
     return part
   }
 }

@@ -56,6 +56,8 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
 
 export interface Context {
   services: Services
+  /** Where people find the service. undefined: BASE_URL is not set, and `npm start` has not run on this data. */
+  address?: string | undefined
   /** Resolves when the operator confirms. @throws {Error} otherwise. */
   confirm(question: string): Promise<void>
   /** Tells the operator something beside the result. */

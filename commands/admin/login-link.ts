@@ -3,11 +3,18 @@
 import { usageError } from '../sentence.ts'
 import type { Command } from './commands.ts'
 
+const UNKNOWN_PLACE =
+  'Put the address of the service in its front: BASE_URL does not say it, and `npm start` has not run on this data.'
+
 export function printLoginLink(email: string | undefined, accountId: string | undefined): Command['act'] {
   if (email === undefined) throw usageError('EMAIL is missing.')
-  return async ({ services, log }) => {
-    const { link, ...printed } = await services.account.printLink(email, { accountId })
+  return async ({ services, address, log }) => {
+    const { link, ...printed } = await services.account.printLink(email, {
+      accountId,
+      ...(address !== undefined && { at: address }),
+    })
     log('login-link', { account: printed.account, user: printed.user })
-    return { link, ...printed, note: 'It works once, with full access.' }
+    const place = address === undefined ? ` ${UNKNOWN_PLACE}` : ''
+    return { link, ...printed, note: `It works once, with full access.${place}` }
   }
 }

@@ -71,6 +71,8 @@ export interface LogDetails {
   act?: string
   /** A named check of readiness. */
   check?: string
+  /** Of an ordered end. */
+  step?: string
   pid?: number | undefined
   port?: number | undefined
   internal?: number

@@ -52,8 +52,8 @@ export interface Platform {
   baseUrl: string
   /** Dispatches one job right after its commit, for a caller that waits. It may fail: the dispatcher finds the job. */
   dispatchSoon(queue: QueueName): (jobId: string) => Promise<void>
-  /** Called in reverse order when the process stops. */
-  onClose(close: () => unknown): void
+  /** Called in reverse order when the process stops. `what` is its name in the log. */
+  onClose(close: () => unknown, what?: string): void
 }
 
 /** Work of the process `clock`. */

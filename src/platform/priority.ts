@@ -8,11 +8,21 @@ import { getPriority, setPriority } from 'node:os'
 const STEP = 5
 const LOWEST = 19
 
+// Before it was lowered.
+let initial: number | undefined
+
 /** Lowers the priority of this process. */
 export function lowerProcessPriority(): void {
-  const priority = Math.min(LOWEST, getPriority() + STEP)
+  initial ??= getPriority()
+  const priority = Math.min(LOWEST, initial + STEP)
   // On Linux a priority is that of a thread, and is inherited by those that it starts. V8 has started some already.
   for (const thread of threads()) setQuietly(thread, priority)
+}
+
+/** Undoes `lowerProcessPriority`, where the system lets it. On Linux that takes root or CAP_SYS_NICE. */
+export function restoreProcessPriority(): void {
+  if (initial === undefined) return
+  for (const thread of threads()) setQuietly(thread, initial)
 }
 
 /** Lowers the priority of the worker thread that calls it. Only Linux has priorities of threads. */

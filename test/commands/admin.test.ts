@@ -18,6 +18,7 @@ describe('admin', () => {
   let printLink: PrintLink
   const logged: object[] = []
   const said: string[] = []
+  let address: string | undefined
 
   const run = (words: string[], isAgreed = true) => {
     const { db } = database
@@ -28,6 +29,7 @@ describe('admin', () => {
       confirm: async () => {
         if (!isAgreed) throw new Error('Nothing was changed.')
       },
+      address,
       say: (line) => void said.push(line),
       log: (act, fields) => void logged.push({ act, ...fields }),
     })
@@ -124,6 +126,11 @@ describe('admin', () => {
     expect(printed).toMatchObject({ link: expect.stringMatching(/\/login\/link#.{43}$/), account: account.id })
     expect(await say('login-link mika@example.com')).toMatchObject({ email: 'mika@example.com' })
     expect(logged.at(-1)).toEqual({ act: 'login-link', account: account.id, user: expect.stringMatching(/^usr_/) })
+    const last = async () => (await say('login-link mika@example.com')) as { link: string; note: string }
+    expect((await last()).note).toContain('npm start')
+    address = 'http://localhost:8093'
+    expect((await last()).link).toMatch(/^http:\/\/localhost:8093\/login\/link#/)
+    expect((await last()).note).not.toContain('npm start')
     expect(() => readCommand(['login-link'])).toThrow('EMAIL')
     expect(() => readCommand(['login-link', 'a@b', 'c@d'])).toThrow('too much')
   })

@@ -26,4 +26,15 @@ describe('the supervisor', { timeout: 2 * PATIENCE_MS }, () => {
     expect(system.supervisor.internalPorts.clock).toBe(port)
     if (signal === 'SIGSTOP') expect(system.warnings.join('\n')).toMatch(/clock has not answered/)
   })
+
+  it('names the process that it waits for when stopping takes long', async () => {
+    const { supervisor, warnings } = system
+    const own = supervisor.children.get('clock')
+    // A process that is frozen does not notice SIGTERM.
+    own?.kill('SIGSTOP')
+    const stopped = supervisor.stop()
+    await until(() => warnings.some((line) => line === 'still stopping: clock'), { timeoutMs: PATIENCE_MS })
+    own?.kill('SIGCONT')
+    await stopped
+  })
 })

@@ -134,6 +134,45 @@ const SABOTAGES: Sabotage[] = [
     finds: 'I3',
     does: (evidence) => passOver(evidence),
   },
+  { what: 'a mail that the mail server never took', finds: 'I4', does: ({ mailed }) => void mailed.pop() },
+  {
+    what: 'a mail that was given up',
+    finds: 'I4',
+    does: ({ mails }) => {
+      first(mails).status = 'failed'
+    },
+  },
+  {
+    what: 'a link that signs nobody in',
+    finds: 'I4',
+    does: ({ visited }) => {
+      first(visited).isSignedIn = false
+    },
+  },
+  {
+    what: 'a mail job without a mail',
+    finds: 'I3',
+    does: ({ mails }) => void mails.shift(),
+  },
+  {
+    what: 'an export that did not end',
+    finds: 'I1',
+    does: ({ exports }) => {
+      first(exports).state = 'running'
+    },
+  },
+  {
+    what: 'an archive that is not the one of its row',
+    finds: 'I1',
+    does: ({ exports }) => {
+      first(exports).sha256 = '00'
+    },
+  },
+  {
+    what: 'two exports of one request',
+    finds: 'I1',
+    does: ({ exports }) => void exports.push({ ...first(exports), id: 'exp_again' }),
+  },
   {
     what: 'a delivery that was never written',
     finds: 'I4',

@@ -47,6 +47,7 @@ it('the service keeps every invariant while each kind of process, Redis and Post
   const figures = measure(evidence)
   expect(figures.accepted).toBeGreaterThan(100)
   expect(figures.deliveries).toBeGreaterThan(100)
+  expect(evidence.visited.length).toBeGreaterThan(0)
   // The faults had an effect: without one the run would prove nothing.
   expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
   expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })

@@ -83,12 +83,10 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/crypto/signing-key-pair.ts',
     'src/platform/jobs/failpoint.ts',
     'src/platform/jobs/hold.ts',
-    'src/platform/jobs/live-rows.ts',
     'src/platform/limits/live-processes.ts',
     'src/platform/limits/tokens.ts',
     'src/platform/mail-address.ts',
     'src/platform/net/lookup.ts',
-    'src/platform/priority.ts',
     'src/platform/tasks.ts',
   ],
   'a list that all features derive from, or the features of the platform': [

@@ -95,6 +95,8 @@ export async function startBrowser(): Promise<Browser> {
       socket.send(JSON.stringify({ id, method, params }))
     })
   for (const domain of ['Page', 'Network', 'Log', 'Runtime']) await send(`${domain}.enable`)
+  // What a page gets follows from the test, and not from the pages before.
+  await send('Network.setCacheDisabled', { cacheDisabled: true })
 
   const evaluate = async <Value>(expression: string): Promise<Value> => {
     const answer = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })

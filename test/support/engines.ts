@@ -45,6 +45,7 @@ interface WorkerOptions {
   onDead?: Work<'attest'>['onDead']
   db?: Database
   concurrency?: number
+  endsAtOnce?: boolean
 }
 
 /** Nothing is dispatched by itself. */
@@ -63,10 +64,10 @@ export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
       const jobs = Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))
       return database.db.tenant(scope, (tx) => enqueue(tx, 'attest', scope, jobs))
     },
-    start: (run, { onDead = async () => {}, db = database.db, concurrency = 4 } = {}) =>
+    start: (run, { onDead = async () => {}, db = database.db, concurrency = 4, endsAtOnce = false } = {}) =>
       startWorker({
         queue: 'attest',
-        work: { run: (_, job) => run(job), onDead, onRedrive: async () => {} },
+        work: { run: (_, job) => run(job), onDead, onRedrive: async () => {}, endsAtOnce },
         db,
         engine,
         log,

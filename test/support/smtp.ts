@@ -20,7 +20,8 @@ export interface MailServer {
   close(): Promise<void>
 }
 
-export async function startMailServer(): Promise<MailServer> {
+/** @param onReceived Called before the server answers. */
+export async function startMailServer(onReceived: (mail: ReceivedMail) => void = () => {}): Promise<MailServer> {
   const received: ReceivedMail[] = []
   const refusals: MailServer['refusals'] = []
   const server = new SMTPServer({
@@ -39,7 +40,9 @@ export async function startMailServer(): Promise<MailServer> {
         const raw = Buffer.concat(chunks).toString()
         const parsed = await simpleParser(raw)
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
-        received.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw, parsed })
+        const mail = { from, to: envelope.rcptTo.map(({ address }) => address), raw, parsed }
+        onReceived(mail)
+        received.push(mail)
         callback()
       })
     },

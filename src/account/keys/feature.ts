@@ -12,7 +12,7 @@ export function keysFeature(p: Platform) {
     ...p,
     onError: (error) => p.log.debug({ err: error }, 'recording the use of a key failed'),
   })
-  p.onClose(() => keys.settle())
+  p.onClose(() => keys.settle(), 'keys')
   return defineFeature(
     {
       name: 'keys',

@@ -19,7 +19,7 @@ export function mailFeature(p: Platform, settings: MailSettings, writers: Record
       host: new URL(p.baseUrl).hostname,
       connections: QUEUES.mail.concurrency,
     })
-    p.onClose(() => mailer.close())
+    p.onClose(() => mailer.close(), 'mailer')
     return mailer
   }
   return defineFeature(

@@ -15,7 +15,7 @@ export function sessionsFeature(p: Platform) {
     ...p,
     onError: (error) => p.log.debug({ err: error }, 'recording the use of a session failed'),
   })
-  p.onClose(() => sessions.settle())
+  p.onClose(() => sessions.settle(), 'sessions')
   const own = createOwnSessions(p)
   return defineFeature(
     {

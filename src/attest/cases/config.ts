@@ -1,4 +1,4 @@
-// Every number and switch of cases. They are the deployment's for now; an account's own settings could replace them.
+// Every number and switch of cases. They hold for all accounts of a deployment.
 
 import { defineConfig, onOff, type SettingsOf } from '#src/platform/config-keys.ts'
 import type { SlaSettings } from './sla.ts'

@@ -75,7 +75,8 @@ export function createCompare({
     const media = await db.tenant(scope, (tx) => findWaitingMedia(tx, attestationId))
     if (media === undefined) return false
     if (media.isHashed) return true
-    const result = await hashOf(scope, media, job)
+    const result = await Promise.race([hashOf(scope, media, job), untilAborted(signal)])
+    if (result === undefined) return defer('the worker stopped waiting', 0)
     if ('kind' in result) return result
     failpoint('compare:hashed')
     await db.tenant(scope, (tx) => insertPicture(tx, attestationId, result), VISIBLE)
@@ -179,7 +180,17 @@ export function createCompare({
     },
 
     onRedrive: (tx, _scope, { attestationId }) => reopen(tx, attestationId),
+
+    // Dozens may wait here for the one decoder, each of them for seconds.
+    endsAtOnce: true,
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((done) => {
+    if (signal.aborted) done(undefined)
+    else signal.addEventListener('abort', () => done(undefined), { once: true })
+  })
 }
 
 /**

@@ -27,9 +27,9 @@ export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: Media
     onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'decoder process ended'),
   })
   const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
-  p.onClose(() => inspector.close())
-  p.onClose(() => c2pa.close())
-  p.onClose(() => decoder.close())
+  p.onClose(() => inspector.close(), 'inspector')
+  p.onClose(() => c2pa.close(), 'c2pa')
+  p.onClose(() => decoder.close(), 'decoder')
   const eraser = createEraser(p)
   const media = createMedia({ ...p, inspector, decoder })
   const perTenant = { per: 'tenant', everyMs: HOUR_MS } as const

@@ -7,6 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
+import { type LiveWorker, recordWorker } from './live-rows.ts'
 
 export interface NewJob<Q extends QueueName> {
   id?: string
@@ -207,20 +208,19 @@ export async function putBack(
  */
 export async function renew(
   db: Database,
-  worker: { id: string; queue: QueueName; concurrency: number; isLeaving: boolean },
+  worker: LiveWorker,
   jobs: readonly Pick<Lease, 'id' | 'fence'>[],
 ): Promise<Set<string>> {
+  // An idle worker has nothing else to write: one round trip instead of three, in each process every few seconds.
+  if (jobs.length === 0) {
+    await db.writeSystem(`renew ${worker.queue}`, () => recordWorker(worker))
+    return new Set()
+  }
   return db.system(
     `renew ${worker.queue}`,
     async (tx) => {
-      if (!worker.isLeaving) {
-        await tx.query(
-          `INSERT INTO workers (id, queue, concurrency) VALUES ($1, $2, $3)
-           ON CONFLICT (id) DO UPDATE SET heartbeat_at = now(), concurrency = excluded.concurrency`,
-          [worker.id, worker.queue, worker.concurrency],
-        )
-      }
-      if (jobs.length === 0) return new Set<string>()
+      const { text, values } = recordWorker(worker)
+      await tx.query(text, values)
       const sorted = inLockOrder(jobs)
       const rows = await tx.query<{ id: string }>(
         `UPDATE jobs SET lease_until = now() + ${LEASE}

@@ -84,6 +84,9 @@ const MAX_STALLED = 50
 // worker costs.
 const DRAIN_DELAY_SECONDS = 20
 const CLOSE_MS = 500
+// Far above the longest pause of an idle worker. With the driver's default of 10 s most of its questions would begin with a
+// new connection, which costs ten times as much as the question.
+const KEEP_CONNECTION_MS = 120_000
 // addBulk on Postgres makes two temporary tables per call: below this number, single adds are cheaper.
 const BULK_FROM = 20
 
@@ -183,6 +186,7 @@ function postgresEngine(databaseUrl: string): Engine {
       max: 3,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: KEEP_CONNECTION_MS,
       application_name: 'countersign engine',
       idle_in_transaction_session_timeout: 10_000,
       options: `-c search_path=${ENGINE_SCHEMA} -c synchronous_commit=off`,
@@ -310,8 +314,9 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
       return new Set(tickets.filter((ticket) => held.has(nameOf(ticket))).map(({ id }) => id))
     },
     waiting: async () => {
-      if (await bull.isPaused()) return 0
-      return bull.getJobCountByTypes('waiting', 'prioritized')
+      // Usually nothing waits, and the second question is not asked.
+      const count = await bull.getJobCountByTypes('waiting', 'prioritized')
+      return count === 0 || (await bull.isPaused()) ? 0 : count
     },
     close: () => bull.close(),
   }

@@ -54,6 +54,11 @@ export interface Work<Q extends QueueName> {
   onUnreadableDead?(tx: Tx, scope: Scope, jobId: string): Promise<void>
   /** Undoes `onDead`, in the transaction that queues the dead job again. */
   onRedrive(tx: Tx, scope: Scope, payload: Payload<Q>): Promise<void>
+  /**
+   * Its jobs may wait long in this process, and are cheap to begin again: a worker that stops aborts their signals at
+   * once, not at its deadline.
+   */
+  endsAtOnce?: boolean
 }
 
 export interface Worker {
@@ -178,7 +183,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     stuck: watchdog.reason,
     async close(deadlineMs) {
       const stopTimers = () => timers.forEach(clearInterval)
-      await drain({ queue, db, log, consumer, producer, leases, unclaimed, unfinished, stopTimers }, deadlineMs)
+      await drain(
+        { queue, db, log, consumer, producer, leases, unclaimed, unfinished, endsAtOnce: work.endsAtOnce, stopTimers },
+        deadlineMs,
+      )
     },
   }
 }

@@ -95,17 +95,8 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
       const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].batchSize))
       return { count, free: room.free, window: room.window }
     },
-    findDue: (queues) => db.system('find due', (tx) => findDue(tx, queues)),
-    findInFlight: () =>
-      db.system('find in flight', async (tx) => {
-        const rows = await tx.query<{ queue: QueueName }>(
-          // One probe per queue, however many jobs it has.
-          `SELECT queue FROM unnest($1::text[]) AS asked (queue)
-           WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
-          [QUEUE_NAMES],
-        )
-        return rows.map(({ queue }) => queue)
-      }),
+    findDue: async (queues) => namesOf(await db.readSystem<Named>('find due', () => selectDue(queues))),
+    findInFlight: async () => namesOf(await db.readSystem<Named>('find in flight', selectInFlight)),
     async dispatchOne(queue, id) {
       const chosen = await db.writeSystem<Chosen>('dispatch one', () => chooseOne(queue, id))
       await hand(queue, chosen, [chosen])
@@ -183,13 +174,18 @@ async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; roo
   return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room), room }
 }
 
-async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[]> {
-  const rows = await tx.query<{ queue: QueueName }>(
+type Named = { queue: QueueName }
+const namesOf = (rows: readonly Named[]) => rows.map(({ queue }) => queue)
+
+// These two are asked several times a second while nothing happens: in one round trip, and planned once. Their list
+// stands behind a SELECT for that: see settleAll.
+function selectDue(queues: readonly QueueName[]): Statement {
+  return {
     // The same loose index scan as in dispatch, over all of these queues.
-    `WITH RECURSIVE lanes AS (
+    text: `WITH RECURSIVE lanes AS (
        SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = asked.queue AND j.state = 'queued'
                       ORDER BY j.lane LIMIT 1) AS lane
-       FROM unnest($1::text[]) AS asked (queue)
+       FROM unnest((SELECT $1::text[])) AS asked (queue)
        UNION ALL
        SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = lanes.queue AND j.state = 'queued' AND j.lane > lanes.lane
                       ORDER BY j.lane LIMIT 1)
@@ -201,9 +197,17 @@ async function findDue(tx: Tx, queues: readonly QueueName[]): Promise<QueueName[
          AND j.run_at <= now()
        LIMIT 1) AS due
      WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})`,
-    [queues],
-  )
-  return rows.map(({ queue }) => queue)
+    values: [queues],
+  }
+}
+
+function selectInFlight(): Statement {
+  return {
+    // One probe per queue, however many jobs it has.
+    text: `SELECT queue FROM unnest((SELECT $1::text[])) AS asked (queue)
+     WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
+    values: [QUEUE_NAMES],
+  }
 }
 
 async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accountsInFlight }: Room): Promise<Chosen[]> {

@@ -3,7 +3,7 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
-import { endsWithin } from '#src/platform/time-limit.ts'
+import { endsWithin, timeStep } from '#src/platform/time-limit.ts'
 import { handBack, type Lease } from './backlog.ts'
 import type { Consumer, Producer, Ticket } from './bull.ts'
 import type { LeaseRenewal } from './lease-renewal.ts'
@@ -19,6 +19,8 @@ export interface Draining {
   leases: Pick<LeaseRenewal, 'leave' | 'held' | 'abortAll'>
   /** One for each fetched ticket. */
   unfinished: ReadonlySet<Promise<void>>
+  /** Its jobs run elsewhere rather than here to their end. */
+  endsAtOnce?: boolean | undefined
   /** Ends the renewal of leases. */
   stopTimers(): void
 }
@@ -31,7 +33,7 @@ const FETCHING_MS = 3_000
 
 /** Returns after at most `deadlineMs`, whatever hangs. */
 export async function drain(
-  { queue, db, log, consumer, producer, leases, unclaimed, unfinished, stopTimers }: Draining,
+  { queue, db, log, consumer, producer, leases, unclaimed, unfinished, endsAtOnce, stopTimers }: Draining,
   deadlineMs: number,
 ): Promise<void> {
   const endingMs = Math.min(ENDING_MS, deadlineMs / 4)
@@ -39,18 +41,23 @@ export async function drain(
     handBack(db, { unclaimed: [...unclaimed], running }).catch((error: unknown) =>
       log.warn({ queue, err: error }, 'jobs could not be handed back; reconcile requeues them'),
     )
+  const step = <Result>(name: string, run: () => Promise<Result>) => timeStep(log, name, run)
+  const abort = () => leases.abortAll(new Error('the worker is stopping'))
+  if (endsAtOnce === true) abort()
   // What waits here for a slot need not wait for the jobs that run.
   const drained = Promise.all([
-    leases.leave(),
-    giveBack([]),
-    endsWithin(consumer.close(), FETCHING_MS).then(() => Promise.all(unfinished)),
+    step('leave', leases.leave),
+    step('hand back what waits', () => giveBack([])),
+    step('end fetching', () => endsWithin(consumer.close(), FETCHING_MS)).then(() =>
+      step('finish jobs', () => Promise.all(unfinished)),
+    ),
   ])
   await endsWithin(drained, deadlineMs - endingMs)
   stopTimers()
   const left = leases.held()
-  leases.abortAll(new Error('the worker is stopping'))
+  abort()
   // A handler that ends by its signal puts its job back itself.
   await endsWithin(Promise.all(unfinished), endingMs / 3)
-  await endsWithin(giveBack(left), endingMs / 3)
-  await endsWithin(producer.close(), endingMs / 3)
+  await step('hand back what runs', () => endsWithin(giveBack(left), endingMs / 3))
+  await step('close the producer', () => endsWithin(producer.close(), endingMs / 3))
 }

@@ -14,6 +14,7 @@ export interface LeaseRenewal {
   /** Removes the worker from the list, so that dispatch adds nothing for it. Held leases are still renewed. */
   leave(): Promise<void>
   held(): Lease[]
+  /** Aborts the signals of the held jobs, and of those that are held later. */
   abortAll(reason: Error): void
 }
 
@@ -33,6 +34,7 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
   const held = new Map<string, { lease: Lease; controller: AbortController; renewedAt: number }>()
   // Read when the renewal's transaction begins, which may be after `leave`.
   const self = { ...worker, isLeaving: false }
+  let aborted: Error | undefined
 
   return {
     hold(lease) {
@@ -40,6 +42,7 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
       // The same job, delivered to this worker once more: the earlier run has lost its fence.
       held.get(lease.id)?.controller.abort()
       held.set(lease.id, mine)
+      if (aborted !== undefined) mine.controller.abort(aborted)
       const release = () => {
         if (held.get(lease.id) === mine) held.delete(lease.id)
       }
@@ -70,6 +73,7 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
     held: () => [...held.values()].map(({ lease }) => lease),
 
     abortAll(reason) {
+      aborted ??= reason
       for (const { controller } of held.values()) controller.abort(reason)
     },
   }

@@ -1,7 +1,26 @@
+import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Statement } from '#src/platform/db/database.ts'
 
 // Three missed heartbeats, as for workers.
 const ALIVE = `interval '15 seconds'`
+
+export interface LiveWorker {
+  id: string
+  queue: QueueName
+  /** Jobs at once. */
+  concurrency: number
+  /** It takes no more. */
+  isLeaving: boolean
+}
+
+/** Records that a worker takes jobs, unless it is leaving. */
+export function recordWorker({ id, queue, concurrency, isLeaving }: LiveWorker): Statement {
+  return {
+    text: `INSERT INTO workers (id, queue, concurrency) SELECT $1::uuid, $2::text, $3::int WHERE NOT $4::boolean
+       ON CONFLICT (id) DO UPDATE SET heartbeat_at = now(), concurrency = excluded.concurrency`,
+    values: [id, queue, concurrency, isLeaving],
+  }
+}
 
 /** Records that a process without a queue is alive. Returns in `others` how many more of its kind are. */
 export function recordProcess({ id, kind }: { id: string; kind: string }): Statement {

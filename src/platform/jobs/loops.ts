@@ -11,7 +11,7 @@ export interface Loop {
 // Reconcile finds a lapsed lease within 22.5 s of the worker's death.
 const RECONCILE_EVERY_MS = 2_500
 // An idle queue is dispatched when a job is due. This period also dispatches it, in case the query misses a due job.
-const IDLE_ROUND_MS = 30_000
+const IDLE_ROUND_MS = 120_000
 
 /**
  * Dispatches every queue in its own loop, so that a slow queue does not delay another. One statement per period asks

@@ -167,6 +167,21 @@ describe('a comparison', () => {
     expect(await makeCompare({ hasher: refusing }).run(payload, stopping)).toMatchObject({ kind: 'defer', delayMs: 0 })
   })
 
+  it('does not wait for a picture that is being decoded when the worker stops', async () => {
+    const { job, payload } = await takeOf(await submit(await draw()))
+    const stopping = new AbortController()
+    const work = makeCompare({
+      hasher: {
+        hash() {
+          stopping.abort()
+          return new Promise(() => {})
+        },
+      },
+    })
+    expect(work.endsAtOnce).toBe(true)
+    expect(await work.run(payload, { ...job, signal: stopping.signal })).toMatchObject({ kind: 'defer', delayMs: 0 })
+  })
+
   it('of an attestation that is gone does nothing', async () => {
     expect(await jobs.runNew(caller, { attestationId: 'att_test_gone' }, makeCompare({ hasher: refusing }))).toBe(
       'done',

@@ -1,19 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import pino from 'pino'
+import { randomUUID } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CompareDeps, createCompare } from '#src/attest/duplicates/compare.ts'
-import { createDuplicateFindings } from '#src/attest/duplicates/findings.ts'
-import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
-import { duplicateRoutes } from '#src/attest/duplicates/routes.ts'
+import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { MAX_NAMED } from '#src/attest/duplicates/search.ts'
-import { createClaimErasure } from '#src/attest/erasure/erase.ts'
-import { createDecoder } from '#src/attest/media/decoder.ts'
-import { createEraser } from '#src/attest/media/erase.ts'
-import type { KeyRow } from '#src/platform/http/caller.ts'
-import { createPager } from '#src/platform/http/page.ts'
 import { newId } from '#src/platform/ids.ts'
-import { call, makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
@@ -30,26 +21,21 @@ interface Found {
 }
 
 let service: Service
-const decoder = createDecoder()
-let hasher: Hasher
 let caller: Caller
 let phone: Phone
 let jobs: Jobs<'compare'>
-const log = pino({ level: 'silent' })
-const makeCompare = (deps: Partial<CompareDeps> = {}) =>
-  createCompare({ db: service.test.db, store: service.store, hasher, ...deps })
+const makeCompare = (deps: Partial<CompareDeps> = {}) => {
+  const { platform, attest } = service.services
+  return createCompare({ ...platform, hasher: createHasher(attest.media.decoder), ...deps })
+}
 
 beforeAll(async () => {
   service = await startService()
-  hasher = createHasher(decoder)
   jobs = createJobs(service.test, 'compare')
   caller = await service.makeCaller()
   phone = await makePhone(service, caller)
 })
-afterAll(async () => {
-  await decoder.close()
-  await service?.close()
-})
+afterAll(() => service?.close())
 
 let taken = 0
 function takePhoto(): Promise<Buffer> {
@@ -68,9 +54,7 @@ async function settle(work = makeCompare()) {
 }
 
 async function erase(claimId = ''): Promise<void> {
-  const { db } = service.test
-  const erasure = createClaimErasure({ db, eraser: createEraser({ db, store: service.store }), log })
-  await erasure.erase(caller, claimId, { requestId: 'r' })
+  await service.services.attest.erasure.erasure.erase(caller, claimId, { requestId: 'r' })
 }
 
 async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): Promise<Found[]> {
@@ -242,20 +226,16 @@ describe('duplicates of an erased claim', () => {
 })
 
 describe('GET /v1/claims/:id/duplicates', () => {
-  const keys = new Map<string, KeyRow>()
-  let app: TestApp
-  beforeAll(async () => {
-    const pager = createPager({ key: randomBytes(32) })
-    app = await startApp(duplicateRoutes(createDuplicateFindings({ db: service.test.db, pager })), {
-      findKey: async (raw) => keys.get(raw),
-    })
-    keys.set('ours', makeKeyRow({ ...caller, scopes: ['verify'] }))
-    keys.set('attest', makeKeyRow({ ...caller, scopes: ['attest', 'escalate', 'admin'] }))
-    keys.set('live', makeKeyRow({ ...caller, environment: 'live' }))
-    keys.set('stranger', makeKeyRow())
+  const keys: Record<string, string> = {}
+  beforeAll(() => {
+    const { accountId, environment } = caller
+    keys.ours = service.addKey({ accountId, environment, scopes: ['verify'] })
+    keys.attest = service.addKey({ accountId, environment, scopes: ['attest', 'escalate', 'admin'] })
+    keys.live = service.addKey({ accountId, environment: 'live' })
+    keys.stranger = service.addKey({})
   })
-  afterAll(() => app?.close())
-  const list = (id: string, query = '', key = 'ours') => call(app, `/v1/claims/${id}/duplicates${query}`, { key })
+  const list = (id: string, query = '', key = 'ours') =>
+    service.call({ key: keys[key] ?? key }, `/v1/claims/${id}/duplicates${query}`)
 
   it('lists both directions, page by page, and counts photos not yet compared', async () => {
     const photo = await takePhoto()
@@ -310,6 +290,6 @@ describe('GET /v1/claims/:id/duplicates', () => {
       const answer = await list(...asked)
       expect(`${answer.status} ${answer.json.code}`, asked.join(' ')).toBe(`${status} ${code}`)
     }
-    expect((await call(app, `/v1/claims/${id}/duplicates`)).json.code).toBe('authentication_required')
+    expect((await service.call({}, `/v1/claims/${id}/duplicates`)).json.code).toBe('authentication_required')
   })
 })

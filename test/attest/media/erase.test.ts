@@ -1,57 +1,50 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, utimes } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { utimes } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import type { BatchLine } from '#src/attest/claims/submission.ts'
-import { createDecoder } from '#src/attest/media/decoder.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
-import { createInspector } from '#src/attest/media/inspector.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import type { Media } from '#src/attest/media/rows.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
+import type { DiskStore } from '#src/platform/store/disk.ts'
 import { renderPhoto } from '../../../capture-kit/photo.ts'
-import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { makeAccount, type TestDatabase } from '../../support/database.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
 
 const DAY = 24 * 3_600_000
 const PHOTO = await renderPhoto({ seed: 3, width: 64, height: 48, exif: null })
 const { signal } = new AbortController()
 
+let service: TestService
 let test: TestDatabase
-let root: string
 let store: DiskStore
 let eraser: Eraser
 let media: MediaDomain
 let scope: Scope
-const inspector = createInspector()
-const decoder = createDecoder()
 
 beforeAll(async () => {
-  test = await createTestDatabase({ poolSize: 12 })
-  root = await mkdtemp(join(tmpdir(), 'erase-'))
-  store = createDiskStore({ root })
-  eraser = createEraser({ db: test.db, store })
+  service = await startTestService()
+  test = service.test
+  store = service.store
+  const feature = service.services.attest.media
+  eraser = feature.eraser
+  media = feature.media
 })
 beforeEach(async () => {
   scope = await makeAccount(test)
-  media = createMedia({ db: test.db, store, inspector, decoder })
 })
-afterAll(async () => {
-  await inspector.close()
-  await decoder.close()
-  await test.close()
-  await rm(root, { recursive: true })
-})
+afterAll(() => service?.close())
 
 const photo = () => Buffer.concat([PHOTO, randomBytes(16)])
 const upload = (data: Uint8Array, domain = media) => domain.storeInline(scope, { contentType: 'image/jpeg', data })
 /** Uploads a photo and moves its upload time to the given one. */
 async function uploadAgo(ageMs: number, data = photo()): Promise<Media> {
   const then = new Date(Date.now() - ageMs)
-  const made = await upload(data, createMedia({ db: test.db, store, inspector, decoder, now: () => then }))
+  service.clock.now = then
+  const made = await upload(data)
+  service.clock.now = undefined
   await test.owner('UPDATE media SET uploaded_at = $2 WHERE id = $1', [made.id, then])
   return made
 }
@@ -274,9 +267,8 @@ describe('an upload', () => {
   it('whose bytes were deleted between their storing and their row is not acknowledged', async () => {
     const data = photo()
     const leaky = createMedia({
-      db: test.db,
-      inspector,
-      decoder,
+      ...service.services.platform,
+      ...service.services.attest.media,
       store: {
         ...store,
         async put(...args) {

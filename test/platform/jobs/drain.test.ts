@@ -89,6 +89,28 @@ describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
     await on.database.owner(`DELETE FROM jobs WHERE id = ANY($1::uuid[])`, [ids])
   })
 
+  it('ends jobs that are cheap to begin again at once, also those that start meanwhile', {
+    timeout: 60_000,
+  }, async () => {
+    const ran: RunningJob[] = []
+    const worker = await on.start(
+      async (job) => {
+        ran.push(job)
+        if (!job.signal.aborted) await new Promise((done) => job.signal.addEventListener('abort', done))
+        return { kind: 'defer', reason: 'the worker stopped waiting', delayMs: 0 }
+      },
+      { concurrency: 1, endsAtOnce: true },
+    )
+    const ids = await on.addJobs(2)
+    // One runs, and one waits for its slot.
+    await dispatchUntil(async () => ran.length === 1 && (await states(ids)).every(({ state }) => state !== 'queued'))
+    // At its deadline the test would have failed long before.
+    await worker.close(600_000)
+    expect(ran.every(({ signal }) => signal.aborted)).toBe(true)
+    for (const job of await states(ids)) expect(job).toEqual({ state: 'queued', attempts: 0, isLeased: false })
+    await on.database.owner(`DELETE FROM jobs WHERE id = ANY($1::uuid[])`, [ids])
+  })
+
   it('returns in time when Postgres does not answer', async () => {
     let isAway = false
     const db: Database = {

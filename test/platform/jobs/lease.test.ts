@@ -72,9 +72,13 @@ describe('a lease', () => {
     const tickets = await dispatched(3)
     const before = await counts()
     expect((await claimAll(database.db, 'attest', tickets)).every((lease) => lease?.fence === 1)).toBe(true)
-    // Sessions report their counts within seconds, the dispatch among them.
-    await until(async () => (await counts()).all >= before.all + 3, { timeoutMs: 20_000 })
-    await until(async () => (await counts()).hot >= before.hot + 3, { timeoutMs: 20_000 })
+    // A session reports its counts when it ends a transaction a second after its last report; an idle one after ten seconds.
+    const reported = async () => {
+      await database.db.writeSystem('report', () => ({ text: 'SELECT 1', values: [] }))
+      return counts()
+    }
+    await until(async () => (await reported()).all >= before.all + 3, { timeoutMs: 20_000, everyMs: 50 })
+    await until(async () => (await reported()).hot >= before.hot + 3, { timeoutMs: 20_000, everyMs: 50 })
   })
 
   it('is taken over by every claim of the same dispatch, and by none of an earlier one', async () => {
@@ -110,6 +114,24 @@ describe('a lease', () => {
     expect(await renew(database.db, worker(), [lease])).toEqual(new Set([ticket.id]))
     expect(await database.db.tenant(scope, (tx) => settleAll(tx, [lease]))).toEqual([true])
     expect(await shown(ticket.id)).toMatchObject({ state: 'succeeded', is_leased: false })
+  })
+
+  it('is not needed by a worker to be alive, unless it is leaving', async () => {
+    const own = { ...worker(), isLeaving: false }
+    const isAlive = async () =>
+      (
+        await database.owner('SELECT FROM workers WHERE id = $1 AND heartbeat_at > now() - $2::interval', [
+          own.id,
+          '5 min',
+        ])
+      ).length === 1
+    await renew(database.db, { ...own, isLeaving: true }, [])
+    expect(await isAlive()).toBe(false)
+    expect(await renew(database.db, own, [])).toEqual(new Set())
+    expect(await isAlive()).toBe(true)
+    await database.owner(`UPDATE workers SET heartbeat_at = now() - interval '1 hour' WHERE id = $1`, [own.id])
+    await renew(database.db, own, [])
+    expect(await isAlive()).toBe(true)
   })
 
   it('and a requeue of what seemed unclaimed: exactly one of the two wins', async () => {
