@@ -19,7 +19,6 @@ const NAMES = [
   'keys',
   'timing',
   'duplicates',
-  'ledger',
   'neighbours',
   'idle',
 ] as const
@@ -30,6 +29,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'fairness',
   'timing',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ]
