@@ -22,7 +22,6 @@ const NAMES = [
   'timing',
   'policy',
   'duplicates',
-  'ledger',
   'neighbours',
   'idle',
 ] as const
@@ -34,6 +33,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ]
