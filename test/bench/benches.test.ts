@@ -14,11 +14,13 @@ const NAMES = [
   'attest',
   'attest-media',
   'latency',
+  'ledger',
   'deliver',
   'keys',
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ] as const
