@@ -20,7 +20,6 @@ const NAMES = [
   'timing',
   'policy',
   'duplicates',
-  'ledger',
   'neighbours',
   'idle',
 ] as const
@@ -32,6 +31,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ]
