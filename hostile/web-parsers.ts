@@ -40,6 +40,16 @@ const NDJSON: Header = ['Content-Type', 'application/x-ndjson']
 const JSON_BODY: Header = ['Content-Type', 'application/json']
 const NO_WAIT: Header = ['Prefer', 'wait=0']
 
+const RULES = {
+  rules: [
+    { id: 'a', when: { field: 'context.x', op: 'matches', value: '^(?:a|b){2,9}$' }, require: { deny: true } },
+    {
+      id: 'b',
+      when: { not: { all: [{ field: 'time.hour', op: 'between', value: [1, '5'] }] } },
+      require: { hardware: true },
+    },
+  ],
+}
 const POLICY = {
   require_attestation: true,
   require_biometric: false,
@@ -352,6 +362,10 @@ export async function webParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
     web('PUT risk policy', (dice) => {
       const body = mutateJson([jsonOf(POLICY)], dice)
       return requestBytes({ method: 'PUT', path: '/v1/account/risk-policy', headers: [auth, JSON_BODY] }, body)
+    }),
+    web('PUT policy', (dice) => {
+      const headers: Header[] = [auth, JSON_BODY, ['If-Match', dice.once(4) ? mutateText(['"0"', '*'], dice, 20) : '*']]
+      return requestBytes({ method: 'PUT', path: '/v1/policy', headers }, mutateJson([jsonOf(RULES)], dice))
     }),
     web('POST dry run of a risk policy', (dice) => {
       const body = { policy: POLICY, created_gte: timeOf(dice), created_lt: timeOf(dice), limit: 10 }

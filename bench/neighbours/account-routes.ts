@@ -48,6 +48,7 @@ export const NOT_CALLED: readonly string[] = [
   'POST /v1/org/invites/:id/resend',
   'POST /v1/org/invites/accept',
   'POST /v1/org/users/invite',
+  'POST /v1/policy/rollback',
   'POST /v1/decisions/verify-chain',
   'PUT /v1/account/plan',
   'PUT /v1/account/products',

@@ -5,6 +5,7 @@ import { recordVideo } from '../../capture-kit/video.ts'
 import { renamed } from '../captures.ts'
 import { PLAIN_READS } from './account-routes.ts'
 import { ADJUSTER, type HonestData, POLICY } from './data.ts'
+import { policyRequests } from './policy-requests.ts'
 import type { Ask, Routine } from './steady.ts'
 
 // Requests per second of each route. All together about 35, a tenth of a core: at 130 the figures were about the honest
@@ -244,6 +245,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/account/reevaluations': () => get('/v1/account/reevaluations'),
     'GET /v1/account/reevaluations/:id': () => get(`/v1/account/reevaluations/${data.reevaluationId}`),
 
+    ...policyRequests({ get, send }),
     ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {

@@ -7,6 +7,8 @@ const BENCH = resolve(import.meta.dirname, '../../bench')
 const NAMES = [
   'intake',
   'accept',
+  'verify',
+  'authorize',
   'batch',
   'backlog',
   'backlog-depth',
@@ -19,6 +21,7 @@ const NAMES = [
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
 ] as const
@@ -32,6 +35,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'duplicates',
   'neighbours',
   'idle',
+  'ledger',
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']

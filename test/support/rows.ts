@@ -210,7 +210,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     const decision = id('dec')
     await insert('decisions', { id: decision, kind: 'verify', at: new Date(), entry: '{}', entry_sha256: bytes() })
     await insert('decision_facts', { decision_id: decision, sealed_facts: bytes() })
-    await insert('ledger_pending', { decision_id: decision, entry_sha256: bytes() })
+    await insert('ledger_pending', { decision_id: id('dec'), entry_sha256: bytes() })
     await insert('webhook_endpoints', {
       id: endpoint,
       url: 'https://example.com/',

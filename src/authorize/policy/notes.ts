@@ -142,7 +142,7 @@ export const NOTES: Record<string, Note> = {
       'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. No ' +
       'webhook is called: `webhook_unreachable` is about its address.',
     examples: { 'The stored policy': {}, 'A draft': { draft: document } },
-    answers: { 200: { example: { findings: [finding] } } },
+    answers: { 200: { example: { findings: [finding], complete: true } } },
   },
   'POST /v1/policy/simulate': {
     description:

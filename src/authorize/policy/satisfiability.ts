@@ -32,7 +32,7 @@ export type Term = ReadonlyMap<string, { field: string; timezone: string; set: V
 /** undefined: too many terms to say. */
 export type Terms = readonly Term[] | undefined
 
-const MAX_TERMS = 300
+const MAX_TERMS = 128
 const ALWAYS: readonly Term[] = [new Map()]
 
 const OPPOSITE: Record<Outcome, Outcome> = {

@@ -88,7 +88,14 @@ const findingView = z
   })
   .meta({ id: 'PolicyFinding' })
 
-const analysisView = z.object({ findings: z.array(findingView) }).meta({ id: 'PolicyAnalysis' })
+const analysisView = z
+  .object({
+    findings: z.array(findingView),
+    complete: z
+      .boolean()
+      .describe('false: more than 500 findings, or too many rules of too many cases to compare all.'),
+  })
+  .meta({ id: 'PolicyAnalysis' })
 
 const answered = z.object({ valid: z.boolean(), reason: text.nullable() })
 const replayView = z
@@ -146,9 +153,10 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
     const { version: used, evaluation } = await trials.simulate(caller, { draft, version, contexts, answers: given })
     return toEvaluationView(evaluation, used)
   }
-  const analyze = async ({ caller, body }: { caller: Parameters<Trials['analyze']>[0]; body: AnalyzeBody }) => ({
-    findings: await trials.analyze(caller, body.draft),
-  })
+  const analyze = async ({ caller, body }: { caller: Parameters<Trials['analyze']>[0]; body: AnalyzeBody }) => {
+    const { findings, isComplete } = await trials.analyze(caller, body.draft)
+    return { findings, complete: isComplete }
+  }
   const replay = async ({ caller, body }: { caller: Parameters<Trials['replay']>[0]; body: ReplayBody }) =>
     toReplayView(await trials.replay(caller, body))
 

@@ -9,7 +9,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { analyzePolicy, type PolicyFinding } from './analyze.ts'
+import { analyzePolicy, type PolicyAnalysis, type PolicyFinding } from './analyze.ts'
 import { compilePolicy } from './compile.ts'
 import { digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
@@ -130,13 +130,16 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       return { version: policy.version, evaluation }
     },
 
-    async analyze(scope: Scope, draft: PolicyDocument | undefined): Promise<PolicyFinding[]> {
+    async analyze(scope: Scope, draft: PolicyDocument | undefined): Promise<PolicyAnalysis> {
       const document = draft ?? (await policies.get(scope)).document
       const slice = createSlice()
       const steps = analyzePolicy(document)
       for (;;) {
         const step = steps.next()
-        if (step.done === true) return [...step.value, ...unreachableOf(document, scope)]
+        if (step.done === true) {
+          const { findings, isComplete } = step.value
+          return { findings: [...findings, ...unreachableOf(document, scope)], isComplete }
+        }
         if (slice.isOver()) await slice.next()
       }
     },

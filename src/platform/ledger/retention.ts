@@ -13,7 +13,6 @@ const STEP_ROWS = 2_000
 export interface LedgerRetentionDeps {
   db: Pick<Database, 'system'>
   accounts: { find(id: string): Promise<{ plan: Plan } | undefined> }
-  now: () => Date
   /**
    * Subqueries on `decisions`, in the system role; an entry is kept while any of them finds a row. For what outlives the
    * plan's retention, such as the entries of a mandate that has not ended.
@@ -43,7 +42,7 @@ export function keptSince({ environment }: Pick<Scope, 'environment'>, now: Date
   return now.getTime() - shortest * DAY_MS
 }
 
-export function ledgerRetention({ db, accounts, now, keptWhile = [] }: LedgerRetentionDeps): TenantRule {
+export function ledgerRetention({ db, accounts, keptWhile = [] }: LedgerRetentionDeps): TenantRule {
   const purge = purgeStatement(keptWhile)
   return {
     per: 'tenant',
@@ -53,10 +52,11 @@ export function ledgerRetention({ db, accounts, now, keptWhile = [] }: LedgerRet
     async purge(scope: Scope, latest: Date, signal: AbortSignal) {
       const plan = (await accounts.find(scope.accountId))?.plan
       if (plan === undefined) return 0
-      const daysAgo = (days: number) => new Date(now().getTime() - days * DAY_MS)
-      const ofPlan = daysAgo(retentionDaysOf(plan, scope.environment))
-      const before = ofPlan < latest ? ofPlan : latest
-      const clinicalBefore = daysAgo(Math.max(CLINICAL_DAYS, retentionDaysOf(plan, scope.environment)))
+      // `days` before now.
+      const now = latest.getTime() + SANDBOX_LIMITS.retentionDays * DAY_MS
+      const days = retentionDaysOf(plan, scope.environment)
+      const before = new Date(now - days * DAY_MS)
+      const clinicalBefore = new Date(now - Math.max(CLINICAL_DAYS, days) * DAY_MS)
       for (let purged = 0; ; ) {
         const count = await db.system('retention', (tx) => purgeDecisions(tx, purge, scope, { before, clinicalBefore }))
         purged += count

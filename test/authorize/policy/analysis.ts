@@ -6,6 +6,6 @@ export function analysisOf(document: PolicyDocument): PolicyFinding[] {
   const steps = analyzePolicy(document)
   for (;;) {
     const step = steps.next()
-    if (step.done === true) return step.value
+    if (step.done === true) return step.value.findings
   }
 }
