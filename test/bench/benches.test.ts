@@ -16,7 +16,6 @@ const NAMES = [
   'attest',
   'attest-media',
   'latency',
-  'ledger',
   'deliver',
   'keys',
   'timing',
@@ -36,6 +35,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'ledger',
   'neighbours',
   'idle',
+  'ledger',
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
