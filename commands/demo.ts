@@ -1,5 +1,5 @@
 // `npm run demo`: the main use case on a temporary deployment. A simulated fleet submits honest and tampered captures
-// in bulk. The command fails when any result differs from the plan.
+// in bulk; then an agent buys and is denied, and the ledger is checked. The command fails when any result differs from the plan.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { readDeploymentSettings } from '#src/config.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { createVendor } from '../capture-kit/vendor.ts'
+import { letAgentBuy } from './demo/agent.ts'
 import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
@@ -104,13 +105,15 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
+    const agent = await letAgentBuy({ baseUrl, key, directory, say, signal: end })
     await deployment.stop()
     deployment = undefined
     printReport(outcome, say)
+    for (const fault of agent.faults) say(`NOT AS PLANNED: ${fault}`)
     if (!isOwn) say(`DATABASE_URL was given: the rows of ${account.id} stay in that database.`)
     if (options.keep) say(`The data is in ${directory}.`)
-    if (options.json) process.stdout.write(`${JSON.stringify(outcome.summary)}\n`)
-    return outcome.isAsPlanned ? 0 : 1
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...outcome.summary, decisions: agent.decisions })}\n`)
+    return outcome.isAsPlanned && agent.faults.length === 0 ? 0 : 1
   } finally {
     await deployment?.stop()
     if (settings.redisUrl !== undefined) await forgetQueues(settings.redisUrl, queuePrefix(directory))

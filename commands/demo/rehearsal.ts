@@ -60,7 +60,9 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
 
     const results = new Map([...(await readResults(client, batches)), ...(await readVideoResults(client, sent))])
     const planned: Planned[] = [...plan.captures, ...videos]
-    const events = await untilDelivered(receiver, planned, signal)
+    // A device that is revoked ends its intent tokens too.
+    const revoked = plan.devices.filter(({ standing }) => standing === 'revoked').length
+    const events = await untilDelivered(receiver, planned, revoked, signal)
     const findings = planned.map((capture) => judge(capture, results.get(capture.externalId), receiver))
     const settled = findings.filter((finding) => finding.isSettled).length
     const summary = {
@@ -195,9 +197,10 @@ function eventsOf({ expected }: Planned): string[] {
 async function untilDelivered(
   receiver: Receiver,
   planned: readonly Planned[],
+  revokedDevices: number,
   signal: AbortSignal,
 ): Promise<{ expected: number }> {
-  const expected = planned.reduce((sum, capture) => sum + eventsOf(capture).length, 0)
+  const expected = planned.reduce((sum, capture) => sum + eventsOf(capture).length, revokedDevices)
   const count = async () => receiver.eventIds.size
   await watch({ label: 'Receiving webhooks', expected, count, everyMs: 50, patienceMs: DELIVERY_PATIENCE_MS, signal })
   return { expected }
