@@ -46,6 +46,8 @@ interface WorkerOptions {
   db?: Database
   concurrency?: number
   endsAtOnce?: boolean
+  /** A third of it is also the longest time between two renewals of leases. */
+  stuckAfterMs?: number
 }
 
 /** Nothing is dispatched by itself. */
@@ -64,7 +66,10 @@ export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
       const jobs = Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))
       return database.db.tenant(scope, (tx) => enqueue(tx, 'attest', scope, jobs))
     },
-    start: (run, { onDead = async () => {}, db = database.db, concurrency = 4, endsAtOnce = false } = {}) =>
+    start: (
+      run,
+      { onDead = async () => {}, db = database.db, concurrency = 4, endsAtOnce = false, stuckAfterMs = 60_000 } = {},
+    ) =>
       startWorker({
         queue: 'attest',
         work: { run: (_, job) => run(job), onDead, onRedrive: async () => {}, endsAtOnce },
@@ -73,6 +78,7 @@ export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
         log,
         metrics: createJobMetrics(new Registry()),
         concurrency,
+        stuckAfterMs,
       }),
     async settleNow(job) {
       await database.db.tenant(job.scope, job.settle)

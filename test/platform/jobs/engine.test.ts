@@ -208,6 +208,8 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
         new Promise((done) => {
           job.signal.addEventListener('abort', () => done({ kind: 'retry', error: 'aborted' }))
         }),
+      // It renews every second, and so notices sooner.
+      { stuckAfterMs: 3_000 },
     )
     const ids = await on.addJobs(1)
     await until(async () => {
