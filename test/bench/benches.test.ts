@@ -21,7 +21,6 @@ const NAMES = [
   'timing',
   'policy',
   'duplicates',
-  'ledger',
   'neighbours',
   'idle',
 ] as const
@@ -33,6 +32,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'timing',
   'policy',
   'duplicates',
+  'ledger',
   'neighbours',
   'idle',
   'ledger',

@@ -185,6 +185,8 @@ describe('retention', () => {
     const {
       device_challenges: _,
       capture_chunks: __,
+      decisions: ___,
+      decision_facts: ____,
       reevaluations,
       reevaluation_marks,
       traces: ___,
