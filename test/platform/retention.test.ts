@@ -101,7 +101,7 @@ describe('retention', () => {
       )
     }
     const month = { events: 0, reevaluations: 0, reevaluation_marks: 0 }
-    const sessions = { capture_sessions: 0, device_challenges: 0 }
+    const sessions = { capture_sessions: 0, device_challenges: 0, intents: 0 }
     expect(await lost(0)).toEqual({})
     expect(await lost(7 * DAY - MINUTE)).toEqual({})
     const week = { media: 1, capture_chunks: 0, traces: 0, decisions: 0, decision_facts: 0 }
@@ -190,6 +190,7 @@ describe('retention', () => {
       reevaluations,
       reevaluation_marks,
       traces: ___,
+      intents: ____,
       ...whole
     } = await countOf(scope)
     expect([reevaluations, reevaluation_marks]).toEqual([1, 1])

@@ -5,6 +5,7 @@ import { createRevocations } from './revocations.ts'
 import { revocationRoutes } from './routes.ts'
 import { purgeEndedRevocations, purgeRevocations } from './rows.ts'
 import { createStops } from './stop.ts'
+import { purgeStops } from './stop-rows.ts'
 
 export type RevocationsFeature = ReturnType<typeof revocationsFeature>
 
@@ -20,7 +21,6 @@ export function revocationsFeature(p: Platform) {
       name: 'revocations',
       data: [
         { table: 'revocations', key: ['id'] },
-        // Publishable keys stop nothing, and an account of one's own keeps who stopped it.
         { table: 'stops', key: ['id'] },
       ],
       routes: revocationRoutes(revocations, stops),
@@ -29,6 +29,7 @@ export function revocationsFeature(p: Platform) {
       retention: [
         rowRule(p.db, 'ended_revocations', REVOCATION_DAYS, purgeEndedRevocations),
         rowRule(p.db, 'revocations', null, purgeRevocations),
+        rowRule(p.db, 'stops', null, purgeStops),
       ],
     },
     { revocations, stops },
