@@ -41,7 +41,7 @@ export const versionSummaryView = z
 export const ruleResultView = z
   .object({
     rule_id: z.string(),
-    effect: z.string().describe('deny, biometric, hardware, tier, canary, webhook or approval.'),
+    effect: z.enum(['deny', 'biometric', 'hardware', 'tier', 'canary', 'webhook', 'approval']),
     matched: z.boolean(),
     met: z.boolean(),
     shadow: z.boolean(),
