@@ -19,20 +19,14 @@ const object = z
 const text = z.string().min(1).max(20_000)
 
 // Authorization API 1.0, 10.1: receivers ignore unknown members.
-const entity = { type: text, id: text, properties: object.optional() }
+const entity = z.object({ type: text, id: text, properties: object.optional() }).meta({ id: 'AccessEntity' })
 const parts = {
-  subject: z.object(entity).meta({
-    id: 'AccessSubject',
-    description: `\`type\` is \`${SUBJECT_TYPE}\`, \`id\` the \`agent_session_id\` of the token. \`properties.device_id\` is compared too.`,
-  }),
+  subject: entity,
   action: z.object({ name: text, properties: object.optional() }).meta({
     id: 'AccessAction',
     description: '`name` is the `action_description` of the token, `properties` its `action_payload`.',
   }),
-  resource: z.object(entity).meta({
-    id: 'AccessResource',
-    description: '`<type>:<id>` is the `audience` of the token.',
-  }),
+  resource: entity,
   context: object.optional().meta({
     description:
       '`intent_token`, and where they apply `context_evidence`, `trace_id` and `inference_input`, as for verify. All ' +
@@ -40,7 +34,10 @@ const parts = {
   }),
 }
 
-export const evaluationRequest = z.object(parts).meta({ id: 'AccessEvaluation' })
+export const evaluationRequest = z.object(parts).meta({
+  id: 'AccessEvaluation',
+  description: `\`subject\`: of the type \`${SUBJECT_TYPE}\`, its \`id\` is the \`agent_session_id\` of the token; \`properties.device_id\` is compared too. \`resource\`: \`<type>:<id>\` is the \`audience\` of the token.`,
+})
 export type AccessEvaluation = z.output<typeof evaluationRequest>
 
 export const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const

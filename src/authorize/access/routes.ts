@@ -24,16 +24,18 @@ const common = {
 
 const decisionShape = {
   decision: z.boolean(),
-  context: z.looseObject({
-    reason: z.string().nullable().optional(),
-    detail: z.string().optional(),
-    jti: z.string().nullable().optional(),
-    decision_id: z.string().optional().meta({ description: 'Of the decision ledger.' }),
-    error: z
-      .looseObject({ status: z.number().int(), code: z.string(), message: z.string() })
-      .optional()
-      .meta({ description: 'Why the evaluation could not be made.' }),
-  }),
+  context: z
+    .looseObject({
+      reason: z.string().nullable().optional(),
+      detail: z.string().optional(),
+      jti: z.string().nullable().optional(),
+      decision_id: z.string().optional().meta({ description: 'Of the decision ledger.' }),
+      error: z
+        .looseObject({ status: z.number().int(), code: z.string(), message: z.string() })
+        .optional()
+        .meta({ description: 'Why the evaluation could not be made.' }),
+    })
+    .meta({ id: 'AccessDecisionContext' }),
 }
 const decisionView = z.object(decisionShape).meta({ id: 'AccessDecision' })
 const decisionsView = z.object({
