@@ -189,8 +189,8 @@ describe('retention', () => {
       decision_facts: ____,
       reevaluations,
       reevaluation_marks,
-      traces: ___,
-      intents: ____,
+      traces: _____,
+      intents: ______,
       ...whole
     } = await countOf(scope)
     expect([reevaluations, reevaluation_marks]).toEqual([1, 1])
