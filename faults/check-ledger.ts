@@ -15,8 +15,9 @@ export async function checkLedgers({ ledgers, signers }: Evidence): Promise<Find
   return wrong.map((what) => ({ invariant: 'I6', what }))
 }
 
-function checkLeaves({ decided, decisions, leaves, pending }: LedgerFacts): string[] {
+function checkLeaves({ decided, executedTwice, decisions, leaves, pending }: LedgerFacts): string[] {
   const wrong: string[] = pending === 0 ? [] : [`${pending} decisions have no leaf although all work has ended`]
+  for (const jti of executedTwice) wrong.push(`the token ${jti} was executed twice`)
   const byId = groupBy(leaves, ({ decisionId }) => decisionId)
   const known = new Set(decisions.map(({ id }) => id))
   for (const id of decided) if (!known.has(id)) wrong.push(`the decision ${id} was committed, and is not there`)

@@ -154,8 +154,14 @@ const MS = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
 /** @param hostile Accounts of attackers: of their rows only the owner is read. */
 export async function readEvidence(
   { owner }: Pick<PostgresServer, 'owner'>,
-  { directory, hostile, decided }: { directory: string; hostile: readonly string[]; decided: readonly string[] },
+  given: {
+    directory: string
+    hostile: readonly string[]
+    decided: readonly string[]
+    executedTwice: readonly string[]
+  },
 ): Promise<Evidence> {
+  const { directory, hostile } = given
   const others: Owned[] = []
   const isHostile = ({ scope }: { scope: ScopeName }) => hostile.includes(scope.split(' ')[0] ?? '')
   const honest = <Row extends Owned>(rows: Row[]): Row[] => {
@@ -210,7 +216,7 @@ export async function readEvidence(
     steps: (await readTrail({ owner })).filter(({ id }) => !strange.has(id)),
     events: honest(events),
     deliveries: honest(deliveries),
-    ledgers: await readLedgers({ owner }, decided),
+    ledgers: await readLedgers({ owner }, given),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

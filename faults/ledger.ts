@@ -27,6 +27,8 @@ export interface LeafFact {
 export interface LedgerFacts {
   /** Decisions whose transaction was answered with success. */
   decided: string[]
+  /** Tokens with two executions, by the answers or by the ledger. */
+  executedTwice: string[]
   decisions: DecisionFact[]
   /** By position. */
   leaves: LeafFact[]
@@ -91,11 +93,15 @@ export const UNORDERED = `(SELECT count(*) FROM ledger_pending) + (SELECT count(
 
 export async function readLedgers(
   { owner }: Pick<PostgresServer, 'owner'>,
-  decided: readonly string[],
+  { decided, executedTwice }: { decided: readonly string[]; executedTwice: readonly string[] },
 ): Promise<LedgerFacts> {
   const [pending] = await owner<{ count: number }>('SELECT count(*)::int AS count FROM ledger_pending')
+  const twice = await owner<{ jti: string }>(
+    `SELECT jti FROM decisions WHERE kind = 'execute' GROUP BY jti HAVING count(*) > 1`,
+  )
   return {
     decided: [...decided],
+    executedTwice: [...executedTwice, ...twice.map(({ jti }) => jti)],
     decisions: await owner(`SELECT id, ${SCOPE}, encode(entry_sha256, 'hex') AS hash FROM decisions`),
     leaves: await owner(
       `SELECT ${SCOPE}, position::int, encode(leaf_sha256, 'hex') AS hash, decision_id AS "decisionId"

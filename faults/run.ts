@@ -17,6 +17,7 @@ import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
+import { startVerifications } from './intents.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
 import { startDecisions, UNORDERED } from './ledger.ts'
 import { startPeople } from './people.ts'
@@ -172,11 +173,12 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     }
     const watch = startWatch(postgres, attackers.accountIds, journals.faults)
     const deciding = startDecisions(postgres.loginUrl(relays.ports.postgres), tenants)
+    const verifying = startVerifications(baseUrl, tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await Promise.all([load.stop(), deciding.stop(), people.stop()])
+    await Promise.all([load.stop(), deciding.stop(), verifying.stop(), people.stop()])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)
@@ -186,7 +188,8 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const evidence = await readEvidence(postgres, {
       directory,
       hostile: attackers.accountIds,
-      decided: deciding.decided,
+      decided: [...deciding.decided, ...verifying.decided],
+      executedTwice: verifying.executedTwice,
     })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {
@@ -230,7 +233,7 @@ async function settleTenants(
         const scope = { accountId: account.id, environment }
         const { key } = await createKeys({ db }).create(scope, {
           name: 'faults',
-          scopes: ['verify', 'attest', 'admin', 'screen'],
+          scopes: ['verify', 'attest', 'admin', 'screen', 'intent'],
         })
         tenants.push(
           await settleTenant({

@@ -12,6 +12,10 @@ const SABOTAGES: { what: string; does(ledgers: LedgerFacts): void }[] = [
     does: ({ decided }) => void decided.push(newId('dec', 'sandbox')),
   },
   {
+    what: 'a token that was executed twice',
+    does: ({ executedTwice }) => void executedTwice.push(newId('jti', 'sandbox')),
+  },
+  {
     what: 'a decision without a leaf',
     does: ({ decisions }) => void decisions.push({ ...first(decisions), id: newId('dec', 'sandbox') }),
   },

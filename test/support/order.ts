@@ -14,6 +14,7 @@ const SECONDS: Record<string, number> = {
   'test/faults/small.test.ts': 35,
   'test/commands/embedded/postgres.test.ts': 30,
   'test/workers/end-to-end.test.ts': 20,
+  'test/workers/sequence.test.ts': 20,
   'test/commands/admin-processes.test.ts': 19,
   'test/commands/new.test.ts': 18,
   'test/platform/telemetry.test.ts': 16,

@@ -38,7 +38,7 @@ export const versionSummaryView = z
   .object({ ...version, name: z.string(), rules: whole.describe('How many.') })
   .meta({ id: 'PolicyVersionSummary' })
 
-export const ruleResultView = z
+const ruleResultView = z
   .object({
     rule_id: z.string(),
     effect: z.string().describe('deny, biometric, hardware, tier, canary, webhook or approval.'),
