@@ -37,7 +37,8 @@ export const TAGS = [
   },
   {
     name: 'Policy',
-    description: 'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
+    description:
+      'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
   },
   {
     name: 'Decisions',
