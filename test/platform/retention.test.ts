@@ -154,7 +154,7 @@ describe('retention', () => {
       event_heads,
       ...(idempotency_keys && { idempotency_keys }),
     })
-    const { capture_chunks: _, decisions: __, decision_facts: ___, ...others } = whole
+    const { capture_chunks: _, decisions: __, decision_facts: ___, traces: ____, ...others } = whole
     expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(others))
   })
 
