@@ -124,11 +124,11 @@ describe('retention', () => {
     await roundAt(7 * DAY - MINUTE)
     expect(await countOf(scope)).toEqual(whole)
     await roundAt(7 * DAY + MINUTE)
-    // Waiting jobs find their subjects deleted; a public key can't create endpoints; idempotency keys last a day.
+    // Waiting jobs find their subjects deleted; a public key creates neither endpoints nor policies; idempotency keys last a day.
     const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
     // Of accounts with users, and of the live environment: a public account has neither.
     const { users, user_sessions, audit_entries, usage_entries, usage_days, account_notices, mails } = whole
-    const { invites, account_exports } = whole
+    const { invites, account_exports, policy_versions, policy_webhook_secrets } = whole
     // Hashes and counters stay; an entry that waits for its leaf has no row here.
     const { ledger_checkpoints, ledger_heads, ledger_leaves, ledger_nodes, ledger_pending, event_heads } = whole
     expect(await countOf(scope)).toEqual({
@@ -144,6 +144,8 @@ describe('retention', () => {
       mails,
       invites,
       account_exports,
+      policy_versions,
+      policy_webhook_secrets,
       ledger_checkpoints,
       ledger_heads,
       ledger_leaves,
@@ -152,7 +154,7 @@ describe('retention', () => {
       event_heads,
       ...(idempotency_keys && { idempotency_keys }),
     })
-    const { capture_chunks: _, decisions: __, decision_facts: ___, ...others } = whole
+    const { capture_chunks: _, decisions: __, decision_facts: ___, traces: ____, ...others } = whole
     expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(others))
   })
 
