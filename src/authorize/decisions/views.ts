@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ruleResultView } from '#src/authorize/policy/views.ts'
 import { DECISION_KIND_NAMES } from '#src/catalogue/decisions.ts'
 import type { Checkpoint } from '#src/platform/ledger/tree-rows.ts'
 import { type ChainCheck, LEDGER_PROBLEMS, type LedgerProblemCode } from './chain.ts'
@@ -9,18 +10,6 @@ const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const hash = z.string().describe('SHA-256, base64url without padding.')
 
 export const decisionKind = z.enum(DECISION_KIND_NAMES).meta({ id: 'DecisionKind' })
-
-const ruleResult = z
-  .object({
-    rule_id: z.string(),
-    effect: z.string(),
-    matched: z.boolean(),
-    met: z.boolean(),
-    shadow: z.boolean().describe('It was evaluated, and refuses nothing.'),
-    error: z.string().optional(),
-    note: z.string().optional(),
-  })
-  .meta({ id: 'DecisionRuleResult' })
 
 const decisionActor = z
   .union([
@@ -41,7 +30,7 @@ export const decisionView = z
     valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
     inputs: z.record(z.string(), z.string().nullable()).describe('Hashes and ids of what was given.'),
     policy_version: z.number().int().nullable(),
-    rule_results: z.array(ruleResult),
+    rule_results: z.array(ruleResultView),
     facts_hash: hash.nullable(),
     entry_hash: hash.describe('SHA-256 of the canonical JSON (RFC 8785) of the members before it.'),
     position: z.number().int().nullable().describe('Of its leaf in the log; null for about a second.'),

@@ -38,7 +38,7 @@ export const versionSummaryView = z
   .object({ ...version, name: z.string(), rules: whole.describe('How many.') })
   .meta({ id: 'PolicyVersionSummary' })
 
-const ruleResultView = z
+export const ruleResultView = z
   .object({
     rule_id: z.string(),
     effect: z.string().describe('deny, biometric, hardware, tier, canary, webhook or approval.'),
