@@ -188,11 +188,12 @@ async function appendBatch(tx: Tx, limit: number): Promise<void> {
       sha(Buffer.of(1), row[2 * n] ?? Buffer.alloc(32), row[2 * n + 1] ?? Buffer.alloc(32)),
     )
   }
+  const from = next
   next += rows.length
   await tx.query(
     `INSERT INTO ledger_leaves (account_id, environment, position, leaf_sha256, decision_id)
      SELECT 'acc_floor', 'live', $1::bigint + n, leaf, id FROM unnest($2::bytea[], $3::text[]) WITH ORDINALITY AS new (leaf, id, n)`,
-    [next, leaves, rows.map(({ id }) => id)],
+    [from, leaves, rows.map(({ id }) => id)],
   )
 }
 

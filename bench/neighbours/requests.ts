@@ -5,6 +5,7 @@ import { recordVideo } from '../../capture-kit/video.ts'
 import { renamed } from '../captures.ts'
 import { PLAIN_READS } from './account-routes.ts'
 import { ADJUSTER, type HonestData, POLICY } from './data.ts'
+import { intentRequests } from './intent-requests.ts'
 import { policyRequests } from './policy-requests.ts'
 import type { Ask, Routine } from './steady.ts'
 
@@ -246,6 +247,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/account/reevaluations/:id': () => get(`/v1/account/reevaluations/${data.reevaluationId}`),
 
     ...policyRequests({ get, send }),
+    ...intentRequests({ get, send }),
     ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {

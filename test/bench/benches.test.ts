@@ -22,6 +22,7 @@ const NAMES = [
   'policy',
   'duplicates',
   'neighbours',
+  'ledger',
   'idle',
 ] as const
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
@@ -35,7 +36,6 @@ const FLOOR_WITHIN: readonly string[] = [
   'ledger',
   'neighbours',
   'idle',
-  'ledger',
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { allRoutes } from '#src/app.ts'
 import { NOT_CALLED } from '../../bench/neighbours/account-routes.ts'
 import type { HonestData } from '../../bench/neighbours/data.ts'
+import { INTENT_NOT_CALLED } from '../../bench/neighbours/intent-requests.ts'
 import { compareAll, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
 import { honestRoutines } from '../../bench/neighbours/requests.ts'
 import { SCENARIOS } from '../../bench/neighbours/scenarios.ts'
@@ -23,7 +24,7 @@ describe('the honest tenant', () => {
     })
     const table = routes.map(({ method, path }) => `${method} ${path}`)
     const called = honestRoutines(NOTHING).map(({ name }) => name.replace(/ \(.*\)$/, ''))
-    expect([...new Set([...called, ...NOT_CALLED])].sort()).toEqual(table.sort())
+    expect([...new Set([...called, ...NOT_CALLED, ...INTENT_NOT_CALLED])].sort()).toEqual(table.sort())
   })
 })
 

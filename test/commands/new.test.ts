@@ -12,6 +12,7 @@ const NEEDED = [
   'workers',
   'commands',
   'capture-kit',
+  'clients',
   'migrations',
   'bench',
   'faults',

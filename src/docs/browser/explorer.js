@@ -15,7 +15,8 @@ window.SwaggerUIBundle({
   spec,
   domNode: place,
   deepLinking: true,
-  docExpansion: 'list',
+  // Groups are closed at first: drawing all operations takes seconds.
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   defaultModelRendering: 'example',
   displayRequestDuration: true,

@@ -1,7 +1,7 @@
 // Secrets at rest. A sealed value opens only under the key that its header names and for the use that `aad` names:
 // bytes moved to another row or column don't open there.
 
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 export interface Sealer {
   /**
@@ -44,12 +44,12 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/
  * @throws {Error} on a key that isn't 32 bytes, a malformed id or an id that names two keys.
  */
 export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
-  const keys = new Map<string, Buffer>()
+  const keys = new Map<string, KeyObject>()
   for (const { id, key } of [current, ...previous]) {
     if (!KEY_ID.test(id)) throw new Error('a master key id has 1 to 64 characters of A-Z a-z 0-9 . _ -')
     if (key.byteLength !== 32) throw new Error(`master key ${id} must have 32 bytes`)
     if (keys.has(id)) throw new Error(`master key id ${id} is given twice`)
-    keys.set(id, Buffer.from(key))
+    keys.set(id, createSecretKey(key))
   }
   const currentHeader = Buffer.concat([Buffer.from([VERSION, current.id.length]), Buffer.from(current.id, 'latin1')])
 
@@ -78,7 +78,7 @@ export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
     },
   }
 
-  function keyFor(id: string): Buffer {
+  function keyFor(id: string): KeyObject {
     const key = keys.get(id)
     if (key === undefined) throw new Error(`the value is sealed under master key ${id}, which is not configured`)
     return key

@@ -43,7 +43,7 @@ describe('malformed JSON is refused', () => {
     'with no number': [(text) => text.replace(':1,', ':NaN,'), '/bundle/version', 'malformed'],
     twice: [(text) => `${text} {}`, '', 'malformed'],
     'that is no UTF-8': [() => Buffer.from('7b22ff223a317d', 'hex'), '', 'invalid_utf8'],
-    'without end': [() => '{"claim":'.repeat(5_000), `${'/claim'.repeat(32)}`, 'too_deep'],
+    'without end': [() => '{"claim":'.repeat(5_000), `${'/claim'.repeat(34)}`, 'too_deep'],
   }
   it.each(Object.entries(cases))('%s', async (_name, [change, pointer, finding]) => {
     const body = change(JSON.stringify({ bundle: good().bundle, ...good() }))

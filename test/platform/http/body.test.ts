@@ -138,7 +138,7 @@ describe('malformed JSON', () => {
     ['a duplicate key by escape', '{"text":"x","te\\u0078t":"y"}', 'invalid_json', '/text'],
     ['a lone surrogate', '{"text":"\\ud800"}', 'invalid_json', '/text'],
     ['a huge integer', '{"text":"x","list":[9007199254740993]}', 'invalid_json', '/list/0'],
-    ['33 levels', deep(32), 'invalid_json', undefined],
+    ['35 levels', deep(34), 'invalid_json', undefined],
     ['100,000 levels', deep(100_000), 'invalid_json', undefined],
     ['U+0000', '{"text":"a\\u0000b"}', 'invalid_request', '/text'],
     ['U+0000 in a name', '{"text":"a","b\\u0000":1}', 'invalid_request', ''],

@@ -1,0 +1,176 @@
+// Requests of the honest tenant about its agents, their tokens and their canary readings. What one request makes, later
+// ones use.
+
+import type { Ask } from './steady.ts'
+
+interface Asking {
+  get(path: string): Ask
+  send(method: 'POST' | 'PUT' | 'PATCH', path: string, body: unknown, more?: Partial<Ask>): Ask
+}
+
+interface Issued {
+  jti: string
+  intent_token: string
+}
+
+const ACTION = {
+  action_description: 'Order paper',
+  action_payload: { amount: '20.00', currency: 'EUR', country: 'DE' },
+}
+const SESSION = 'honest-session'
+const DEVICE = 'honest-device'
+const KILL_SWITCH = { mode: 'monitor', max_age_s: 300, families: [] }
+// What is made and not yet used.
+const MOST_KEPT = 40
+
+/** Routes that are not called: they stop the tenant, replace a secret, or need a trip of a canary. */
+export const INTENT_NOT_CALLED: readonly string[] = [
+  'GET /v1/trace/session-locks/:id',
+  'POST /v1/intent/resume',
+  'POST /v1/intent/stop',
+  'POST /v1/policy/webhook-secret/rotate',
+  'POST /v1/trace/session-locks/:id/clear',
+]
+
+const READS = [
+  '/.well-known/authzen-configuration',
+  '/.well-known/svc-configuration',
+  '/v1/agents',
+  '/v1/intent/revocations',
+  '/v1/intent/stop',
+  '/v1/policy/webhook-secret',
+  '/v1/trace/kill-switch',
+  '/v1/trace/session-locks',
+  '/v1/trace/traces',
+]
+
+export function intentRequests({ get, send }: Asking): Record<string, () => Ask | undefined> {
+  const issued: Issued[] = []
+  const executed: string[] = []
+  const revocations: string[] = []
+  const traces: string[] = []
+  const agents: string[] = []
+  const suspended: string[] = []
+  const sessions: { agentId: string; id: string }[] = []
+
+  const keep = <Item>(items: Item[], item: Item) => void (items.push(item) > MOST_KEPT && items.shift())
+  const idOf = (member: string) => (body: Buffer) => String(JSON.parse(body.toString())[member])
+  const withFirst =
+    <Item>(items: readonly Item[], make: (item: Item) => Ask) =>
+    () => {
+      const [item] = items
+      return item === undefined ? undefined : make(item)
+    }
+  const withLast =
+    <Item>(items: Item[], make: (item: Item) => Ask) =>
+    () => {
+      const item = items.pop()
+      return item === undefined ? undefined : make(item)
+    }
+  const evaluation = ({ intent_token }: Issued) => ({
+    subject: { type: 'agent_session', id: SESSION },
+    action: { name: ACTION.action_description, properties: ACTION.action_payload },
+    resource: { type: 'tool', id: 'paper' },
+    context: { intent_token },
+  })
+
+  return {
+    ...Object.fromEntries(READS.map((path) => [`GET ${path}`, () => get(path)])),
+
+    'POST /v1/agents': () =>
+      send(
+        'POST',
+        '/v1/agents',
+        { name: 'Buyer', owner: 'owner@example.com' },
+        {
+          after: (body) => keep(agents, idOf('agent_id')(body)),
+        },
+      ),
+    'GET /v1/agents/:id': withFirst(agents, (id) => get(`/v1/agents/${id}`)),
+    'PATCH /v1/agents/:id': withFirst(agents, (id) => send('PATCH', `/v1/agents/${id}`, { name: 'Buyer of paper' })),
+    'POST /v1/agents/:id/suspend': withLast(agents, (id) =>
+      send('POST', `/v1/agents/${id}/suspend`, { reason: 'review' }, { after: () => keep(suspended, id) }),
+    ),
+    'POST /v1/agents/:id/unsuspend': withLast(suspended, (id) =>
+      send('POST', `/v1/agents/${id}/unsuspend`, {}, { headers: {}, body: '' }),
+    ),
+    'POST /v1/agents/:id/sessions': withFirst(agents, (agentId) =>
+      send(
+        'POST',
+        `/v1/agents/${agentId}/sessions`,
+        {},
+        {
+          after: (body) => keep(sessions, { agentId, id: idOf('agent_session_id')(body) }),
+        },
+      ),
+    ),
+    'GET /v1/agents/:id/sessions': withFirst(agents, (id) => get(`/v1/agents/${id}/sessions`)),
+    'GET /v1/agents/:id/sessions/:session': withFirst(sessions, ({ agentId, id }) =>
+      get(`/v1/agents/${agentId}/sessions/${id}`),
+    ),
+    'POST /v1/agents/:id/sessions/:session/end': withLast(sessions, ({ agentId, id }) =>
+      send('POST', `/v1/agents/${agentId}/sessions/${id}/end`, {}, { headers: {}, body: '' }),
+    ),
+
+    'POST /v1/intent/authorize': () => {
+      const body = { ...ACTION, agent_session_id: SESSION, device_id: DEVICE, audience: 'tool:paper' }
+      return send('POST', '/v1/intent/authorize', body, {
+        after: (answer) => keep(issued, JSON.parse(answer.toString())),
+      })
+    },
+    'POST /v1/intent/verify': withFirst(issued, ({ jti, intent_token }) =>
+      send(
+        'POST',
+        '/v1/intent/verify',
+        { ...ACTION, intent_token },
+        {
+          after: () => void (executed.includes(jti) || keep(executed, jti)),
+        },
+      ),
+    ),
+    'POST /v1/access/evaluation': withFirst(issued, (one) => send('POST', '/v1/access/evaluation', evaluation(one))),
+    'POST /v1/access/evaluations': withFirst(issued, (one) =>
+      send('POST', '/v1/access/evaluations', { evaluations: [evaluation(one), evaluation(one)] }),
+    ),
+    'GET /v1/intent/status/:jti': withFirst(issued, ({ jti }) => get(`/v1/intent/status/${jti}`)),
+    'GET /v1/intent/status-lists/:id': withFirst(issued, ({ intent_token }) => get(statusListOf(intent_token))),
+    'GET /v1/intent/executions/:jti': withFirst(executed, (jti) => get(`/v1/intent/executions/${jti}`)),
+    'POST /v1/intent/executions/:jti/outcome': withLast(executed, (jti) =>
+      // The token may be verified again meanwhile, and its outcome is recorded once.
+      send('POST', `/v1/intent/executions/${jti}/outcome`, { status: 'succeeded' }, { status: [200, 409] }),
+    ),
+    'POST /v1/intent/revocations': withLast(issued, ({ jti }) =>
+      send(
+        'POST',
+        '/v1/intent/revocations',
+        { scope: 'token', jti, reason: 'cancelled' },
+        {
+          after: (body) => keep(revocations, idOf('revocation_id')(body)),
+        },
+      ),
+    ),
+    'GET /v1/intent/revocations/:id': withFirst(revocations, (id) => get(`/v1/intent/revocations/${id}`)),
+
+    'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', KILL_SWITCH),
+    'POST /v1/trace/check': () => {
+      const readings = [{ family: 'exfiltration', score: 0.1 }]
+      const reading = { readings, reading_at: new Date().toISOString(), canary_set: 'default-v1' }
+      return send(
+        'POST',
+        '/v1/trace/check',
+        { ...reading, agent_session_id: SESSION },
+        {
+          after: (body) => keep(traces, idOf('trace_id')(body)),
+        },
+      )
+    },
+    'GET /v1/trace/traces/:id': withFirst(traces, (id) => get(`/v1/trace/traces/${id}`)),
+  }
+}
+
+/** The path of the status list that a token names. */
+function statusListOf(token: string): string {
+  const [, payload = ''] = token.split('.')
+  const { status } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  return new URL(status.status_list.uri).pathname
+}
