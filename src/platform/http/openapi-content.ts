@@ -39,8 +39,13 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
       parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
     ),
     ...headerParameters(note?.headers),
-    ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(route.isIdempotent && !describesKey(note) ? [IDEMPOTENCY_KEY] : []),
   ]
+}
+
+// A header may stand in the parameters once: the note's own words go before the general ones.
+function describesKey(note: Note | undefined): boolean {
+  return note?.headers !== undefined && Object.hasOwn(note.headers, IDEMPOTENCY_KEY.name)
 }
 
 export function headerParameters(headers: Record<string, string> = {}): Schema[] {
