@@ -220,7 +220,8 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   for (const member of Object.values(MEMBERS)) checkName(body[member] ?? '', caller.environment)
   for (const [other, member] of Object.entries(MEMBERS)) {
     const isWanted = other === kind
-    if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${kind}`)
+    if (isWanted && body[member] === undefined)
+      throw invalidField(`/${member}`, 'required', `is required with the scope ${kind}`)
     if (!isWanted && body[member] !== undefined) {
       throw invalidField(`/${member}`, 'unknown_field', `does not belong to the scope ${kind}`)
     }
@@ -230,7 +231,10 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   }
   // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
   if (kind !== 'token' && !caller.isAccountBearing) {
-    throw new Failure('account_key_required', 'The publishable keys revoke tokens only. Use a key of your own account.')
+    throw new Failure(
+      'account_key_required',
+      'The publishable keys revoke tokens only: use a key of an account of your own.',
+    )
   }
   return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
 }
