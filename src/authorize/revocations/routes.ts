@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { reasonRequest } from '#src/agents/registry/routes.ts'
+import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -218,6 +219,7 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   const { scope: kind, reason: text, expires_at: end } = body
   // Also one that does not belong to the scope: whose environment it is comes first.
   for (const member of Object.values(MEMBERS)) checkName(body[member] ?? '', caller.environment)
+  checkSessionName(body.agent_session_id ?? '', caller.environment)
   for (const [other, member] of Object.entries(MEMBERS)) {
     const isWanted = other === kind
     if (isWanted && body[member] === undefined)
