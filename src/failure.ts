@@ -89,7 +89,7 @@ export class Failure extends Error {
 
 /** Refuses one field, for checks that a schema can't express. */
 export function invalidField(pointer: string, code: string, detail: string): Failure {
-  return new Failure('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, code, detail }] })
+  return new Failure('invalid_request', { detail: `${pointer} ${detail}.`, errors: [{ pointer, code, detail }] })
 }
 
 // With several findings about one request, the first of these codes that occurs names the failure: the body comes

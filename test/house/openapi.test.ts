@@ -160,6 +160,16 @@ describe('the OpenAPI document', () => {
     )
   })
 
+  it('names each parameter of an operation once', () => {
+    const twice = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).flatMap(([method, { parameters }]) => {
+        const names = (parameters as { name: string; in: string }[]).map((one) => `${one.in} ${one.name}`)
+        return new Set(names).size === names.length ? [] : [`${method} ${path}`]
+      }),
+    )
+    expect(twice).toEqual([])
+  })
+
   it('distinguishes words from ids: no path matches another path with parameters', () => {
     const split = (path: string) => path.split('/')
     const patternOf = (path: string, name: string) => {

@@ -33,7 +33,7 @@ const updateRequest = z
     metadata: metadata.optional().describe('Replaces all of it.'),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
-const openRequest = z.strictObject({ metadata: metadata.optional() })
+const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()
 /** Of whatever stops something and says why. */
 export const reasonRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) }).meta({ id: 'ReasonRequest' })
 
@@ -168,7 +168,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toSessionView(await sessions.open(caller, params.id, body.metadata ?? {}, idempotencyKey)),
+        toSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
       async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
     ),
     endpoint(

@@ -5,6 +5,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { checkName } from '#src/platform/ids.ts'
 import { type Chain, MAX_PART } from './chain.ts'
 import type { Decisions } from './decisions.ts'
 import type { LedgerExport, LedgerLine } from './export.ts'
@@ -41,7 +42,7 @@ const count = (least: number) =>
 const filters = {
   kind: decisionKind.optional(),
   reason: z.string().min(1).max(200).optional(),
-  jti: z.string().min(1).max(64).optional(),
+  jti: z.string().min(1).max(64).optional().describe('Of an intent token.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Decided at or after.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Decided before.'),
 }
@@ -75,7 +76,10 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         view: listOf(decisionView),
         status: [200],
       },
-      ({ caller, query }) => decisions.list(caller, query),
+      ({ caller, query }) => {
+        if (query.jti !== undefined) checkName(query.jti, caller.environment)
+        return decisions.list(caller, query)
+      },
     ),
     endpoint(
       {

@@ -270,13 +270,13 @@ function refuse(standing: TokenStanding, { agentId, agentSessionId, traceId }: S
     throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
   }
   if (stop !== null) {
-    throw new Failure('account_stopped', `The account is stopped since ${stop.at}: ${stop.reason}`)
+    throw new Failure('account_stopped', `Stopped at ${stop.at}: ${stop.reason}. POST /v1/intent/resume ends that.`)
   }
   if (revocation !== null) {
     const code = revocation.scope === 'device' ? 'device_revoked' : 'session_revoked'
     throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
   }
-  if (standing.isSessionEnded) throw new Failure('conflict', `The agent session ${agentSessionId} has ended.`)
+  if (standing.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
   if (lock !== null) {
     throw new Failure('session_canary_locked', {
       detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lock_id}.`,

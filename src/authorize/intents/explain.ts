@@ -34,11 +34,14 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
   }
 }
 
-/** What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached. */
+/**
+ * What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached, or the account
+ * was stopped, so that no policy would have let the action run.
+ */
 export function replayable(recorded: Json): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
   const { facts, policy } = recorded as unknown as RecordedFacts
   const { token } = facts
-  if (token === null || policy === null) return undefined
+  if (token === null || policy === null || facts.stop !== null) return undefined
   const isReached = STEPS.every(({ judge }) => judge({ facts, token }) === undefined)
   return isReached ? { contexts: policyFactsOf(facts, token), answers: facts.answers } : undefined
 }

@@ -115,7 +115,7 @@ const replayView = z
     looked: whole.describe('Decisions that this page has examined, oldest first.'),
     looked_to: z.iso.datetime().nullable().describe('When the last of them was made.'),
     would_change: whole.describe('All are in `data`.'),
-    unaffected: whole.describe('Refused before the policy was asked.'),
+    unaffected: whole.describe('Refused before the policy was asked, or while the account was stopped.'),
     unknown: whole.describe('The draft needs an answer that was not asked for then, or no facts were recorded.'),
     rules: z
       .array(z.object({ rule_id: text, refused_before: whole, refuses_after: whole }))

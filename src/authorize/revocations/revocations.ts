@@ -158,5 +158,5 @@ function lastsAsLong(known: RevocationRow, { expiresAt }: NewRevocation): boolea
 }
 
 function noIntent(jti: string): Failure {
-  return new Failure('not_found', `No intent token ${jti}.`)
+  return new Failure('not_found', `There is no intent token ${jti}.`)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { reasonRequest } from '#src/agents/registry/routes.ts'
+import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -218,9 +219,11 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   const { scope: kind, reason: text, expires_at: end } = body
   // Also one that does not belong to the scope: whose environment it is comes first.
   for (const member of Object.values(MEMBERS)) checkName(body[member] ?? '', caller.environment)
+  checkSessionName(body.agent_session_id ?? '', caller.environment)
   for (const [other, member] of Object.entries(MEMBERS)) {
     const isWanted = other === kind
-    if (isWanted && body[member] === undefined) throw invalidField(`/${member}`, 'required', `names the ${kind}`)
+    if (isWanted && body[member] === undefined)
+      throw invalidField(`/${member}`, 'required', `is required with the scope ${kind}`)
     if (!isWanted && body[member] !== undefined) {
       throw invalidField(`/${member}`, 'unknown_field', `does not belong to the scope ${kind}`)
     }
@@ -230,7 +233,10 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   }
   // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
   if (kind !== 'token' && !caller.isAccountBearing) {
-    throw new Failure('account_key_required', 'The publishable keys revoke tokens only. Use a key of your own account.')
+    throw new Failure(
+      'account_key_required',
+      'The publishable keys revoke tokens only: use a key of an account of your own.',
+    )
   }
   return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
 }

@@ -31,6 +31,8 @@ const IDEMPOTENCY_KEY = {
 export function describeParameters(route: Route, { name, schemas, note }: OperationPlace): Schema[] {
   const path = propertiesOf(route.params, 'input', { name, schemas }).properties
   const query = propertiesOf(route.query, 'input', { name, schemas })
+  // A parameter may be named once: a note's own words replace the general ones.
+  const { [IDEMPOTENCY_KEY.name]: ofKey, ...headers } = note?.headers ?? {}
   return [
     ...[...route.path.matchAll(PARAMETER)].map(([, parameter = '']) =>
       parameterOf(parameter, 'path', path[parameter] ?? { type: 'string' }, true),
@@ -38,8 +40,8 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
     ...Object.entries(query.properties).map(([parameter, schema]) =>
       parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
     ),
-    ...headerParameters(note?.headers),
-    ...(route.isIdempotent ? [IDEMPOTENCY_KEY] : []),
+    ...headerParameters(headers),
+    ...(route.isIdempotent ? [{ ...IDEMPOTENCY_KEY, description: ofKey ?? IDEMPOTENCY_KEY.description }] : []),
   ]
 }
 

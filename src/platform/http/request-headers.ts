@@ -17,7 +17,7 @@ export function parseContentDigest(header: string): string {
   const digest = members.findLast((member) => member?.[1] === 'sha-256')?.[2]
   const bytes = digest === undefined ? undefined : Buffer.from(digest, 'base64')
   if (members.includes(null) || bytes?.byteLength !== 32) {
-    throw invalidField('Content-Digest', 'invalid_digest', 'must look like sha-256=:<base64 of 32 bytes>: (RFC 9530).')
+    throw invalidField('Content-Digest', 'invalid_digest', 'must look like sha-256=:<base64 of 32 bytes>: (RFC 9530)')
   }
   return bytes.toString('hex')
 }

@@ -79,7 +79,11 @@ function findingsOf(issues: readonly Issue[], asked: Asked): FieldError[] {
   const errors: FieldError[] = []
   for (const issue of issues) {
     if (errors.length >= MAX_ERRORS) break
-    errors.push(...findingOf(issue, [], asked))
+    for (const finding of findingOf(issue, [], asked)) {
+      // The length of what has the wrong type says nothing more.
+      const isRepeat = errors.some(({ pointer, code }) => pointer === finding.pointer && code === 'invalid_type')
+      if (!isRepeat) errors.push(finding)
+    }
   }
   return errors.slice(0, MAX_ERRORS)
 }
@@ -114,6 +118,7 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
       return issue.issues.flatMap((inner) => findingOf(inner, path, asked))
     case 'custom': {
       const code: unknown = issue.params?.code
+      if (code === 'invalid_type' && issue.input === undefined) return one('required', 'is required')
       return one(typeof code === 'string' ? code : 'invalid_value', ownWords(issue.message) ?? 'is not valid')
     }
     default:
@@ -173,14 +178,15 @@ function boundOf(
 ): [code: string, detail: string] {
   const few = side === 'small'
   const amount = `${isExact ? 'exactly' : few ? 'at least' : 'at most'} ${bound}`
-  if (origin === 'string') return [few ? 'too_short' : 'too_long', `must have ${amount} characters`]
-  if (origin === 'array' || origin === 'set') return [few ? 'too_few' : 'too_many', `must have ${amount} items`]
+  const plural = Number(bound) === 1 ? '' : 's'
+  if (origin === 'string') return [few ? 'too_short' : 'too_long', `must have ${amount} character${plural}`]
+  if (origin === 'array' || origin === 'set') return [few ? 'too_few' : 'too_many', `must have ${amount} item${plural}`]
   if (origin === 'date') {
     const at = new Date(Number(bound)).toISOString()
     return ['out_of_range', `must not be ${few ? 'before' : 'after'} ${at}`]
   }
   if (origin === 'object' || origin === 'record' || origin === 'map') {
-    return [few ? 'too_few' : 'too_many', `must have ${amount} members`]
+    return [few ? 'too_few' : 'too_many', `must have ${amount} member${plural}`]
   }
   return ['out_of_range', isInclusive ? `must be ${amount}` : `must be ${few ? 'more' : 'less'} than ${bound}`]
 }
@@ -267,8 +273,14 @@ function objectsOf(schema: z.ZodType): z.ZodObject[] {
 }
 
 function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault
+  ) {
     return unwrapped(schema.def.innerType as z.ZodType)
   }
+  if (schema instanceof z.ZodLazy) return unwrapped(schema.def.getter() as z.ZodType)
   return schema instanceof z.ZodPipe ? unwrapped(schema.def.in as z.ZodType) : schema
 }

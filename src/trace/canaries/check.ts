@@ -86,7 +86,7 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
     /**
      * Judges readings by the kill switch, records the answer, and does what a trip does.
      * @throws {Failure} `invalid_request` for a reading from the future and for a session of another agent;
-     * `environment_mismatch`; `not_found` for a trace or an agent.
+     * `environment_mismatch`; `not_found` for a trace, an agent or a registered session.
      */
     async check(acting: Acting, request: CheckRequest, key?: IdempotencyKey): Promise<CheckAnswer> {
       const { subject, sent, trace, inferenceInput } = await resolve(acting, request)
@@ -172,6 +172,10 @@ async function resolveSubject(tx: Tx, request: CheckRequest, trace: TraceRow | u
     request.agentId === undefined ? undefined : readAgents(tx, [request.agentId]),
   ])
   if (agents?.size === 0) throw new Failure('not_found', `There is no agent ${request.agentId}.`)
+  // A mistyped id would be a session that nobody ever locks. A trace may be older than what is kept of its session.
+  if (session === undefined && request.agentSessionId?.startsWith('ses_') === true) {
+    throw new Failure('not_found', `There is no agent session ${request.agentSessionId}.`)
+  }
   if (session !== undefined && request.agentId !== undefined && session.agentId !== request.agentId) {
     throw invalidField('/agent_session_id', 'other_agent', 'is a session of another agent')
   }

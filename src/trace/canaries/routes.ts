@@ -46,7 +46,8 @@ const checkRequest = z
     const refuse = (path: string, code: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     const [first, second] = SUBJECTS.filter((name) => body[name] !== undefined)
-    if (first === undefined) refuse('trace_id', 'required', `or ${SUBJECTS.slice(1).join(' or ')} is required`)
+    if (first === undefined)
+      refuse('trace_id', 'required', `is required, or ${SUBJECTS.slice(1).join(', or ')} in its place`)
     if (second !== undefined) refuse(second, 'conflict', `must not be sent together with ${first}`)
     for (const name of ['reading_at', 'canary_set'] as const) {
       if (body.readings !== undefined && body[name] === undefined) refuse(name, 'required', 'is required with readings')

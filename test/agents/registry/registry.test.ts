@@ -184,6 +184,8 @@ describe('a session of an agent', () => {
       Promise.all([first, second, 'run-7'].map((id) => readAgentSession(tx, id))),
     )
     expect(rows.map((row) => row && [row.agentId, row.status])).toEqual([[agent, 'ended'], [agent, 'open'], undefined])
+    // Its metadata are all that a body could say.
+    expect((await on.post(caller, path)).json).toMatchObject({ agent_id: agent, status: 'open', metadata: {} })
   })
 
   it('is not opened by a suspended agent', async () => {

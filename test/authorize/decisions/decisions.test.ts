@@ -58,6 +58,7 @@ describe('the routes of the decision ledger', () => {
     expect((await get('')).json.data).toEqual([])
     expect((await get(`/${made[0]}`)).json.code).toBe('not_found')
     expect((await get(`/${newId('dec', 'live')}`)).json.code).toBe('environment_mismatch')
+    expect((await get(`?jti=${newId('jti', 'live')}`)).json.code).toBe('environment_mismatch')
   })
 
   it('prove an entry against a signed checkpoint, and a checkpoint against a later one', async () => {

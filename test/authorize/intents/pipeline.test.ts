@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { replayable } from '#src/authorize/intents/explain.ts'
 import { parseAmount, policyFactsOf, type VerifyFacts } from '#src/authorize/intents/facts.ts'
 import { runPipeline, STEPS, STOP_RULE } from '#src/authorize/intents/pipeline.ts'
 import { describeReason, labelOf, VERIFY_REASON_CODES, VERIFY_REASONS } from '#src/authorize/intents/reasons.ts'
@@ -28,6 +29,16 @@ describe('the pipeline', () => {
       const { facts, policy } = factsWith([cause])
       expect(runPipeline(facts, policy), cause.reason).toMatchObject({ valid: false, reason: cause.reason, needs: [] })
     }
+  })
+
+  it('is replayed with another policy only where a policy decides', () => {
+    const policy = { version: 1, digest: '', document: DEFAULT_DOCUMENT }
+    const isReplayed = (facts: VerifyFacts) => replayable(JSON.parse(JSON.stringify({ facts, policy }))) !== undefined
+    const { at } = VALID_FACTS
+    expect(isReplayed(VALID_FACTS)).toBe(true)
+    expect(isReplayed({ ...VALID_FACTS, stop: { reason: 'incident', at } })).toBe(false)
+    expect(isReplayed({ ...VALID_FACTS, token: null })).toBe(false)
+    expect(isReplayed({ ...VALID_FACTS, at: TOKEN.expires_at })).toBe(false)
   })
 
   it('answers every pair of reasons that are true at once by the published order', () => {

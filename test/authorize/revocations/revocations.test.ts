@@ -168,6 +168,7 @@ describe('a revocation', () => {
       [{ scope: 'token', jti: 'jti_test_1' }, 404, 'not_found'],
       [{ scope: 'token', jti: newId('jti', 'live') }, 403, 'environment_mismatch'],
       [{ scope: 'device', device_id: newId('dev', 'live') }, 403, 'environment_mismatch'],
+      [{ scope: 'session', agent_session_id: 'ses_shopping' }, 404, 'not_found'],
     ]
     for (const [body, status, code, pointer] of cases) {
       const { json, ...answer } = await revoke(body)

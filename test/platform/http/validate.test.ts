@@ -45,6 +45,15 @@ describe('the validation of a body', () => {
       ['/0 invalid_format', '/1 invalid_format', '/2 invalid_format'],
     ],
     ['steps', z.number().multipleOf(2), 3, [' not_multiple_of']],
+    ['the wrong type of what has a length, once', z.string().trim().min(1), [], [' invalid_type']],
+    [
+      'a missing member of a type of our own',
+      z.object({
+        a: z.custom((value) => value !== undefined, { message: 'must be it', params: { code: 'invalid_type' } }),
+      }),
+      {},
+      ['/a required'],
+    ],
     ['unknown fields, each', z.strictObject({}), { b: 1, a: 2 }, ['/b unknown_field', '/a unknown_field']],
     ['a name with a slash and a tilde', z.strictObject({}), { 'a/b~c': 1 }, ['/a~1b~0c unknown_field']],
     [
@@ -96,12 +105,26 @@ describe('the validation of a body', () => {
   it('describes what is expected', () => {
     expect(detailOf(z.number().min(-90), -91)).toBe('must be at least -90')
     expect(detailOf(z.number().gt(0), 0)).toBe('must be more than 0')
+    expect(detailOf(z.string().min(1), '')).toBe('must have at least 1 character')
+    expect(detailOf(z.array(z.int()).min(1), [])).toBe('must have at least 1 item')
     expect(detailOf(z.string().length(3), 'ab')).toBe('must have exactly 3 characters')
     expect(detailOf(z.enum(['a', 'b', 'c']), 'd')).toBe('must be "a", "b" or "c"')
     expect(detailOf(z.union([z.string(), z.int()]), true)).toBe('must be a string, or must be a number')
     expect(detailOf(z.object({}), undefined)).toContain('JSON body')
     expect(detailOf(z.string().regex(/^a/, 'must begin with a'), 'b')).toBe('must begin with a')
     expect(detailOf(z.date().min(new Date(0)), new Date(-1))).toBe('must not be before 1970-01-01T00:00:00.000Z')
+  })
+
+  it.each([
+    ['a member with defaults', (inner: z.ZodType) => inner.prefault({})],
+    ['a member that refers to itself', (inner: z.ZodType) => z.lazy(() => inner)],
+  ])('lists the names that are known in %s', (_what, wrapped) => {
+    const parsed = parseWith(
+      z.object({ a: wrapped(z.strictObject({ x: z.int().optional() })) }),
+      { a: { b: 1 } },
+      'body',
+    )
+    expect(parsed).toMatchObject({ errors: [{ pointer: '/a/b', detail: expect.stringContaining('members are x') }] })
   })
 
   it('never echoes a value', () => {

@@ -195,7 +195,7 @@ describe('a check', () => {
     expect(inputsOnRecord.filter((given) => given.inference_input_hash === hash)).toHaveLength(4)
   })
 
-  it('refuses readings of the future, sessions of other agents, and unknown traces and agents, and records none of them', async () => {
+  it('refuses readings of the future, sessions of other agents, and unknown traces, agents and sessions, and records none of them', async () => {
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000).toISOString()
     expect((await on.send(caller, { reading_at: at(30) })).json).toMatchObject({ reading_age_s: 0 })
     const [agent, other] = [await on.makeAgent(caller), await on.makeAgent(caller)]
@@ -213,6 +213,7 @@ describe('a check', () => {
     ])
     expect(await refusal({ trace_id: newId('trc', 'sandbox') })).toEqual([404, 'not_found'])
     expect(await refusal({ agent_id: newId('agt', 'sandbox') })).toEqual([404, 'not_found'])
+    expect(await refusal({ agent_session_id: newId('ses', 'sandbox') })).toEqual([404, 'not_found'])
     const both = { inference_input: 'x', readings: QUIET, reading_at: at(0), canary_set: 's' }
     expect(await refusal(both)).toEqual([400, 'invalid_request', '/inference_input conflict'])
     expect(await refusal({ readings: undefined })).toEqual([
