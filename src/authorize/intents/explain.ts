@@ -34,11 +34,12 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
   }
 }
 
-/** What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached. */
+/** What a draft of a policy is evaluated over to replay a decision; undefined where the policy did not decide. */
 export function replayable(recorded: Json): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
   const { facts, policy } = recorded as unknown as RecordedFacts
   const { token } = facts
-  if (token === null || policy === null) return undefined
+  // A stop refuses whatever the policy says.
+  if (token === null || policy === null || facts.stop !== null) return undefined
   const isReached = STEPS.every(({ judge }) => judge({ facts, token }) === undefined)
   return isReached ? { contexts: policyFactsOf(facts, token), answers: facts.answers } : undefined
 }
