@@ -1,9 +1,8 @@
 // An Idempotency-Key of verify says who executes. It names one token and its action for as long as the token is kept: the same
 // key with anything else is a mistake of the caller, whatever the answer would be. No verdict is stored with it.
 
-import { type Executed, markExecuted } from '#src/authorize/tokens/rows.ts'
+import type { Executed } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
-import type { Tx } from '#src/platform/db/database.ts'
 
 /** Who executes: the principal, and the digest of its Idempotency-Key if it sent one. */
 export interface Execution {
@@ -19,19 +18,10 @@ export function checkKey(asked: Executed, executed: Executed | undefined): void 
   if (!isSame) throw keyReused()
 }
 
-/** Of a token whose row is locked and not executed. @throws {Failure} `idempotency_key_reused`. */
-export async function execute(tx: Tx, jti: string, execution: Execution): Promise<void> {
-  let isMarked: boolean
-  try {
-    isMarked = await markExecuted(tx, jti, execution)
-  } catch (error) {
-    // A verification of another token at the same time.
-    if (error instanceof Error && 'constraint' in error && error.constraint === 'intents_execution_key') {
-      throw keyReused()
-    }
-    throw error
-  }
-  if (!isMarked) throw new Error('a token was executed while its row was locked')
+/** Turns the error of two verifications that execute two tokens with one key at once into `idempotency_key_reused`. */
+export function withKeyReuse(error: unknown): unknown {
+  const isTaken = error instanceof Error && 'constraint' in error && error.constraint === 'intents_execution_key'
+  return isTaken ? keyReused() : error
 }
 
 function keyReused(): Failure {

@@ -8,7 +8,7 @@ import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { hashToken, type IntentClaims } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
-import { findExecuted, findIntent, type IntentRow, lockIntent } from '#src/authorize/tokens/rows.ts'
+import { findExecuted, findIntent, type IntentRow, lockIntent, markExecuted } from '#src/authorize/tokens/rows.ts'
 import { openFacts } from '#src/authorize/tokens/sealed.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -25,7 +25,7 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify, tokenFactsOf } from './action.ts'
 import { type Ask, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
-import { checkKey, type Execution, execute } from './execution-keys.ts'
+import { checkKey, type Execution, withKeyReuse } from './execution-keys.ts'
 import type { RequestFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
 import { decisionsOfVerify } from './record.ts'
@@ -139,7 +139,7 @@ export function createVerifying(deps: VerifyingDeps) {
   async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined): Promise<Verified> {
     const { caller, claims, subjects, execution } = presented
     const revocations = await trust.revocations()
-    return db.tenant(caller, async (tx) => {
+    const judge = async (tx: Tx) => {
       // Sent together. Postgres runs them in this order: the locks, then the row, then all that is read.
       const [, row, executed, standing] = await Promise.all([
         takeLocks(tx, locksOf(caller, subjects), asked?.hasTripped ?? false),
@@ -153,7 +153,12 @@ export function createVerifying(deps: VerifyingDeps) {
       const outcome = runPipeline(facts, standing.policy.compiled)
       if (asked === undefined && outcome.needs.length > 0) throw UNASKED
       return settle(tx, presented, { facts, outcome, policy: standing.policy, asked })
-    })
+    }
+    try {
+      return await db.tenant(caller, judge)
+    } catch (error) {
+      throw withKeyReuse(error)
+    }
   }
 
   async function settle(tx: Tx, presented: Presented, { facts, outcome, policy, asked }: Judged): Promise<Verified> {
@@ -170,11 +175,12 @@ export function createVerifying(deps: VerifyingDeps) {
       policy,
       tokenSha256: tokenSha256.toString('base64url'),
     }
-    await Promise.all([
-      isExecuted ? execute(tx, jti, execution) : undefined,
+    const [isMarked] = await Promise.all([
+      isExecuted ? markExecuted(tx, jti, execution) : undefined,
       ledger.recordMany(tx, caller, decisionsOfVerify(judged, { isExecuted, causes: asked?.causes })),
       countOperations(tx, caller, 'verify', [decisionId]),
     ])
+    if (isMarked === false) throw new Error('a token was executed while its row was locked')
     return { decisionId, facts, outcome: final }
   }
 

@@ -106,7 +106,6 @@ describe('the execution of a token', () => {
       ),
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 422)])
-    console.log(JSON.stringify(answers.map(a=>a.json)))
     expect(answers.filter(({ json }) => json.code === 'idempotency_key_reused')).toHaveLength(9)
     expect(await executions()).toBe(1)
     expect((await service.decisions(caller)).filter(({ kind }) => kind === 'verify')).toHaveLength(1)

@@ -6,6 +6,9 @@ export async function up(knex: Knex): Promise<void> {
     -- principal is another one. Tokens that are executed without a key are in no index that their execution changes.
     CREATE UNIQUE INDEX intents_execution_key ON intents (execution_key, account_id, environment)
       WHERE execution_key IS NOT NULL;
+
+    -- Retention thins out old checkpoints. The leaves, which they sign, stay.
+    GRANT DELETE ON ledger_checkpoints TO countersign_system;
   `)
 }
 
