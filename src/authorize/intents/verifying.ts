@@ -25,7 +25,7 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify, tokenFactsOf } from './action.ts'
 import { type Ask, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
-import { checkKey, type Execution, withKeyReuse } from './execution-keys.ts'
+import { checkKey, type Executor, withKeyReuse } from './execution-keys.ts'
 import type { RequestFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
 import { decisionsOfVerify } from './record.ts'
@@ -63,7 +63,7 @@ interface Presented {
   request: RequestFacts
   decisionId: string
   tokenSha256: Buffer
-  execution: Execution
+  execution: Executor
 }
 
 interface PresentedToken extends Presented {
