@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = {
   'claim.erased': 'A claim was erased',
   'media.read': 'A photo or a video was read',
   'evidence.read': 'An evidence packet was read',
+  'decision_facts.read': 'The facts of a decision were read, with its explanation',
   'ledger.exported': 'The decision ledger was exported',
   'audit.exported': 'The audit log was exported',
   'signing_key.rotated': 'The operator rotated a signing key',

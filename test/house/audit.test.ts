@@ -23,7 +23,12 @@ const UNAUDITED: Record<string, string> = {
   'POST /v1/webhook-endpoints/:id/test': 'it changes nothing, and the delivery log of the endpoint shows the ping',
 }
 // What must not be read unseen.
-const READS = ['GET /v1/claims/:id/evidence', 'GET /v1/media/:id', 'GET /v1/media/:id/thumbnail']
+const READS = [
+  'GET /v1/claims/:id/evidence',
+  'GET /v1/decisions/:id/explain',
+  'GET /v1/media/:id',
+  'GET /v1/media/:id/thumbnail',
+]
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 
@@ -39,7 +44,7 @@ it('every administrative route names its entry in the audit log, or the reason f
   expect(silent.sort()).toEqual(Object.keys(UNAUDITED).sort())
 })
 
-it('every route that shows a photo, a video or evidence names the entry of the read', () => {
+it('every route that shows a photo, a video, evidence or the facts of a decision names the entry of the read', () => {
   const recorded = routes.filter(({ method, audits }) => method === 'GET' && audits?.endsWith('.read')).map(nameOf)
   expect(recorded.sort()).toEqual(READS)
   const streaming = routes.filter(({ method, permission, streams }) => method === 'GET' && permission && streams)

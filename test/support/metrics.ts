@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client'
 import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
+import { createVerifyMetrics } from '#src/authorize/intents/metrics.ts'
 import { createPolicyWebhookMetrics } from '#src/authorize/webhooks/metrics.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { createRequestLimits } from '#src/platform/http/limits.ts'
@@ -47,6 +48,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   })
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
   createPolicyWebhookMetrics(registry)
+  createVerifyMetrics(registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))
 }

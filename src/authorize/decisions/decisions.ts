@@ -1,11 +1,13 @@
 // Decisions as an account reads them, and their explanations.
 
+import { recordAudit } from '#src/account/audit/record.ts'
 import { DECISION_KINDS, type DecisionKind } from '#src/catalogue/decisions.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, entryHash } from '#src/platform/ledger/entry.ts'
 import type { Ledger, OpenedFacts } from '#src/platform/ledger/record.ts'
@@ -83,14 +85,19 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
       return show(found(await db.tenant(scope, (tx) => findDecision(tx, id))))
     },
 
-    /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    async explain(scope: Scope, id: string): Promise<Explanation> {
-      checkId(id, 'dec', scope.environment)
-      const { row, opened } = await db.tenant(scope, async (tx) => ({
-        row: found(await findDecision(tx, id)),
-        opened: await openedOf(() => ledger.openFacts(tx, id)),
-      }))
-      return explain(row, opened)
+    /**
+     * The facts have what the caller of authorize and verify sent, so that reading them is on record.
+     * @throws {Failure} `not_found`, `environment_mismatch`.
+     */
+    async explain(acting: Acting, id: string): Promise<Explanation> {
+      checkId(id, 'dec', acting.environment)
+      return db.tenant(acting, async (tx) => {
+        const row = found(await findDecision(tx, id))
+        const explanation = explain(row, await openedOf(() => ledger.openFacts(tx, id)))
+        const after = { facts: explanation.facts }
+        await recordAudit(tx, acting, { action: 'decision_facts.read', subjectId: id, after })
+        return explanation
+      })
     },
   }
 

@@ -67,20 +67,23 @@ export function createProving({ db, pager }: ProvingDeps) {
   }
 
   async function include(tx: Tx, scope: Scope, id: string, asked: number | undefined): Promise<Inclusion> {
-    const row = await findDecision(tx, id)
+    // Sent together, as the reads below are.
+    const [row, size] = await Promise.all([findDecision(tx, id), asked === undefined ? newestSize(tx, scope) : asked])
     if (row === undefined) throw new Failure('not_found', 'There is no such decision, or its retention has ended.')
     if (row.position === null) {
       throw new Failure('conflict', 'The decision has no place in the log yet. It usually has one within two seconds.')
     }
     const { position, entrySha256 } = row
-    const size = asked ?? (await newestSize(tx, scope))
     if (size <= position) {
       if (asked !== undefined) throw invalidField('?size', 'out_of_range', `must be above ${position}`)
       throw new Failure('conflict', 'No checkpoint covers the decision yet. One is signed at most a minute later.')
     }
     if (asked !== undefined) await checkSize(tx, scope, '?size', asked)
     const path = inclusionRanges(position, size)
-    const hashes = await hashRanges(tx, scope, [...path, ...frontierRanges(size)])
+    const [hashes, checkpoint] = await Promise.all([
+      hashRanges(tx, scope, [...path, ...frontierRanges(size)]),
+      checkpointOf(tx, scope, size),
+    ])
     return {
       decisionId: id,
       entrySha256,
@@ -89,7 +92,7 @@ export function createProving({ db, pager }: ProvingDeps) {
       size,
       root: rootOf({ size, frontier: hashes.slice(path.length) }),
       proof: hashes.slice(0, path.length),
-      checkpoint: (await checkpointOf(tx, scope, size)) ?? null,
+      checkpoint: checkpoint ?? null,
     }
   }
 

@@ -169,6 +169,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         path: `${PATH}/:id/explain`,
         operationId: 'explainDecision',
         summary: 'The facts of a decision, and whether they lead to the same answer again',
+        audits: 'decision_facts.read',
         params: idParams('dec'),
         view: explanationView,
         status: [200],

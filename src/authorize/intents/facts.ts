@@ -25,6 +25,8 @@ export interface VerifyFacts {
   session: JsonObject
   /** As stored now for the trace that the request or the token names. */
   reading_hash: string | null
+  /** What counts of that trace's reading, for fields `canary.*` of the policy. */
+  canary: JsonObject | null
   /** The first execution of the action. */
   execution: { at: string; is_same_caller: boolean } | null
   answers: PolicyAnswers
@@ -105,6 +107,7 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
     session: facts.session,
     mandate: null,
     schedule: null,
+    canary: facts.canary,
     at: facts.at,
     token: { biometric: token.biometric },
   }))

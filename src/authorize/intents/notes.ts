@@ -124,7 +124,8 @@ one that runs the action and reports the outcome. The same caller with the same 
 \`receipt: true\` adds a JWS of the answer (type \`verify-receipt+jwt\`, by a record key).`,
     headers: {
       'Idempotency-Key':
-        'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew.',
+        'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew. A key ' +
+        'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept.',
     },
     examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
     answers: { 200: { examples: ANSWERS } },

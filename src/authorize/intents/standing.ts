@@ -13,12 +13,12 @@ import { readRevocation, readStop } from '#src/authorize/revocations/rows.ts'
 import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { CanaryPort } from '#src/trace/canaries/port.ts'
+import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
 import { readLiveLock } from '#src/trace/locks/rows.ts'
 import type { VerifyFacts } from './facts.ts'
 
 export interface StandingDeps extends Pick<PolicyReader, 'readPolicy'> {
-  canaries: Pick<CanaryPort, 'readReadingHash'>
+  canaries: Pick<CanaryPort, 'readTrace'>
   trust: Pick<Trust, 'revocations'>
 }
 
@@ -34,7 +34,7 @@ export interface Subjects {
 
 type StandingFacts = Pick<
   VerifyFacts,
-  'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash'
+  'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash' | 'canary'
 >
 
 export interface TokenStanding extends StandingFacts {
@@ -47,8 +47,8 @@ export interface TokenStanding extends StandingFacts {
 
 /** What of it the pipeline reads. */
 export function factsPart(standing: TokenStanding): StandingFacts {
-  const { at, stop, revocation, lock, agent, device, session, reading_hash } = standing
-  return { at, stop, revocation, lock, agent, device, session, reading_hash }
+  const { at, stop, revocation, lock, agent, device, session, reading_hash, canary } = standing
+  return { at, stop, revocation, lock, agent, device, session, reading_hash, canary }
 }
 
 /** Ids of our own form; any other string names a session or a device without a row. */
@@ -78,7 +78,7 @@ export async function readStanding(
   revocations: RevocationSnapshot,
 ): Promise<TokenStanding> {
   const isRegistered = isOwnId(agentSessionId, 'ses')
-  const [policy, stop, revocation, lock, agents, session, device, readingHash, at] = await Promise.all([
+  const [policy, stop, revocation, lock, agents, session, device, trace, at] = await Promise.all([
     readPolicy(tx),
     readStop(tx),
     readRevocation(tx, { jti, agentSessionId, deviceId }),
@@ -86,7 +86,7 @@ export async function readStanding(
     agentId === null ? undefined : readAgents(tx, [agentId]),
     isRegistered ? readAgentSession(tx, agentSessionId) : undefined,
     isOwnId(deviceId, 'dev') ? findDeviceById(tx, deviceId) : undefined,
-    traceId === null ? undefined : canaries.readReadingHash(tx, traceId),
+    traceId === null ? undefined : canaries.readTrace(tx, { traceId, agentSessionId, agentId }),
     readClock(tx),
   ])
   const agent = agentId === null ? undefined : agents?.get(agentId)
@@ -115,7 +115,8 @@ export async function readStanding(
           },
     device: deviceOf(deviceId, device, at, revocations),
     session: sessionOf(agentSessionId, session),
-    reading_hash: readingHash ?? null,
+    reading_hash: trace?.hash ?? null,
+    canary: canaryOf(trace?.reading),
     sessionAgentId: session?.agentId ?? null,
     isSessionKnown: session !== undefined || !isRegistered,
     isSessionEnded: session?.status === 'ended',
@@ -174,6 +175,21 @@ function deviceOf(
   if (row === undefined) return { id, tier: 'none', enrolled: false }
   const { hardwareTier, state } = withState(row, at, revocations)
   return { id, tier: hardwareTier, enrolled: state === 'enrolled' }
+}
+
+/** What rules of the policy see as `canary`. */
+function canaryOf(reading: CanaryReading | undefined): JsonObject | null {
+  if (reading === undefined) return null
+  const { set, source, readingAt, families } = reading
+  const tripped = families.filter((family) => family.tripped)
+  return {
+    set,
+    source,
+    reading_at: readingAt.toISOString(),
+    tripped: tripped.length > 0,
+    families: tripped.map(({ family }) => family),
+    scores: Object.fromEntries(families.map(({ family, score }) => [family, score])),
+  }
 }
 
 function sessionOf(id: string, session: Awaited<ReturnType<typeof readAgentSession>>): JsonObject {

@@ -8,7 +8,7 @@ import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { hashToken, type IntentClaims } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
-import { findIntent, type IntentRow, lockIntent, markExecuted } from '#src/authorize/tokens/rows.ts'
+import { findExecuted, findIntent, type IntentRow, lockIntent, markExecuted } from '#src/authorize/tokens/rows.ts'
 import { openFacts } from '#src/authorize/tokens/sealed.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -25,6 +25,7 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify, tokenFactsOf } from './action.ts'
 import { type Ask, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
+import { checkKey, type Executor, withKeyReuse } from './execution-keys.ts'
 import type { RequestFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
 import { decisionsOfVerify } from './record.ts'
@@ -50,7 +51,7 @@ export interface VerifyingDeps extends StandingDeps {
   signingKeys: Pick<SigningKeys, 'findTokenKey'>
   sealer: Sealer
   ledger: Pick<Ledger, 'recordMany'>
-  canaries: Pick<CanaryPort, 'readReadingHash' | 'tripAtVerify'>
+  canaries: Pick<CanaryPort, 'readTrace' | 'tripAtVerify'>
   ask: Ask
   now(): Date
 }
@@ -62,8 +63,7 @@ interface Presented {
   request: RequestFacts
   decisionId: string
   tokenSha256: Buffer
-  /** Who executes: the principal, and its Idempotency-Key if it sent one. */
-  execution: { by: string; key: string | null }
+  execution: Executor
 }
 
 interface PresentedToken extends Presented {
@@ -117,11 +117,16 @@ export function createVerifying(deps: VerifyingDeps) {
 
   /** Phase 1: finds what must be asked outside, and asks it. */
   async function prepare(presented: PresentedToken, signal: () => AbortSignal): Promise<OutsideAnswers> {
-    const { caller, claims, subjects, decisionId, body } = presented
+    const { caller, claims, subjects, decisionId, body, execution } = presented
     const revocations = await trust.revocations()
-    const [row, standing] = await readTogether(db, caller, (tx) =>
-      Promise.all([findIntent(tx, claims.jti), readStanding(tx, deps, subjects, revocations)]),
+    const [row, executed, standing] = await readTogether(db, caller, (tx) =>
+      Promise.all([
+        findIntent(tx, claims.jti),
+        findExecuted(tx, execution.key),
+        readStanding(tx, deps, subjects, revocations),
+      ]),
     )
+    checkKey(actionOf(presented), executed)
     const facts = factsOf(presented, row, standing, NOTHING_ASKED)
     if (facts.token === null) return NOTHING_ASKED
     const { needs } = runPipeline(facts, standing.policy.compiled)
@@ -132,21 +137,28 @@ export function createVerifying(deps: VerifyingDeps) {
 
   /** Phase 2. @param asked undefined: phase 1 was left out; throws UNASKED if it was needed. */
   async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined): Promise<Verified> {
-    const { caller, claims, subjects } = presented
+    const { caller, claims, subjects, execution } = presented
     const revocations = await trust.revocations()
-    return db.tenant(caller, async (tx) => {
+    const judge = async (tx: Tx) => {
       // Sent together. Postgres runs them in this order: the locks, then the row, then all that is read.
-      const [, row, standing] = await Promise.all([
+      const [, row, executed, standing] = await Promise.all([
         takeLocks(tx, locksOf(caller, subjects), asked?.hasTripped ?? false),
         lockIntent(tx, claims.jti),
+        findExecuted(tx, execution.key),
         readStanding(tx, deps, subjects, revocations),
       ])
+      checkKey(actionOf(presented), executed)
       remembered.keep(caller, standing.policy.compiled)
       const facts = factsOf(presented, row, standing, asked ?? NOTHING_ASKED)
       const outcome = runPipeline(facts, standing.policy.compiled)
       if (asked === undefined && outcome.needs.length > 0) throw UNASKED
       return settle(tx, presented, { facts, outcome, policy: standing.policy, asked })
-    })
+    }
+    try {
+      return await db.tenant(caller, judge)
+    } catch (error) {
+      throw withKeyReuse(error)
+    }
   }
 
   async function settle(tx: Tx, presented: Presented, { facts, outcome, policy, asked }: Judged): Promise<Verified> {
@@ -265,6 +277,10 @@ function createPolicyMemory() {
 
 const OUTSIDE: ReadonlySet<string> = new Set(['webhook', 'canary'])
 
+function actionOf({ claims, request }: PresentedToken) {
+  return { jti: claims.jti, actionHash: request.action_hash, payloadHash: request.payload_hash }
+}
+
 function subjectsOf(claims: IntentClaims, request: RequestFacts): Subjects {
   return {
     jti: claims.jti,
@@ -290,6 +306,7 @@ function unknownFacts(request: RequestFacts, at: string, problem: string): Verif
     device: { id: '', tier: 'none', enrolled: false },
     session: {},
     reading_hash: null,
+    canary: null,
     execution: null,
     answers: NO_ANSWERS,
   }

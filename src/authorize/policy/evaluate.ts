@@ -20,7 +20,7 @@ export interface PolicyFacts {
   session: JsonObject
   mandate: JsonObject | null
   schedule: JsonObject | null
-  /** Of the reading that the token names, for fields `canary.*`. */
+  /** Of the reading that the request or the token names, for fields `canary.*`. */
   canary?: JsonObject | null
   /** ISO 8601 instant. */
   at: string

@@ -115,6 +115,18 @@ export async function lockIntent(tx: Tx, jti: string): Promise<IntentRow | undef
   return row
 }
 
+export type Executed = Pick<IntentRow, 'jti' | 'actionHash' | 'payloadHash'>
+
+/** The token that an Idempotency-Key of verify has executed. */
+export async function findExecuted(tx: Tx, key: string | null): Promise<Executed | undefined> {
+  if (key === null) return undefined
+  const [row] = await tx.query<Executed>(
+    `SELECT jti, action_hash AS "actionHash", payload_hash AS "payloadHash" FROM intents WHERE execution_key = $1`,
+    [key],
+  )
+  return row
+}
+
 /** False when it was executed before. `key`: the Idempotency-Key of the verify. */
 export async function markExecuted(
   tx: Tx,

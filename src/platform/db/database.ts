@@ -8,6 +8,7 @@ import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
+import { createCauses } from './causes.ts'
 import { createDriver, type Driver, type Statement } from './driver.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 
@@ -178,13 +179,14 @@ export function createDatabase({
   ): Promise<R> {
     const { client, release } = await connect()
     let broken: Error | boolean = false
+    const causeOf = createCauses()
     try {
       driver.cork(client)
       // Sent without waiting: the first statement follows at once. If it fails, the statements after it run as the
       // login role, which may do nothing, and the failure surfaces before the commit.
       const begun = driver.ask(client, [begin, settings])
-      begun.catch(() => {})
-      const result = await work(transaction(client, driver))
+      begun.catch(causeOf)
+      const result = await work(transaction(client, driver, causeOf))
       await begun
       await client.query('COMMIT')
       return result
@@ -294,17 +296,25 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-function transaction(client: pg.PoolClient, driver: Driver): Tx {
+function transaction(client: pg.PoolClient, driver: Driver, causeOf: (error: unknown) => Promise<unknown>): Tx {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
       driver.cork(client)
-      const [rows = []] = await driver.ask(client, [{ text, values }])
-      return rows as Row[]
+      try {
+        const [rows = []] = await driver.ask(client, [{ text, values }])
+        return rows as Row[]
+      } catch (error) {
+        throw await causeOf(error)
+      }
     },
     async adhoc<Row>(text: string, values: readonly unknown[] = []) {
       driver.cork(client)
-      const result = await client.query(text, [...values])
-      return result.rows as Row[]
+      try {
+        const result = await client.query(text, [...values])
+        return result.rows as Row[]
+      } catch (error) {
+        throw await causeOf(error)
+      }
     },
   }
 }

@@ -2,7 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { LEDGER_SEQUENCE } from './append.ts'
 import { createCheckpointer } from './checkpoints.ts'
 import { SEALED_FACTS } from './record.ts'
-import { type LedgerRetentionDeps, ledgerRetention } from './retention.ts'
+import { checkpointRetention, type LedgerRetentionDeps, ledgerRetention } from './retention.ts'
 
 // A log that begins to grow has its first checkpoint soon; later ones a minute after the one before.
 const CHECKPOINTS_EVERY_MS = 10_000
@@ -33,7 +33,7 @@ export function ledgerFeature(
       sealed: [SEALED_FACTS],
       sequences: [LEDGER_SEQUENCE],
       tasks: [{ name: 'ledger checkpoints', everyMs: CHECKPOINTS_EVERY_MS, start: () => createCheckpointer(p) }],
-      retention: [ledgerRetention({ ...p, accounts })],
+      retention: [ledgerRetention({ ...p, accounts }), checkpointRetention(p)],
     },
     {},
   )

@@ -66,6 +66,50 @@ export function ledgerRetention({ db, accounts, keptWhile = [] }: LedgerRetentio
   }
 }
 
+/** Since when every checkpoint is kept, and since when one of each hour; of older ones, one of each day (UTC). */
+const EVERY_CHECKPOINT_DAYS = 7
+const HOURLY_CHECKPOINT_DAYS = 90
+
+/**
+ * Thins out old checkpoints. Of an hour and of a day the last one stays, which signs what the others signed and more; the
+ * newest of a log is the last of its hour and is never deleted. Leaves and nodes stay, so that proofs between any two sizes
+ * do, and a checkpoint that somebody kept can still be compared with the log.
+ */
+export function checkpointRetention({ db }: Pick<LedgerRetentionDeps, 'db'>): TenantRule {
+  return {
+    per: 'tenant',
+    what: 'ledger checkpoints',
+    everyMs: DAY_MS,
+    days: EVERY_CHECKPOINT_DAYS,
+    async purge(scope: Scope, before: Date, signal: AbortSignal) {
+      const hourlySince = new Date(before.getTime() - (HOURLY_CHECKPOINT_DAYS - EVERY_CHECKPOINT_DAYS) * DAY_MS)
+      for (let purged = 0; ; ) {
+        const count = await db.system('retention', (tx) => thinCheckpoints(tx, scope, { before, hourlySince }))
+        purged += count
+        if (count < STEP_ROWS || signal.aborted) return purged
+      }
+    },
+  }
+}
+
+async function thinCheckpoints(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { before, hourlySince }: { before: Date; hourlySince: Date },
+): Promise<number> {
+  const gone = await tx.query(
+    `DELETE FROM ledger_checkpoints WHERE account_id = $1 AND environment = $2 AND size = ANY(ARRAY(
+       SELECT size FROM (
+         SELECT size, at, lead(at) OVER (ORDER BY size) AS next,
+           CASE WHEN at < $4 THEN 'day' ELSE 'hour' END AS unit
+         FROM ledger_checkpoints WHERE account_id = $1 AND environment = $2) checkpoint
+       WHERE at < $3 AND date_trunc(unit, at, 'UTC') = date_trunc(unit, next, 'UTC') ORDER BY size LIMIT $5))
+     RETURNING 1`,
+    [accountId, environment, before, hourlySince, STEP_ROWS],
+  )
+  return gone.length
+}
+
 interface Limits {
   before: Date
   clinicalBefore: Date

@@ -4,9 +4,9 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { ageOf, isOfSubject, type JudgedFamily, judgeFamilies, modeFor } from './judge.ts'
+import { ageOf, isOfSubject, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
-import { findTrace, readReadingHash, toCheckedReading } from './traces.ts'
+import { findTrace, type TraceRow, toCheckedReading } from './traces.ts'
 import type { RecordTrip } from './trips.ts'
 
 export interface CanaryReading {
@@ -35,6 +35,20 @@ export interface CanaryQuestion {
   maxAgeSeconds: number
 }
 
+export interface TraceQuestion {
+  traceId: string
+  agentSessionId: string | null
+  agentId: string | null
+}
+
+/** What is stored of a trace. */
+export interface TraceStanding {
+  /** `canary_hash`, which never changes. */
+  hash: string
+  /** As for a condition without a family of its own, by the kill switch's age; undefined where it counts for nothing. */
+  reading: CanaryReading | undefined
+}
+
 export interface CanaryTrip {
   jti: string
   matchedRuleId: string | null
@@ -46,8 +60,8 @@ export interface CanaryTrip {
 export interface CanaryPort {
   /** undefined: unavailable. Outside of any transaction. */
   read(scope: Scope, question: CanaryQuestion, signal: AbortSignal): Promise<CanaryReading | undefined>
-  /** The stored hash of a trace; undefined where there is no such trace. */
-  readReadingHash(tx: Tx, traceId: string): Promise<string | undefined>
+  /** undefined: there is no such trace. */
+  readTrace(tx: Tx, question: TraceQuestion): Promise<TraceStanding | undefined>
   /**
    * Of a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where the kill
    * switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones are enough,
@@ -63,29 +77,21 @@ export function createCanaryPort({
   recordTrip,
 }: Pick<Platform, 'db' | 'now'> & { recordTrip: RecordTrip }): CanaryPort {
   return {
-    readReadingHash,
+    async readTrace(tx, { traceId, agentSessionId, agentId }) {
+      const [trace, { settings }] = await Promise.all([findTrace(tx, traceId), findKillSwitch(tx)])
+      if (trace === undefined) return undefined
+      const question = { agentSessionId, agentId, maxAgeSeconds: settings.max_age_s }
+      return { hash: trace.digest, reading: readingOf(trace, settings, question, now()) }
+    },
 
-    async read(scope, { set, families: asked, traceId, agentSessionId, agentId, maxAgeSeconds }) {
+    async read(scope, question) {
+      const { set, traceId } = question
       if (traceId === undefined || traceId === null) return undefined
       const [trace, { settings }] = await db.tenant(scope, (tx) =>
         Promise.all([findTrace(tx, traceId), findKillSwitch(tx)]),
       )
       if (trace === undefined || trace.canarySet !== set) return undefined
-      const subject = { agent_session_id: agentSessionId, agent_id: agentId }
-      const isFresh = ageOf(trace.readingAt.toISOString(), now().toISOString()) <= maxAgeSeconds
-      if (!isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
-      // A rule that names a family asks for it, whether or not the kill switch does.
-      const counted = settings.families.map((one) => ({
-        ...one,
-        enabled: one.enabled || asked?.includes(one.family) === true,
-      }))
-      const judged = judgeFamilies(trace.readings, { families: counted })
-      const families = asked === undefined ? judged : judged.filter(({ family }) => asked.includes(family))
-      const isTripped = families.some(({ tripped }) => tripped)
-      const isWhole = families.length > 0 && families.length === (asked === undefined ? judged : asked).length
-      // What a client says of itself can refuse, and is no reason to allow.
-      if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
-      return { set, traceId, source: trace.source, readingAt: trace.readingAt, hash: trace.digest, families }
+      return readingOf(trace, settings, question, now())
     },
 
     async tripAtVerify(tx, scope, { jti, matchedRuleId, reading, agentId, agentSessionId }) {
@@ -104,5 +110,36 @@ export function createCanaryPort({
       })
       return lockId === null ? {} : { lockId }
     },
+  }
+}
+
+/** undefined: old, of another subject, or a client's own that did not trip. */
+function readingOf(
+  trace: TraceRow,
+  settings: KillSwitch,
+  { families: asked, agentSessionId, agentId, maxAgeSeconds }: Omit<CanaryQuestion, 'set' | 'traceId'>,
+  at: Date,
+): CanaryReading | undefined {
+  const subject = { agent_session_id: agentSessionId, agent_id: agentId }
+  const isFresh = ageOf(trace.readingAt.toISOString(), at.toISOString()) <= maxAgeSeconds
+  if (!isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
+  // A rule that names a family asks for it, whether or not the kill switch does.
+  const counted = settings.families.map((one) => ({
+    ...one,
+    enabled: one.enabled || asked?.includes(one.family) === true,
+  }))
+  const judged = judgeFamilies(trace.readings, { families: counted })
+  const families = asked === undefined ? judged : judged.filter(({ family }) => asked.includes(family))
+  const isTripped = families.some(({ tripped }) => tripped)
+  const isWhole = families.length > 0 && families.length === (asked === undefined ? judged : asked).length
+  // What a client says of itself can refuse, and is no reason to allow.
+  if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
+  return {
+    set: trace.canarySet,
+    traceId: trace.id,
+    source: trace.source,
+    readingAt: trace.readingAt,
+    hash: trace.digest,
+    families,
   }
 }

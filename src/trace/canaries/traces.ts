@@ -79,12 +79,6 @@ export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefine
   return row
 }
 
-/** The stored `canary_hash` of a trace, which never changes; undefined where there is no such trace. */
-export async function readReadingHash(tx: Tx, traceId: string): Promise<string | undefined> {
-  const [row] = await tx.query<{ digest: string }>('SELECT digest FROM traces WHERE id = $1', [traceId])
-  return row?.digest
-}
-
 export function toCheckedReading(trace: TraceRow): CheckedReading {
   return {
     trace_id: trace.id,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decisionsFeature } from '#src/authorize/decisions/feature.ts'
+import type { Principal } from '#src/platform/http/principal.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
 import { verifyConsistency, verifyInclusion } from '#src/platform/ledger/proofs.ts'
@@ -139,7 +140,8 @@ describe('the routes of the decision ledger', () => {
       DECISION,
       { ...DECISION, kind: 'lock', facts },
     ])
-    const explain = (id: string) => own.decisions.explain(scope, id)
+    const principal: Principal = { kind: 'key', keyId: newId('key', scope.environment), scopes: ['admin'] }
+    const explain = (id: string) => own.decisions.explain({ ...scope, principal }, id)
     expect(await explain(same)).toMatchObject({
       isEntryIntact: true,
       facts: 'intact',
@@ -152,6 +154,14 @@ describe('the routes of the decision ledger', () => {
     expect(await explain(none)).toMatchObject({ facts: 'none', replay: null, isSameAnswer: null })
     expect(await explain(unexplained)).toMatchObject({ facts: 'intact', shownFacts: facts, replay: null })
     const { json } = await get(`/${unexplained}/explain`)
+    const reads = await service.test.owner(
+      `SELECT actor_id, after FROM audit_entries WHERE action = 'decision_facts.read' AND subject_id = $1`,
+      [unexplained],
+    )
+    expect(reads).toEqual([
+      { actor_id: principal.keyId, after: expect.anything() },
+      { actor_id: expect.stringMatching(/^key_/), after: expect.anything() },
+    ])
     expect(json).toMatchObject({ decision: { id: unexplained }, entry_intact: true, facts_state: 'intact', facts })
 
     // The sealed facts of another decision do not open; the entry was edited.

@@ -5,7 +5,7 @@ import { newId } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createReceivers, decide } from '../webhooks/receivers.ts'
-import { type Intents, startIntents } from './service.ts'
+import { ACTION, type Intents, startIntents } from './service.ts'
 
 const receivers = createReceivers()
 let service: Intents
@@ -57,6 +57,58 @@ describe('the execution of a token', () => {
     expect(entries.map(({ id }) => id).toSorted()).toEqual(answers.map((one) => String(one.decision_id)).toSorted())
     const [row] = await service.test.owner('SELECT executed_by FROM intents WHERE jti = $1', [jti])
     expect(row).toMatchObject({ executed_by: expect.stringMatching(/^key_test_/) })
+  })
+
+  it('is of nobody else: another caller is told of it and stays valid where nothing is bound', async () => {
+    const { token, jti } = await service.issue(caller)
+    await service.verify(caller, token, {}, withKey('a'))
+    const keyId = newId('key', 'sandbox')
+    const other = { keyId, key: service.addKey({ ...caller, keyId }) }
+    for (const sent of [withKey('a'), withKey('b'), {}]) {
+      const answer = await service.verify(other, token, {}, sent)
+      expect(answer).toMatchObject({ valid: true, reason: null, already_executed: true, jti })
+    }
+    expect(await executions()).toBe(1)
+    const [row] = await service.test.owner('SELECT executed_by FROM intents WHERE jti = $1', [jti])
+    expect(row?.executed_by).not.toBe(other.keyId)
+  })
+
+  it('has one key, which executes no other token and no other action', async () => {
+    const reused = { status: 422, json: { code: 'idempotency_key_reused' } }
+    const [first, second] = [await service.issue(caller), await service.issue(caller)]
+    const ask = (token: string, body: object = {}, key = 'a') =>
+      service.post(caller, '/v1/intent/verify', { ...ACTION, intent_token: token, ...body }, withKey(key))
+    // A key belongs to nothing before it executes.
+    expect(await ask(first.token, { action_payload: {} })).toMatchObject({ json: { reason: 'payload_hash_mismatch' } })
+    expect(await ask(second.token, { execute: false })).toMatchObject({ json: { valid: true } })
+    expect(await ask(first.token)).toMatchObject({ status: 200, json: { valid: true } })
+    const before = await service.decisions(caller)
+    expect(await ask(second.token)).toMatchObject(reused)
+    expect(await ask(second.token, { execute: false })).toMatchObject(reused)
+    expect(await ask(first.token, { action_payload: {} })).toMatchObject(reused)
+    expect(await ask(first.token, { action_description: 'Pay more' })).toMatchObject(reused)
+    expect(await service.decisions(caller)).toEqual(before)
+    expect(await ask(first.token)).toMatchObject({ json: { valid: true, already_executed: true } })
+    // Nothing is replayed: what ends the token ends the repeat.
+    await service.done(caller, '/v1/intent/revocations', { scope: 'token', jti: first.jti, reason: 'lost' })
+    expect(await ask(first.token)).toMatchObject({ json: { valid: false, reason: 'token_revoked' } })
+    expect(await ask(second.token, {}, 'b')).toMatchObject({ json: { valid: true } })
+    const other = { key: service.addKey({ ...caller, keyId: newId('key', 'sandbox') }) }
+    const third = await service.issue(caller)
+    expect(await service.verify(other, third.token, {}, withKey('a'))).not.toHaveProperty('already_executed')
+  })
+
+  it('is one for a key with ten tokens at once', async () => {
+    const issued = await Promise.all(Array.from({ length: 10 }, () => service.issue(caller)))
+    const answers = await Promise.all(
+      issued.map(({ token }) =>
+        service.post(caller, '/v1/intent/verify', { ...ACTION, intent_token: token }, withKey('same')),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 422)])
+    expect(answers.filter(({ json }) => json.code === 'idempotency_key_reused')).toHaveLength(9)
+    expect(await executions()).toBe(1)
+    expect((await service.decisions(caller)).filter(({ kind }) => kind === 'verify')).toHaveLength(1)
   })
 
   it('has one outcome, which the executing caller reports', async () => {

@@ -58,6 +58,7 @@ export const VALID_FACTS: VerifyFacts = {
   device: { id: 'device', tier: 'none', enrolled: false },
   session: { id: 'session', status: 'unregistered' },
   reading_hash: 'r',
+  canary: null,
   execution: null,
   answers: { webhooks: {}, canaries: {}, approvals: {} },
 }

@@ -87,7 +87,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   invites: 'DELETE SELECT UPDATE(accepted_at,user_id)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
-  ledger_checkpoints: 'INSERT SELECT',
+  ledger_checkpoints: 'DELETE INSERT SELECT',
   ledger_heads: 'INSERT SELECT UPDATE(checkpoint_at,checkpoint_size,frontier_sha256,grown_at,size)',
   ledger_leaves: 'INSERT SELECT',
   ledger_nodes: 'INSERT SELECT',

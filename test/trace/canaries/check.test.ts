@@ -364,7 +364,10 @@ describe('the port of a policy condition', () => {
     const { port } = on.service.services.trace.canaries
     const { trace_id, canary_hash } = await on.check(caller)
     const hashIn = (scope: Parameters<typeof on.service.test.db.tenant>[0], id: unknown) =>
-      on.service.test.db.tenant(scope, (tx) => port.readReadingHash(tx, String(id)))
+      on.service.test.db.tenant(scope, async (tx) => {
+        const question = { traceId: String(id), agentSessionId: null, agentId: null }
+        return (await port.readTrace(tx, question))?.hash
+      })
     expect(await hashIn(caller, trace_id)).toBe(canary_hash)
     expect(await hashIn(caller, newId('trc', 'sandbox'))).toBeUndefined()
     expect(await hashIn(await makeAccount(on.service.test), trace_id)).toBeUndefined()
