@@ -118,7 +118,7 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
   ): Promise<Walked | undefined> {
     const keys = await signingKeys.jwks()
     const previousId = await idBefore(scope, start.size)
-    const walked: Walked = { tree: start, nodes: [], lastId: '', previousId, newest: timeOfId(previousId), gone: [] }
+    const walked: Walked = { tree: start, nodes: [], lastId: '', previousId, newest: timeOfId(previousId) || 0, gone: [] }
     for (let at = start.size; at < to; at += STEP) {
       const range = { from: at, to: Math.min(at + STEP, to) }
       const { rows, checkpoints } = await db.tenant(scope, async (tx) => ({
@@ -137,7 +137,7 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
         if (row.entry === null || row.entrySha256 === null) gone.push({ ...row, newestBefore: newest })
         else {
           judgeEntry(row, row.entry, row.entrySha256, report)
-          walked.newest = newest > timeOfId(row.decisionId) ? newest : timeOfId(row.decisionId)
+          walked.newest = Math.max(newest, timeOfId(row.decisionId))
         }
         if (row.decisionId > walked.lastId) walked.lastId = row.decisionId
       }
@@ -221,7 +221,7 @@ interface Walked {
   lastId: string
   /** Of the leaf before the part. */
   previousId: string
-  /** When the newest entry so far was made, by its id; NaN before the first. */
+  /** When the newest entry so far was made, by its id; 0 before the first. */
   newest: number
   /** Leaves whose entries are gone. */
   gone: (LeafRow & { newestBefore: number })[]
