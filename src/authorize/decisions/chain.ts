@@ -118,7 +118,14 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
   ): Promise<Walked | undefined> {
     const keys = await signingKeys.jwks()
     const previousId = await idBefore(scope, start.size)
-    const walked: Walked = { tree: start, nodes: [], lastId: '', previousId, newest: timeOfId(previousId) || 0, gone: [] }
+    const walked: Walked = {
+      tree: start,
+      nodes: [],
+      lastId: '',
+      previousId,
+      newest: timeOfId(previousId) || 0,
+      gone: [],
+    }
     for (let at = start.size; at < to; at += STEP) {
       const range = { from: at, to: Math.min(at + STEP, to) }
       const { rows, checkpoints } = await db.tenant(scope, async (tx) => ({
