@@ -73,6 +73,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
   let signedSize = 0
   let signedAt = ''
   let oldestPresent = Number.POSITIVE_INFINITY
+  let newestPresent = Number.NEGATIVE_INFINITY
   const counts = { entries: 0, gone: 0, checkpoints: 0 }
   const wanted = new Map<number, { name: string; claims: CheckpointClaims }[]>()
 
@@ -142,14 +143,15 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     else if (entry.env !== head?.env) findings.fail('entry', where, `it is of the environment ${entry.env}`)
     if (!leafHash(entry_hash).equals(leaf_hash)) findings.fail('leaf', where, 'the leaf is not that of the entry')
     if (!CLINICAL_KINDS.some((kind) => kind === entry.kind)) oldestPresent = Math.min(oldestPresent, timeOfId(entry.id))
+    newestPresent = Math.max(newestPresent, timeOfId(entry.id))
     append(position, leaf_hash, where)
   }
 
   function takeGone({ leaf_hash, position, decision_id: id }: LineOf<'leaf'>, place: string): void {
     counts.gone += 1
     const where = `${place}, position ${position}, ${id}`
-    const times = { madeAt: timeOfId(id), oldestPresent, keptSince: Number.POSITIVE_INFINITY }
-    if (isRemoved(times)) {
+    const limits = { newestBefore: newestPresent, oldestPresent, keptSince: Number.POSITIVE_INFINITY }
+    if (isRemoved({ madeAt: timeOfId(id), ...limits })) {
       findings.fail(
         'removed',
         where,

@@ -8,7 +8,7 @@ import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type Scope, timeOfId } from '#src/platform/ids.ts'
 import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
-import { entryHash } from '#src/platform/ledger/entry.ts'
+import { type DecisionEntry, entryHash, jtiOf } from '#src/platform/ledger/entry.ts'
 import {
   appendLeaves,
   EMPTY_TREE,
@@ -26,6 +26,7 @@ import { findLeaves, findNodes, findOldest, findUnlogged, type LeafRow } from '.
 
 export const LEDGER_PROBLEMS = {
   entry_changed: 'an entry does not have its hash',
+  entry_misplaced: 'an entry is found by an id, a kind, a time, a reason or a jti that is not its own',
   entry_removed: 'an entry is gone that retention does not delete yet',
   entry_unlogged: 'an entry has no leaf and waits for none',
   leaf_changed: 'a leaf is not that of its entry',
@@ -116,11 +117,13 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
     { report, counts }: { report: Report; counts: { leaves: number; checkpoints: number } },
   ): Promise<Walked | undefined> {
     const keys = await signingKeys.jwks()
+    const previousId = await idBefore(scope, start.size)
     const walked: Walked = {
       tree: start,
       nodes: [],
       lastId: '',
-      previousId: await idBefore(scope, start.size),
+      previousId,
+      newest: timeOfId(previousId) || 0,
       gone: [],
     }
     for (let at = start.size; at < to; at += STEP) {
@@ -137,8 +140,12 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
       for (const [index, row] of rows.entries()) {
         if (row.position !== at + index) break
         counts.leaves += 1
-        if (row.entry === null || row.entrySha256 === null) walked.gone.push(row)
-        else judgeEntry(row, row.entry, row.entrySha256, report)
+        const { newest, gone } = walked
+        if (row.entry === null || row.entrySha256 === null) gone.push({ ...row, newestBefore: newest })
+        else {
+          judgeEntry(row, row.entry, row.entrySha256, report)
+          walked.newest = Math.max(newest, timeOfId(row.decisionId))
+        }
         if (row.decisionId > walked.lastId) walked.lastId = row.decisionId
       }
       const isWhole =
@@ -198,7 +205,9 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
       oldestPresent: oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest),
       keptSince: keptSince(scope, now()),
     }
-    const removed = gone.filter(({ decisionId }) => isRemoved({ madeAt: timeOfId(decisionId), ...limits }))
+    const removed = gone.filter(({ decisionId, newestBefore }) =>
+      isRemoved({ madeAt: timeOfId(decisionId), newestBefore, ...limits }),
+    )
     for (const { position, decisionId } of removed) report.add('entry_removed', position, decisionId)
     return gone.length - removed.length
   }
@@ -219,8 +228,10 @@ interface Walked {
   lastId: string
   /** Of the leaf before the part. */
   previousId: string
+  /** When the newest entry so far was made, by its id; 0 before the first. */
+  newest: number
   /** Leaves whose entries are gone. */
-  gone: LeafRow[]
+  gone: (LeafRow & { newestBefore: number })[]
 }
 
 type Report = ReturnType<typeof createReport>
@@ -241,6 +252,21 @@ function createReport() {
 function judgeEntry(row: LeafRow, entry: string, entrySha256: Buffer, report: Report): void {
   if (!isEqualBytes(row.leaf, leafHash(entrySha256))) report.add('leaf_changed', row.position, row.decisionId)
   if (!isEqualBytes(entryHash(entry), entrySha256)) report.add('entry_changed', row.position, row.decisionId)
+  else if (!isFoundAsItSays(row, entry)) report.add('entry_misplaced', row.position, row.decisionId)
+}
+
+// Lists and retention go by copies of what an entry says. One that was changed would hide it.
+function isFoundAsItSays({ decisionId, copies }: LeafRow, text: string): boolean {
+  const entry = JSON.parse(text) as DecisionEntry
+  const said = { id: entry.id, kind: entry.kind, at: Date.parse(entry.at), reason: entry.reason, jti: jtiOf(entry) }
+  const found = { id: decisionId, ...copies, at: copies.at?.getTime() }
+  return (
+    said.id === found.id &&
+    said.kind === found.kind &&
+    said.at === found.at &&
+    said.reason === found.reason &&
+    said.jti === found.jti
+  )
 }
 
 function grow(

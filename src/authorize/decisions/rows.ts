@@ -48,6 +48,8 @@ export interface LeafRow {
   /** Null when the entry is gone. */
   entry: string | null
   entrySha256: Buffer | null
+  /** What lists and retention find the entry by. */
+  copies: { kind: string | null; at: Date | null; reason: string | null; jti: string | null }
 }
 
 /** Leaves with their entries, by position. */
@@ -56,15 +58,16 @@ export async function findLeaves(
   { accountId, environment }: Scope,
   { from, to }: { from: number; to: number },
 ): Promise<LeafRow[]> {
-  return tx.query<LeafRow>(
+  const rows = await tx.query<Omit<LeafRow, 'copies'> & LeafRow['copies']>(
     `SELECT leaf.position, leaf.leaf_sha256 AS leaf, leaf.decision_id AS "decisionId", decision.entry,
-       decision.entry_sha256 AS "entrySha256"
+       decision.entry_sha256 AS "entrySha256", decision.kind, decision.at, decision.reason, decision.jti
      FROM ledger_leaves leaf LEFT JOIN decisions decision
        ON decision.account_id = $1 AND decision.environment = $2 AND decision.id = leaf.decision_id
      WHERE leaf.account_id = $1 AND leaf.environment = $2 AND leaf.position >= $3 AND leaf.position < $4
      ORDER BY leaf.position`,
     [accountId, environment, from, to],
   )
+  return rows.map(({ kind, at, reason, jti, ...row }) => ({ ...row, copies: { kind, at, reason, jti } }))
 }
 
 /** The oldest entry that goes by the plan's retention alone. @param keptLonger Kinds that do not. */

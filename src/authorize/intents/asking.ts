@@ -1,7 +1,9 @@
 // The questions of a verification that leave this process or take long: the policy's webhooks and the readings of
 // canaries. All are asked at once, outside of any transaction. What has no answer in time is unavailable.
 
+import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import type { CanaryAnswer, JsonObject, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
+import { needsOf } from '#src/authorize/policy/requirements.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -11,6 +13,8 @@ import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
 export interface OutsideAnswers {
+  /** What was asked. */
+  needs: readonly PolicyNeed[]
   answers: PolicyAnswers
   /** Why a webhook gave no answer, by rule. */
   causes: ReadonlyMap<string, string>
@@ -21,6 +25,7 @@ export interface OutsideAnswers {
 }
 
 export const NOTHING_ASKED: OutsideAnswers = {
+  needs: [],
   answers: { webhooks: {}, canaries: {}, approvals: {} },
   causes: new Map(),
   readings: new Map(),
@@ -90,6 +95,7 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
     note({ intent: token.jti })
     const found = readings.flatMap(([ruleId, reading]) => (reading === undefined ? [] : [[ruleId, reading] as const]))
     return {
+      needs,
       answers: {
         webhooks,
         canaries: Object.fromEntries(
@@ -101,6 +107,32 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
       readings: new Map(found),
       hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
     }
+  }
+}
+
+/**
+ * The answers as they count under the policy that decides. It may have changed since they were asked for: to a rule of the
+ * same id that asks another receiver, or for another reading, the answer of then is none.
+ */
+export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): OutsideAnswers {
+  const current = asked.needs.flatMap(({ rule_id }) => rules.filter(({ id }) => id === rule_id).flatMap(needsOf))
+  const isAsked = (need: PolicyNeed) => asked.needs.some((one) => JSON.stringify(one) === JSON.stringify(need))
+  const changed = current.filter((need) => !isAsked(need))
+  if (changed.length === 0) return asked
+  const idsOf = (wanted: PolicyNeed['kind']) =>
+    changed.filter(({ kind }) => kind === wanted).map((need) => need.rule_id)
+  const [webhookIds, canaryIds] = [idsOf('webhook'), idsOf('canary')]
+  const unavailable = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, 'unavailable' as const]))
+  const { answers, causes, readings } = asked
+  return {
+    ...asked,
+    answers: {
+      ...answers,
+      webhooks: { ...answers.webhooks, ...unavailable(webhookIds) },
+      canaries: { ...answers.canaries, ...unavailable(canaryIds) },
+    },
+    causes: new Map([...causes, ...webhookIds.map((id) => [id, 'policy_changed'] as const)]),
+    readings: new Map([...readings].filter(([id]) => !canaryIds.includes(id))),
   }
 }
 

@@ -19,7 +19,9 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
   const { facts, policy } = recorded as unknown as RecordedFacts
   const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
   const { valid, reason, results, shadow, needs: _, pending, ...details } = outcome
-  const answered = pending === 'webhook' ? 'policy_webhook_pending' : reason
+  // Verify answers what an answer that is missing comes to.
+  const isPending = pending === 'webhook' && entry.kind === 'authorize'
+  const answered = isPending ? 'policy_webhook_pending' : reason
   return {
     valid,
     reason: answered,

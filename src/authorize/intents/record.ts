@@ -4,6 +4,7 @@
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
+import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import type { NewDecision } from '#src/platform/ledger/entry.ts'
@@ -97,7 +98,7 @@ function webhookDecisions(
   { webhooks }: PolicyAnswers,
   { jti, decisionId, causes, ...shared }: Shared & WebhookRecord,
 ): NewDecision[] {
-  return Object.entries(webhooks).map(([ruleId, answer]) => {
+  return withoutRepeats(Object.entries(webhooks), causes).map(([ruleId, answer]) => {
     const inputs = { jti, decision_id: decisionId, rule_id: ruleId }
     if (answer === 'unavailable') {
       const withCause = { ...inputs, cause: causes?.get(ruleId) ?? null }
@@ -119,6 +120,19 @@ function webhookDecisions(
     }
   })
 }
+
+// A policy may have a thousand webhook rules, and leaves stay permanently. Of questions that were never sent, one of each
+// cause is an entry; the rules are in the entry of the verification.
+function withoutRepeats<Answer>(answers: [string, Answer][], causes: WebhookRecord['causes']): [string, Answer][] {
+  const seen = new Set<string>()
+  return answers.filter(([ruleId]) => {
+    const cause = causes?.get(ruleId)
+    if (cause === undefined || !NOT_SENT.has(cause)) return true
+    return !seen.has(cause) && seen.add(cause)
+  })
+}
+
+const NOT_SENT: ReadonlySet<string> = new Set(['no_secret', 'busy'] satisfies UnavailableCause[])
 
 // One entry for the shadow rules that would have refused, or that could not be evaluated for want of a webhook.
 function shadowDecisions({ id, outcome, policy }: Judged, shared: Shared): NewDecision[] {

@@ -23,7 +23,7 @@ import { type Environment, newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify, tokenFactsOf } from './action.ts'
-import { type Ask, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
+import { type Ask, answersUnder, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { checkKey, type Executor, withKeyReuse } from './execution-keys.ts'
 import type { RequestFacts, VerifyFacts } from './facts.ts'
@@ -149,10 +149,11 @@ export function createVerifying(deps: VerifyingDeps) {
       ])
       checkKey(actionOf(presented), executed)
       remembered.keep(caller, standing.policy.compiled)
-      const facts = factsOf(presented, row, standing, asked ?? NOTHING_ASKED)
+      const answered = answersUnder(standing.policy.compiled, asked ?? NOTHING_ASKED)
+      const facts = factsOf(presented, row, standing, answered)
       const outcome = runPipeline(facts, standing.policy.compiled)
       if (asked === undefined && outcome.needs.length > 0) throw UNASKED
-      return settle(tx, presented, { facts, outcome, policy: standing.policy, asked })
+      return settle(tx, presented, { facts, outcome, policy: standing.policy, asked: answered })
     }
     try {
       return await db.tenant(caller, judge)

@@ -60,9 +60,7 @@ export function compileTest(op: PolicyCondition['op'], value: PolicyCondition['v
       const pattern = compilePattern(String(scalar(value)))
       return (found, run) => {
         if (typeof found !== 'string') return NOT_TEXT
-        run.patternSteps -= pattern.stepsOf(found)
-        if (run.patternSteps < 0) return 'the regular expressions of this policy cost too much on these facts'
-        return pattern.test(found)
+        return isAffordable(run, pattern.stepsOf(found)) ? pattern.test(found) : TOO_COSTLY
       }
     }
     default:
@@ -115,11 +113,32 @@ function compileMember(constants: readonly Operand[]): Test {
 // A part of a text, or an element of a list. Elements of other types are not equal.
 function compileContains(constant: Operand): Test {
   const isEqual = compileEquals(constant)
+  const stepsOfElement = isNumeric(constant) ? DECIMAL_STEPS : 1
   return (found, run) => {
-    if (typeof found === 'string' && typeof constant === 'string') return found.includes(constant)
+    if (typeof found === 'string' && typeof constant === 'string') {
+      return isAffordable(run, stepsOfSearch(found, constant)) ? found.includes(constant) : TOO_COSTLY
+    }
     if (!Array.isArray(found)) return typeof constant === 'string' ? 'is neither a string nor a list' : 'is not a list'
+    if (!isAffordable(run, found.length * stepsOfElement)) return TOO_COSTLY
     return found.some((element) => element !== null && isEqual(element, run) === true)
   }
+}
+
+// Texts and lists are as long as a caller makes them, and a policy may search ten thousand times.
+const TOO_COSTLY = 'the searches and regular expressions of this policy cost too much on these facts'
+
+function isAffordable(run: Run, steps: number): boolean {
+  run.patternSteps -= steps
+  return run.patternSteps >= 0
+}
+
+// An exact comparison of decimals.
+const DECIMAL_STEPS = 20
+// A search is no automaton: with a text of one letter it compares most of what it looks for at each place.
+const CHARACTERS_OF_A_STEP = 64
+
+function stepsOfSearch(text: string, wanted: string): number {
+  return Math.ceil(text.length * (1 + wanted.length / CHARACTERS_OF_A_STEP))
 }
 
 function scalar(value: PolicyCondition['value']): Operand {

@@ -19,12 +19,12 @@ export interface Run {
   clock: ZoneClock
   values: (Json | undefined)[]
   isRead: boolean[]
-  /** What regular expressions may still cost, in steps. */
+  /** What regular expressions and `contains` may still cost, in steps. */
   patternSteps: number
 }
 
 /**
- * Steps (instructions of a pattern times characters) of one evaluation: some 200 ms at worst. Counted and not timed, so
+ * Steps (instructions of a pattern times characters; characters or elements that are searched) of one evaluation: some 200 ms at worst. Counted and not timed, so
  * that the same facts always give the same answer.
  */
 export const MAX_PATTERN_STEPS = 4_000_000

@@ -20,7 +20,7 @@ export interface CurrentCompiled {
 export interface PolicyReader {
   /** The policy of the transaction's account and environment. */
   readPolicy(tx: Tx): Promise<CurrentCompiled>
-  /** The compiled document, from the cache if it is there. */
+  /** The compiled document, from the cache if it is there. @throws {Error} when it does not have its digest. */
   compiledOf(document: PolicyDocument, digest: string): CompiledPolicy
 }
 
@@ -49,6 +49,8 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
   function compiledOf(document: PolicyDocument, digest: string): CompiledPolicy {
     const known = cache.get(digest)
     if (known !== undefined) return known
+    // A row that was changed below the service decides nothing, and least of all for others with the same digest.
+    if (digestOf(document) !== digest) throw new Error(`a policy was changed: it does not have its digest ${digest}`)
     const compiled = compilePolicy(document)
     cache.set(digest, compiled)
     return compiled

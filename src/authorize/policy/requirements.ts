@@ -42,9 +42,10 @@ export function judgeRequirement(
 // A reading that is not there refuses under `strict` alone, and one that tripped refuses under both.
 function judgeCanary(
   rule: CompiledRule,
-  { set, families, mode, maxAgeSeconds }: CompiledRequirement & { kind: 'canary' },
+  requirement: CompiledRequirement & { kind: 'canary' },
   answers: PolicyAnswers,
 ): JudgedRequirement {
+  const { set, mode } = requirement
   if (rule.isShadow) {
     return { refusal: { code: 'canary_unavailable' }, note: 'shadow_canary_unevaluated' }
   }
@@ -54,16 +55,12 @@ function judgeCanary(
       ? { refusal: { code: 'canary_unavailable', canarySet: set }, note: 'canary_unavailable' }
       : { note: 'canary_unavailable' }
   if (answer === undefined) {
-    const need: PolicyNeed = {
-      kind: 'canary',
-      rule_id: rule.id,
-      set,
-      mode,
-      ...(families !== undefined && { families: [...families] }),
-      ...(maxAgeSeconds !== undefined && { max_age_s: maxAgeSeconds }),
-    }
     const { refusal } = unavailable
-    return { ...unavailable, ...(refusal !== undefined && { refusal: { ...refusal, isPending: true } }), need }
+    return {
+      ...unavailable,
+      ...(refusal !== undefined && { refusal: { ...refusal, isPending: true } }),
+      need: canaryNeed(rule, requirement),
+    }
   }
   if (answer === 'unavailable') return unavailable
   if (answer.tripped) {
@@ -74,14 +71,14 @@ function judgeCanary(
 
 function judgeWebhook(
   rule: CompiledRule,
-  { url, timeoutMs }: CompiledRequirement & { kind: 'webhook' },
+  requirement: CompiledRequirement & { kind: 'webhook' },
   answers: PolicyAnswers,
 ): JudgedRequirement {
   const unavailable = { code: 'policy_webhook_unavailable' }
   if (rule.isShadow) return { refusal: unavailable, note: 'shadow_webhook_unevaluated' }
   const answer = lookUp(answers.webhooks, rule.id)
   if (answer === undefined) {
-    const need: PolicyNeed = { kind: 'webhook', rule_id: rule.id, url, timeout_ms: timeoutMs }
+    const need = webhookNeed(rule, requirement)
     return { refusal: { ...unavailable, isPending: true }, note: 'policy_webhook_pending', need }
   }
   if (answer === 'unavailable') return { refusal: unavailable }
@@ -91,6 +88,32 @@ function judgeWebhook(
       code: 'policy_webhook_denied',
       ...(answer.reason !== undefined && { webhookReason: answer.reason }),
     },
+  }
+}
+
+/** What a rule asks outside. The same question has the same JSON. */
+export function needsOf(rule: CompiledRule): PolicyNeed[] {
+  return rule.requirements.flatMap((requirement) => {
+    if (requirement.kind === 'webhook') return [webhookNeed(rule, requirement)]
+    return requirement.kind === 'canary' ? [canaryNeed(rule, requirement)] : []
+  })
+}
+
+function webhookNeed({ id }: CompiledRule, { url, timeoutMs }: CompiledRequirement & { kind: 'webhook' }): PolicyNeed {
+  return { kind: 'webhook', rule_id: id, url, timeout_ms: timeoutMs }
+}
+
+function canaryNeed(
+  { id }: CompiledRule,
+  { set, families, mode, maxAgeSeconds }: CompiledRequirement & { kind: 'canary' },
+): PolicyNeed {
+  return {
+    kind: 'canary',
+    rule_id: id,
+    set,
+    mode,
+    ...(families !== undefined && { families: [...families] }),
+    ...(maxAgeSeconds !== undefined && { max_age_s: maxAgeSeconds }),
   }
 }
 

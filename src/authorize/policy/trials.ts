@@ -1,7 +1,6 @@
 // What a policy would say, without making it apply: over facts that the caller writes, over decisions of the past, and by
 // analysis. Nothing here changes anything.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
@@ -80,6 +79,8 @@ export interface ShadowTally {
 
 /** Decisions that one call examines; the next page continues. */
 const MAX_LOOKED = 2_000
+/** What a call may evaluate for; a draft can take 200 ms for each context of a decision. */
+const MAX_WORK_MS = 2_000
 const MAX_EXAMPLES = 10
 const REPLAY_ROUTE = 'POST /v1/policy/replay'
 const REPORT_ROUTE = 'GET /v1/policy/shadow-report'
@@ -101,12 +102,13 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
   /** At most MAX_LOOKED decisions after a cursor. */
   async function* decisionsOf(scope: Scope, { from, to }: { from: string; to: string }, after: string | undefined) {
     const range = { kind: 'verify' as const, from: new Date(from), to: new Date(to), after }
+    const slice = createSlice()
     let looked = 0
     for await (const decision of ledger.listDecisionsBetween(scope, range)) {
       yield decision
       looked += 1
       if (looked === MAX_LOOKED) return
-      if (looked % 100 === 0) await turn()
+      if (slice.isOver()) await slice.next()
     }
   }
 
@@ -159,6 +161,8 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       }
       const tallies = new Map<string, RuleTally>()
       const staleOf = staleAnswersOf(scope, draft)
+      let workMs = 0
+      let isFull = false
       let last: string | undefined
       for await (const { entry, facts } of decisionsOf(scope, { from, to }, pager.decode(cursor, binding))) {
         last = entry.id
@@ -172,26 +176,28 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
           continue
         }
         const stale = await staleOf(entry.policy_version ?? 0)
+        const startedAt = performance.now()
         const evaluation = evaluateContexts(compiled, recorded.contexts, withoutAnswers(recorded.answers, stale))
+        workMs += performance.now() - startedAt
         const [first] = evaluation.refusals
-        if (first?.isPending === true) {
-          replay.unknown += 1
-          continue
+        if (first?.isPending === true) replay.unknown += 1
+        else {
+          for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId)))
+            tallyOf(tallies, ruleId).after += 1
+          const after = {
+            valid: first === undefined,
+            reason: first?.reason ?? null,
+            matchedRuleId: first?.ruleId ?? null,
+          }
+          const before = { valid: entry.valid === true, reason: entry.reason }
+          if (before.valid !== after.valid || before.reason !== after.reason)
+            replay.changes.push({ entry, before, after })
         }
-        for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId))) tallyOf(tallies, ruleId).after += 1
-        const after = {
-          valid: first === undefined,
-          reason: first?.reason ?? null,
-          matchedRuleId: first?.ruleId ?? null,
-        }
-        const before = { valid: entry.valid === true, reason: entry.reason }
-        if (before.valid !== after.valid || before.reason !== after.reason)
-          replay.changes.push({ entry, before, after })
-        if (replay.changes.length >= limit) break
+        isFull = replay.changes.length >= limit || workMs >= MAX_WORK_MS
+        if (isFull) break
       }
       replay.tallies = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
-      const isFull = replay.looked === MAX_LOOKED || replay.changes.length >= limit
-      if (isFull && last !== undefined) replay.nextCursor = cursorAfter(last, binding)
+      if ((isFull || replay.looked === MAX_LOOKED) && last !== undefined) replay.nextCursor = cursorAfter(last, binding)
       return replay
     },
 

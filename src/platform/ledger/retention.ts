@@ -30,10 +30,19 @@ const SLACK_MS = 2 * HOUR_MS
 
 /**
  * Whether an entry that is gone went by other means than this rule, which deletes from the oldest on: an older entry of an
- * ordinary kind is still there, or it is younger than what any plan deletes. All in milliseconds, by the ids.
+ * ordinary kind is still there, or it is younger than what any plan deletes. The id of a leaf is not part of its hash: one
+ * that claims to be older than an entry which stands before it in the log (`newestBefore`) was changed, as was one without
+ * a time. All in milliseconds, by the ids.
  */
-export function isRemoved(gone: { madeAt: number; oldestPresent: number; keptSince: number }): boolean {
-  return gone.madeAt > gone.oldestPresent + SLACK_MS || gone.madeAt > gone.keptSince + SLACK_MS
+export function isRemoved(gone: {
+  madeAt: number
+  newestBefore: number
+  oldestPresent: number
+  keptSince: number
+}): boolean {
+  const { madeAt, newestBefore, oldestPresent, keptSince } = gone
+  if (Number.isNaN(madeAt) || madeAt + SLACK_MS < newestBefore) return true
+  return madeAt > oldestPresent + SLACK_MS || madeAt > keptSince + SLACK_MS
 }
 
 /** Since when entries are kept whatever the plan, which may have been another one. */

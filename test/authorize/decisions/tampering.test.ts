@@ -80,6 +80,52 @@ const TAMPERS: Tamper[] = [
     seen: ['removed'],
   },
   {
+    title: 'a removed entry, whose leaf claims to be as old as what retention deletes',
+    change: async ({ run, ids }) => {
+      await run(`DELETE FROM decisions WHERE id = $1`, [ids[500]])
+      const old = newId('dec', 'sandbox', Date.now() - 1_000 * HOUR_MS)
+      await run(`UPDATE ledger_leaves SET decision_id = $2 WHERE decision_id = $1`, [ids[500], old])
+    },
+    found: ['entry_removed'],
+    seen: ['removed'],
+  },
+  {
+    title: 'a removed entry, whose leaf has no time',
+    change: async ({ run, ids }) => {
+      await run(`DELETE FROM decisions WHERE id = $1`, [ids[500]])
+      await run(`UPDATE ledger_leaves SET decision_id = 'dec_test_x' WHERE decision_id = $1`, [ids[500]])
+    },
+    found: ['entry_removed'],
+    seen: ['removed'],
+  },
+  {
+    title: 'an entry that its jti, its kind or its time no longer finds',
+    change: async ({ run, ids }) => {
+      await run(`UPDATE decisions SET jti = 'jti_test_other' WHERE id = $1`, [ids[300]])
+      await run(`UPDATE decisions SET kind = 'lock' WHERE id = $1`, [ids[301]])
+      await run(`UPDATE decisions SET at = at - interval '1 year' WHERE id = $1`, [ids[302]])
+      await run(`UPDATE decisions SET reason = 'other' WHERE id = $1`, [ids[303]])
+    },
+    found: ['entry_misplaced'],
+    // Nothing of it is exported.
+    seen: [],
+  },
+  {
+    title: 'two entries that changed their ids',
+    change: async ({ run, ids }) => {
+      for (const [table, column] of [
+        ['decisions', 'id'],
+        ['ledger_leaves', 'decision_id'],
+      ]) {
+        await run(`UPDATE ${table} SET ${column} = 'dec_test_x' WHERE ${column} = $1`, [ids[300]])
+        await run(`UPDATE ${table} SET ${column} = $1 WHERE ${column} = $2`, [ids[300], ids[301]])
+        await run(`UPDATE ${table} SET ${column} = $1 WHERE ${column} = 'dec_test_x'`, [ids[301]])
+      }
+    },
+    found: ['entry_misplaced'],
+    seen: [],
+  },
+  {
     title: 'an entry that was removed with its leaf',
     change: async ({ run, ids }) => {
       await run(`DELETE FROM decisions WHERE id = $1`, [ids[300]])

@@ -114,10 +114,29 @@ describe('a verification', () => {
     await service.setPolicy(caller, rules)
     const { token } = await service.issue(caller)
     // Its answer was never asked for, and is missing now.
-    expect(await service.verify(caller, token)).toMatchObject({
-      reason: 'policy_webhook_unavailable',
-      matched_rule_id: 'later',
+    const answer = await service.verify(caller, token)
+    expect(answer).toMatchObject({ reason: 'policy_webhook_unavailable', matched_rule_id: 'later' })
+    const explained = await service.call(caller, `/v1/decisions/${answer.decision_id}/explain`)
+    expect(explained.json).toMatchObject({ differences: [], replay: { agrees: true } })
+  })
+
+  it('takes no answer of another receiver for a rule that kept its id', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const strict = await receivers.plain((response) => response.end('{"decision":"deny"}'))
+    const lax = await receivers.plain(async (response) => {
+      await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url: strict.url } } }])
+      response.end('{"decision":"allow"}')
     })
+    await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url: lax.url } } }])
+    const { token } = await service.issue(caller)
+    const answer = await service.verify(caller, token)
+    expect(answer).toMatchObject({ valid: false, reason: 'policy_webhook_unavailable', matched_rule_id: 'ask' })
+    const entries = await service.decisions(caller)
+    const asked = entries.filter(({ kind }) => kind === 'webhook_decision').map(({ entry }) => JSON.parse(entry))
+    expect(asked).toMatchObject([{ valid: false, inputs: { rule_id: 'ask', cause: 'policy_changed' } }])
+    const explained = await service.call(caller, `/v1/decisions/${answer.decision_id}/explain`)
+    expect(explained.json).toMatchObject({ differences: [], replay: { agrees: true } })
+    expect(await service.verify(caller, token)).toMatchObject({ reason: 'policy_webhook_denied' })
   })
 
   it('asks the webhook of a policy that this process has not seen yet', async () => {

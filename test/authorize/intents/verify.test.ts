@@ -234,6 +234,20 @@ describe('a verification', () => {
     expect(kinds.map(({ entry }) => JSON.parse(entry).inputs.cause)).toEqual([undefined, undefined, 'malformed'])
   })
 
+  it('records one of the questions that were not sent for the same cause', async () => {
+    const { url } = await receivers.plain(decide('allow'))
+    const webhook = { url }
+    await service.setPolicy(
+      caller,
+      Array.from({ length: 40 }, (_, n) => ({ id: `ask-${n}`, require: { webhook } })),
+    )
+    expect(await verifying()).toMatchObject({ reason: 'policy_webhook_unavailable' })
+    const entries = await service.decisions(caller)
+    const of = (kind: string) => entries.filter((one) => one.kind === kind).map(({ entry }) => JSON.parse(entry))
+    expect(of('webhook_decision')).toMatchObject([{ inputs: { cause: 'no_secret' } }])
+    expect(of('verify')[0].rule_results).toHaveLength(40)
+  })
+
   it('asks no webhook about an action that a rule before it denies', async () => {
     const { url, questions } = await receivers.plain(decide('allow'))
     const rules = [

@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
-import { compilePolicy } from '#src/authorize/policy/compile.ts'
+import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compile.ts'
 import { MAX_PATTERN_STEPS } from '#src/authorize/policy/conditions.ts'
 import { documentSchema, OPERATORS, type PolicyCondition } from '#src/authorize/policy/document.ts'
 import { evaluateContexts, evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
 import { answersOf, CONDITIONS, documentOf, EVALUATIONS, factsOf } from './policy-vectors.ts'
 
@@ -88,6 +89,31 @@ describe('policies', () => {
     expect(results.every(({ error }) => error?.includes('cost too much'))).toBe(true)
     expect(evaluatePolicy(policy, factsOf({ context: { x: 'ab' } }), NO_ANSWERS).results).toEqual([])
     expect(MAX_PATTERN_STEPS).toBeGreaterThan(1_000_000)
+  })
+})
+
+describe('searches', () => {
+  const policyOf = (values: (string | number)[]) => {
+    const when = (value: string | number) => ({ field: 'context.x', op: 'contains', value })
+    const rules = values.map((value, n) => ({ id: `r${n}`, when: when(value), require: { deny: true } }))
+    return compilePolicy(documentOf({ rules }))
+  }
+  const errorsIn = (policy: CompiledPolicy, x: Json) =>
+    evaluatePolicy(policy, factsOf({ context: { x } }), NO_ANSWERS).results.map(({ error }) => error)
+  const half = 'a'.repeat(490)
+  const texts = Array.from({ length: 200 }, (_, n) => `${half}b${n}${half}`)
+  const numbers = Array.from({ length: 200 }, () => 1)
+
+  it.each([
+    ['a text', texts, 'a'.repeat(60_000)],
+    ['a list of texts', texts, new Array(30_000).fill('a')],
+    ['a list of decimals', numbers, new Array(2_000).fill('1.0000000000000000000001')],
+  ])('of %s are bounded like regular expressions, and refuse beyond', (_, values, x) => {
+    const errors = errorsIn(policyOf(values), x)
+    expect(errors.length).toBeGreaterThan(0)
+    expect(errors.every((error) => error?.includes('cost too much'))).toBe(true)
+    // Those of one action are not.
+    expect(errorsIn(policyOf(values), typeof x === 'string' ? x.slice(0, 500) : x.slice(0, 100))).toEqual([])
   })
 })
 

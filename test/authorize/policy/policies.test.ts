@@ -1,6 +1,7 @@
 // The routes of policies: versions, what is refused, and what a draft would say of facts.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPolicyReader } from '#src/authorize/policy/current.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/record.ts'
@@ -37,6 +38,22 @@ const entries = async (kind: string): Promise<DecisionEntry[]> => {
 }
 
 describe('the policy', () => {
+  it('decides nothing when its row was changed below the service', async () => {
+    // Of this test alone, so that no process has it compiled.
+    await put({ name: 'changed below', ...document(rule('first')) })
+    await on.test.owner(
+      `UPDATE policy_versions SET document = jsonb_set(document, '{rules}', '[]') WHERE account_id = $1`,
+      [caller.accountId],
+    )
+    const { readPolicy } = createPolicyReader()
+    await expect(on.test.db.tenant(caller, readPolicy)).rejects.toThrow('does not have its digest')
+    await put({
+      name: 'changed below',
+      ...document(rule('second', { when: { field: 'context.x', op: 'gt', value: 1e21 } })),
+    })
+    expect(await on.test.db.tenant(caller, createPolicyReader().readPolicy)).toMatchObject({ version: 2 })
+  })
+
   it('is the defaults until it is set, which are shown as rules', async () => {
     const { json, headers } = await get()
     expect(headers.etag).toBe('"0"')

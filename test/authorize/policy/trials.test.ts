@@ -27,9 +27,19 @@ beforeEach(async () => {
   caller = await on.makeCaller({ scopes: ['all'] })
 })
 
+interface Recorded {
+  contexts?: PolicyFacts[]
+  answers?: object
+  times?: number
+}
+
+let seenAt = () => 0
+const seen: number[] = []
 const readFacts: Replayable = (facts) => {
-  const { contexts, answers } = facts as unknown as { contexts?: PolicyFacts[]; answers?: object }
-  return contexts === undefined ? undefined : { contexts, answers: answersOf(answers) }
+  seen.push(seenAt())
+  const { contexts, answers, times = 1 } = facts as unknown as Recorded
+  if (contexts === undefined) return undefined
+  return { contexts: Array.from({ length: times }, () => contexts).flat(), answers: answersOf(answers) }
 }
 
 const post = (path: string, json: unknown) => on.call(caller, `/v1/policy${path}`, { method: 'POST', json })
@@ -76,6 +86,7 @@ async function recordPast(...pasts: Past[]): Promise<string[]> {
   return on.test.db.tenant(caller, (tx) => on.services.platform.ledger.recordMany(tx, caller, decisions))
 }
 
+const HALF = 'a'.repeat(450)
 const DEVICE = { id: 'd', tier: 'tee', enrolled: true } as const
 const result = (id: string, met: boolean, more: Partial<RuleResult> = {}): RuleResult => ({
   rule_id: id,
@@ -140,6 +151,29 @@ describe('a replay', () => {
     }
     expect(found).toEqual(whole.data)
     expect({ looked, changed: found.length }).toEqual({ looked: 7, changed: 5 })
+  })
+
+  it('of a costly draft leaves the process to others, and ends its page early', async () => {
+    const contexts = [factsOf({ context: { x: 'a'.repeat(60_000) }, device: DEVICE })]
+    await recordPast(...Array.from({ length: 60 }, () => ({ facts: { contexts, times: 4 } as unknown as Json })))
+    // Searches that compare most of what they look for at each place.
+    const costly = (n: number) => ({ field: 'context.x', op: 'contains', value: `${HALF}b${HALF}${'a'.repeat(n)}` })
+    const rules = [0, 1, 2].map((n) => ({ id: `r${n}`, when: costly(n), require: { biometric: true } }))
+    let turns = 0
+    let isOver = false
+    const turn = () => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    turn()
+    seenAt = () => turns
+    const page = await replay({ rules }, { limit: 500 })
+    isOver = true
+    const looked = Number(page.looked)
+    expect(looked).toBeLessThan(60)
+    expect(page.next_cursor).toEqual(expect.any(String))
+    // Other work ran between any two decisions.
+    expect(new Set(seen.slice(-looked)).size).toBe(looked)
   })
 
   it('does not guess what a webhook would have said', async () => {
