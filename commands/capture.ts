@@ -8,7 +8,7 @@ import { type AttestBody, type Device, type Gps, inlineMedia, type Media } from 
 import { type Keyring, openKeyring } from '../capture-kit/keyring.ts'
 import { type CameraFacts, readCameraFacts, sniffContentType } from '../capture-kit/photo.ts'
 import { KEY_VARIABLE, readKey } from './key.ts'
-import { isUsageError, sentenceOf, usageError } from './sentence.ts'
+import { exitCodeOf, usageError } from './sentence.ts'
 
 const HELP = `Signs a photo as a capture device does: hash, time, place and owner in one signed bundle.
 
@@ -61,20 +61,12 @@ const ACCURACY_METRES = 5
 
 // A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
-process.exitCode = await run(process.argv.slice(2))
-
-async function run(args: string[]): Promise<number> {
-  try {
-    const request = readRequest(args, process.env)
-    if (request === undefined) process.stdout.write(HELP)
-    else await capture(request)
-    return 0
-  } catch (error) {
-    const isUsage = isUsageError(error)
-    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run capture -- --help\n' : ''}`)
-    return isUsage ? 2 : 1
-  }
-}
+process.exitCode = await exitCodeOf('capture', async () => {
+  const request = readRequest(process.argv.slice(2), process.env)
+  if (request === undefined) process.stdout.write(HELP)
+  else await capture(request)
+  return 0
+})
 
 interface CaptureRequest {
   path: string

@@ -8,9 +8,9 @@ import { fetchKeys } from './evidence/keys.ts'
 import { createMediaFinder } from './evidence/media.ts'
 import { HELP, type Options, readOptions } from './evidence/options.ts'
 import { partsOf, summaryOf } from './evidence/report.ts'
-import { isUsageError, sentenceOf } from './sentence.ts'
+import { exitCodeOf } from './sentence.ts'
 
-const EXIT = { holds: 0, fails: 1, usage: 2 }
+const EXIT = { holds: 0, fails: 1 }
 
 const WORDS: Record<CheckFinding['outcome'], string> = {
   ok: styleText('green', 'ok'.padEnd(9)),
@@ -21,22 +21,12 @@ const WORDS: Record<CheckFinding['outcome'], string> = {
 
 // A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
-process.exitCode = await main(process.argv.slice(2))
-
-async function main(args: string[]): Promise<number> {
-  try {
-    const options = readOptions(args)
-    if (options === undefined) {
-      process.stdout.write(HELP)
-      return EXIT.holds
-    }
-    return await verify(options)
-  } catch (error) {
-    const isUsage = isUsageError(error)
-    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run evidence -- --help\n' : ''}`)
-    return isUsage ? EXIT.usage : EXIT.fails
-  }
-}
+process.exitCode = await exitCodeOf('evidence', async () => {
+  const options = readOptions(process.argv.slice(2))
+  if (options !== undefined) return verify(options)
+  process.stdout.write(HELP)
+  return EXIT.holds
+})
 
 async function verify(options: Options): Promise<number> {
   const file = await readPacketFile(options.file)

@@ -12,9 +12,9 @@ import { fetchKeys } from './evidence/keys.ts'
 import { createLedgerCheck, type HeldCheckpoint, type LedgerReport } from './ledger/check.ts'
 import type { LedgerOutcome } from './ledger/findings.ts'
 import { HELP, type LedgerOptions, readOptions } from './ledger/options.ts'
-import { isUsageError, sentenceOf, usageError } from './sentence.ts'
+import { exitCodeOf, usageError } from './sentence.ts'
 
-const EXIT = { holds: 0, fails: 1, usage: 2 }
+const EXIT = { holds: 0, fails: 1 }
 // An entry has a kilobyte or two, and thousands of rule results some hundreds.
 const LINE = { maxBytes: 8 * 1024 * 1024, maxDepth: 64 }
 const MAX_CHECKPOINT_BYTES = 64 * 1024
@@ -27,22 +27,12 @@ const WORDS: Record<LedgerOutcome, string> = {
 
 // A closed pipe (`| head`) is no error.
 process.stdout.on('error', () => {})
-process.exitCode = await main(process.argv.slice(2))
-
-async function main(args: string[]): Promise<number> {
-  try {
-    const options = readOptions(args)
-    if (options === undefined) {
-      process.stdout.write(HELP)
-      return EXIT.holds
-    }
-    return await verify(options)
-  } catch (error) {
-    const isUsage = isUsageError(error)
-    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run ledger -- --help\n' : ''}`)
-    return isUsage ? EXIT.usage : EXIT.fails
-  }
-}
+process.exitCode = await exitCodeOf('ledger', async () => {
+  const options = readOptions(process.argv.slice(2))
+  if (options !== undefined) return verify(options)
+  process.stdout.write(HELP)
+  return EXIT.holds
+})
 
 async function verify(options: LedgerOptions): Promise<number> {
   const keys = await keysOf(options)

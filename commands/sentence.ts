@@ -24,6 +24,20 @@ export function isUsageError(error: unknown): boolean {
   return error instanceof Error && /^ERR_(?:PARSE_ARGS|USAGE)/.test(codeOf(error) ?? '')
 }
 
+/**
+ * Runs a command and returns its exit code: what `run` returns, 2 for a usage error, 1 for any other. An error is written to
+ * stderr, with where to find the help of `npm run NAME` for a usage error.
+ */
+export async function exitCodeOf(name: string, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run()
+  } catch (error) {
+    const isUsage = isUsageError(error)
+    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? `Try: npm run ${name} -- --help\n` : ''}`)
+    return isUsage ? 2 : 1
+  }
+}
+
 /** Why an address could not be reached, in a few words. */
 export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error

@@ -86,7 +86,7 @@ function indexByType(compiled: readonly CompiledRule[], rules: readonly PolicyRu
   }
 }
 
-// The only types for which a condition can be other than false; undefined: any.
+// The types of action that a condition is not false for; undefined: it may be true for any type.
 function actionTypesOf({ all, field, op, value }: PolicyCondition): readonly string[] | undefined {
   if (field === 'action_type' && op === 'eq' && typeof value === 'string') return [value]
   if (field === 'action_type' && op === 'in' && Array.isArray(value))

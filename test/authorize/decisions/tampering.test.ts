@@ -261,7 +261,7 @@ describe('a change below the service', () => {
     if (seen.includes('entry') || seen.includes('leaf')) expect(first?.place).toContain(`position 300, ${ids[300]}`)
   })
 
-  it('is found in a forged checkpoint, whoever signed it', async () => {
+  it('is found in a checkpoint with another root, and in one with the signature of another log', async () => {
     const { caller } = await makeLog()
     const { signingKeys } = service.services.platform
     const root = leafHash(Buffer.from('another log'))

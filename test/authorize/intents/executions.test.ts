@@ -59,7 +59,7 @@ describe('the execution of a token', () => {
     expect(row).toMatchObject({ executed_by: expect.stringMatching(/^key_test_/) })
   })
 
-  it('is of nobody else: another caller is told of it and stays valid where nothing is bound', async () => {
+  it('stays that of its caller: another caller is answered valid with already_executed where no mandate is bound', async () => {
     const { token, jti } = await service.issue(caller)
     await service.verify(caller, token, {}, withKey('a'))
     const keyId = newId('key', 'sandbox')

@@ -129,7 +129,7 @@ describe('a revocation', () => {
   })
 
   it('of ten thousand tokens is one statement: every token and every place of the status list', async () => {
-    const { row } = await issue({ agentSessionId: 'crowd' })
+    const { row } = await issue({ agentSessionId: 'large-session' })
     const columns = (
       await service.test.owner<{ name: string }>(
         `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'intents'::regclass AND attnum > 0
@@ -143,7 +143,7 @@ describe('a revocation', () => {
        SELECT jti || '_' || n, 77, n, ${columns} FROM intents, generate_series(1, 10000) n WHERE jti = $1`,
       [row.jti],
     )
-    const { json } = await revoke({ scope: 'session', agent_session_id: 'crowd' })
+    const { json } = await revoke({ scope: 'session', agent_session_id: 'large-session' })
     expect(json.tokens_revoked).toBe(10_001)
     const [bits] = await service.test.owner<{ count: number }>(
       'SELECT count(*)::int AS count FROM status_bits WHERE list = 77',
