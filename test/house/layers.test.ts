@@ -38,7 +38,15 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   ],
   agents: [['registry']],
   trace: [['locks'], ['canaries']],
-  authorize: [['policy', 'tokens'], ['webhooks', 'passkeys'], ['revocations'], ['intents'], ['decisions'], ['access']],
+  authorize: [
+    ['policy', 'tokens'],
+    ['webhooks', 'passkeys'],
+    ['approvals'],
+    ['revocations'],
+    ['intents'],
+    ['decisions'],
+    ['access'],
+  ],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
@@ -51,6 +59,8 @@ const PURE = [
   'src/attest/screen/breaker.ts',
   'src/attest/screen/thresholds.ts',
   'src/attest/media/source-type.ts',
+  'src/authorize/approvals/facts.ts',
+  'src/authorize/approvals/preview.ts',
   'src/authorize/intents/facts.ts',
   'src/authorize/intents/pipeline.ts',
   'src/authorize/intents/reasons.ts',
@@ -75,7 +85,7 @@ const PURE = [
   'src/authorize/policy/value-sets.ts',
 ]
 // Libraries without side effects, which decisions may use.
-const PURE_LIBRARIES = ['decimal.js', 're2js']
+const PURE_LIBRARIES = ['canonicalize', 'decimal.js', 're2js']
 
 // A statement that changes rows, with the name of its table.
 const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm

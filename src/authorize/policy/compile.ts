@@ -1,9 +1,11 @@
 // A document made ready to be evaluated: conditions as closures, fields in slots, regular expressions compiled, rules in
 // the order in which they decide. Compiled once for each version in each process.
 
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import { type Compiling, compileCondition, createSlots, type FieldSlots, type Predicate } from './conditions.ts'
-import type { PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+import type { ApproverRole, PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 
 export type CompiledRequirement =
   | { kind: 'deny' }
@@ -18,7 +20,17 @@ export type CompiledRequirement =
       maxAgeSeconds: number | undefined
     }
   | { kind: 'webhook'; url: string; timeoutMs: number }
-  | { kind: 'approval' }
+  | ({ kind: 'approval' } & ApprovalDemand)
+
+/** Whose approval a rule demands. */
+export interface ApprovalDemand {
+  /** Distinct people. */
+  minApprovals: number
+  /** Each of them has one of these. */
+  roles: readonly ApproverRole[]
+  ttlSeconds: number
+  requiresPasskey: boolean
+}
 
 export interface CompiledRule {
   id: string
@@ -27,6 +39,11 @@ export interface CompiledRule {
   isDefault: boolean
   /** The rule's own, in place of the code of its requirement. */
   reason: string | undefined
+  /**
+   * Of a rule that requires an approval: SHA-256 of its canonical JSON, in base64url without padding. A changed rule is another
+   * one, which an approval of before does not cover.
+   */
+  hash: string | undefined
   matches: Predicate
   /** In the published order. */
   requirements: readonly CompiledRequirement[]
@@ -42,6 +59,9 @@ export interface CompiledPolicy {
   rulesFor(actionType: string | null): readonly CompiledRule[]
   shadowRules: readonly CompiledRule[]
 }
+
+/** Of a rule that names none. */
+export const APPROVER_ROLES: readonly ApproverRole[] = ['owner', 'admin', 'approver']
 
 export const DEFAULT_RULE_IDS = { biometric: 'default:biometric_flag', hardware: 'default:hardware_above' } as const
 
@@ -140,6 +160,7 @@ function compileRule(rule: PolicyRule, slots: FieldSlots): CompiledRule {
     isShadow: rule.shadow,
     isDefault: false,
     reason: rule.reason,
+    hash: rule.require.approval === undefined ? undefined : hashRule(rule),
     matches: compileCondition(rule.when, compiling),
     requirements: compileRequirements(rule.require),
   }
@@ -157,6 +178,14 @@ function compileRequirements(require: PolicyRequirements): CompiledRequirement[]
     requirements.push({ kind: 'canary', set, families, mode, maxAgeSeconds })
   }
   if (webhook !== undefined) requirements.push({ kind: 'webhook', url: webhook.url, timeoutMs: webhook.timeout_ms })
-  if (approval !== undefined) requirements.push({ kind: 'approval' })
+  if (approval !== undefined) {
+    const { min_approvals: minApprovals, roles, ttl_seconds: ttlSeconds, require_passkey: requiresPasskey } = approval
+    requirements.push({ kind: 'approval', minApprovals, roles: roles ?? APPROVER_ROLES, ttlSeconds, requiresPasskey })
+  }
   return requirements
+}
+
+// Its schema has let through nothing that JSON can't express.
+function hashRule(rule: PolicyRule): string {
+  return hash('sha256', canonicalize(rule) ?? '', 'base64url')
 }

@@ -90,12 +90,13 @@ export const requireSchema = z
           .array(z.enum(['owner', 'admin', 'approver']))
           .min(1)
           .max(3)
-          .optional(),
+          .optional()
+          .describe('Each of the approving people has one of these. Default: all three.'),
         ttl_seconds: z.number().int().min(60).max(604_800).default(3_600),
-        require_passkey: z.boolean().default(false),
+        require_passkey: z.boolean().default(false).describe('Each of them signs the action with a passkey.'),
       })
       .optional()
-      .describe('Not available yet: a document with it is refused.'),
+      .describe('That many people approve the action before it may run.'),
   })
   .refine((require) => Object.values(require).some((one) => one !== undefined), 'must name at least one requirement')
   .meta({ id: 'PolicyRequirement' })
@@ -142,6 +143,22 @@ export const documentSchema = z
           .describe('A transaction amount strictly above requires a hardware-attested device. null: none does.'),
       })
       .prefault({}),
+    approvals: z
+      .strictObject({
+        require_human_session: z
+          .boolean()
+          .optional()
+          .describe(
+            'API keys decide no approvals, only people who are signed in. Default: true in live, false in sandbox.',
+          ),
+        separation_of_duties: z
+          .boolean()
+          .optional()
+          .describe(
+            'Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or more members.',
+          ),
+      })
+      .optional(),
     rules: z.array(ruleSchema).max(MAX_RULES).default([]),
   })
   .superRefine(checkWhole)
@@ -150,6 +167,7 @@ export const documentSchema = z
 export type PolicyDocument = z.output<typeof documentSchema>
 export type PolicyRule = z.output<typeof ruleSchema>
 export type PolicyRequirements = z.output<typeof requireSchema>
+export type ApproverRole = NonNullable<NonNullable<PolicyRequirements['approval']>['roles']>[number]
 
 /** Of an account that has written none. */
 export const DEFAULT_DOCUMENT: PolicyDocument = documentSchema.parse({})
