@@ -38,7 +38,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   ],
   agents: [['registry']],
   trace: [['locks'], ['canaries']],
-  authorize: [['policy', 'tokens'], ['webhooks'], ['revocations'], ['intents'], ['decisions'], ['access']],
+  authorize: [['policy', 'tokens'], ['webhooks', 'mandates'], ['revocations'], ['intents'], ['decisions'], ['access']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
@@ -51,13 +51,17 @@ const PURE = [
   'src/attest/screen/breaker.ts',
   'src/attest/screen/thresholds.ts',
   'src/attest/media/source-type.ts',
+  'src/authorize/action-amounts.ts',
   'src/authorize/intents/facts.ts',
   'src/authorize/intents/pipeline.ts',
   'src/authorize/intents/reasons.ts',
+  'src/authorize/mandates/judge.ts',
+  'src/authorize/mandates/narrowing.ts',
   'src/authorize/policy/compile.ts',
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
+  'src/platform/amounts.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',
