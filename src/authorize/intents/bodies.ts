@@ -3,8 +3,8 @@
 
 import { z } from 'zod'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import { parseAmount } from './facts.ts'
 
 /** Of the payload, the context and the evidence each, as canonical JSON. */
 export const MAX_JSON_BYTES = 64 * 1024

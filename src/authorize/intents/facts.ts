@@ -3,6 +3,7 @@
 
 import type { JsonObject, PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
+import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
@@ -126,20 +127,6 @@ function isSame([first, second]: readonly JsonObject[]): boolean {
 function named(name: string, value: Json | undefined): JsonObject {
   return value === undefined ? {} : { [name]: value }
 }
-
-/** Ten-thousandths, exactly; undefined for what is no amount: more than 4 decimals, or above 10^15. */
-export function parseAmount(value: Json): bigint | undefined {
-  if (typeof value !== 'number' && typeof value !== 'string') return undefined
-  const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/.exec(String(value))
-  if (match === null) return undefined
-  const [, sign, whole = '', fraction = ''] = match
-  const units = BigInt(whole) * UNITS + BigInt(fraction.padEnd(4, '0'))
-  if (units > MAX_UNITS) return undefined
-  return sign === '-' ? -units : units
-}
-
-const UNITS = 10_000n
-const MAX_UNITS = 10n ** 15n * UNITS
 
 // Neither an amount nor a truth value: a rule that reads it has an error of type, and refuses.
 const UNREADABLE = 'unreadable'
