@@ -38,7 +38,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   ],
   agents: [['registry']],
   trace: [['locks'], ['canaries']],
-  authorize: [['policy', 'tokens'], ['webhooks', 'mandates'], ['revocations'], ['intents'], ['decisions'], ['access']],
+  authorize: [['policy', 'tokens'], ['webhooks', 'mandates', 'schedules'], ['revocations'], ['intents'], ['decisions'], ['access']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
@@ -61,6 +61,10 @@ const PURE = [
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
+  'src/authorize/schedules/calendar.ts',
+  'src/authorize/schedules/dates.ts',
+  'src/authorize/schedules/frequency.ts',
+  'src/authorize/schedules/judge.ts',
   'src/platform/amounts.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
@@ -79,7 +83,7 @@ const PURE = [
   'src/authorize/policy/value-sets.ts',
 ]
 // Libraries without side effects, which decisions may use.
-const PURE_LIBRARIES = ['decimal.js', 're2js']
+const PURE_LIBRARIES = ['decimal.js', 're2js', 'temporal-polyfill']
 
 // A statement that changes rows, with the name of its table.
 const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm
