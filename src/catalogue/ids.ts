@@ -27,6 +27,7 @@ export const SCOPED_TYPES = {
   ses: 'agent session',
   lck: 'session lock',
   trc: 'trace',
+  sch: 'schedule',
   mnd: 'mandate',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES

@@ -40,7 +40,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   trace: [['locks'], ['canaries']],
   authorize: [
     ['policy', 'tokens'],
-    ['webhooks', 'passkeys', 'mandates'],
+    ['webhooks', 'passkeys', 'mandates', 'schedules'],
     ['approvals'],
     ['revocations'],
     ['intents'],
@@ -71,6 +71,10 @@ const PURE = [
   'src/authorize/policy/conditions.ts',
   'src/authorize/policy/evaluate.ts',
   'src/authorize/policy/fields.ts',
+  'src/authorize/schedules/calendar.ts',
+  'src/authorize/schedules/dates.ts',
+  'src/authorize/schedules/frequency.ts',
+  'src/authorize/schedules/judge.ts',
   'src/platform/amounts.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
@@ -90,6 +94,7 @@ const PURE = [
 ]
 // Libraries without side effects, which decisions may use.
 const PURE_LIBRARIES = ['canonicalize', 'decimal.js', 're2js']
+const PURE_LIBRARIES = ['decimal.js', 're2js', 'temporal-polyfill']
 
 // A statement that changes rows, with the name of its table.
 const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm
