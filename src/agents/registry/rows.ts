@@ -3,6 +3,7 @@
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PublicKeyJwk } from './public-key.ts'
 
@@ -50,16 +51,22 @@ const MANUAL = 'manual'
 const AGENT = `id, name, owner, public_key AS "publicKey", metadata, created_by AS "createdBy",
   created_at AS "createdAt", updated_at AS "updatedAt"`
 
+const FACTS = `SELECT id, name, owner, metadata, ARRAY(
+    SELECT DISTINCT CASE held_by WHEN '${MANUAL}' THEN 'manual' ELSE 'lock' END
+    FROM agent_suspensions WHERE agent_id = agents.id ORDER BY 1) AS causes
+  FROM agents`
+
+/** What `readAgents` reads of one agent, for `agentFactsOf`. The argument is the place of its id, which may be null. */
+export const agentFacts = (id: `$${number}`) => oneRow<Omit<AgentFacts, 'status'>>(`${FACTS} WHERE id = ${id}`)
+
+export function agentFactsOf(row: Omit<AgentFacts, 'status'>): AgentFacts {
+  return { ...row, status: row.causes.length === 0 ? 'active' : 'suspended' }
+}
+
 /** Of the ids that have a row in the transaction's scope; others are absent from the map. */
 export async function readAgents(tx: Tx, ids: readonly string[]): Promise<Map<string, AgentFacts>> {
-  const rows = await tx.query<Omit<AgentFacts, 'status'>>(
-    `SELECT id, name, owner, metadata, ARRAY(
-       SELECT DISTINCT CASE held_by WHEN '${MANUAL}' THEN 'manual' ELSE 'lock' END
-       FROM agent_suspensions WHERE agent_id = agents.id ORDER BY 1) AS causes
-     FROM agents WHERE id = ANY($1::text[])`,
-    [ids],
-  )
-  return new Map(rows.map((row) => [row.id, { ...row, status: row.causes.length === 0 ? 'active' : 'suspended' }]))
+  const rows = await tx.query<Omit<AgentFacts, 'status'>>(`${FACTS} WHERE id = ANY($1::text[])`, [ids])
+  return new Map(rows.map((row) => [row.id, agentFactsOf(row)]))
 }
 
 export async function findAgent(tx: Tx, id: string): Promise<AgentRow | undefined> {

@@ -1,6 +1,7 @@
 // Agent sessions: one run of an agent. Callers may name sessions in words of their own too; those have no row.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import type { Metadata } from './rows.ts'
 
@@ -21,9 +22,15 @@ export interface AgentSessionRow {
 const SESSION = `id, agent_id AS "agentId", CASE WHEN ended_at IS NULL THEN 'open' ELSE 'ended' END AS status, metadata,
   created_by AS "createdBy", created_at AS "createdAt", ended_by AS "endedBy", ended_at AS "endedAt"`
 
+/** What `readAgentSession` reads. The argument is the place of the id. */
+export const agentSession = (id: `$${number}`) =>
+  oneRow<AgentSessionRow>(`SELECT ${SESSION} FROM agent_sessions WHERE id = ${id}`)
+
+const AGENT_SESSION = agentSession('$1')
+
 /** undefined for a session without a row, such as one that a caller names in words of its own. */
 export async function readAgentSession(tx: Tx, id: string): Promise<AgentSessionRow | undefined> {
-  const [row] = await tx.query<AgentSessionRow>(`SELECT ${SESSION} FROM agent_sessions WHERE id = $1`, [id])
+  const [row] = await tx.query<AgentSessionRow>(AGENT_SESSION, [id])
   return row
 }
 

@@ -27,6 +27,7 @@ import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from 
 import {
   countDevices,
   type DeviceRow,
+  type DeviceStanding,
   type DeviceState,
   findDeviceById,
   findDeviceBySpki,
@@ -269,7 +270,11 @@ function refusedEvidence(request: HardwareEvidence, reasons: readonly Reason[]):
 }
 
 /** The state of a device at that time, by its certificate, its revocation and the list of revoked keys. */
-export function withState(row: DeviceRow, now: Date, revocations: RevocationSnapshot): Device {
+export function withState<Row extends DeviceStanding>(
+  row: Row,
+  now: Date,
+  revocations: RevocationSnapshot,
+): Row & HardwareStanding & Pick<Device, 'state'> {
   // RFC 5280 4.1.2.5: the last second still counts.
   const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
   return { ...row, ...standingOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }

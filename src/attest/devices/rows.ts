@@ -2,6 +2,7 @@
 // key end with one row, and a revoked key can't return.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
@@ -111,6 +112,15 @@ export async function enrollDevices(
     [devices.map(({ spkiDigest }) => spkiDigest), written.map(({ id }) => id)],
   )
 }
+
+/** What `withState` needs. The argument is the place of the id. */
+export const deviceStanding = (id: `$${number}`) =>
+  oneRow<DeviceStanding>(
+    `SELECT not_after AS "notAfter", revoked_at AS "revokedAt", hardware_tier AS "provenTier",
+       attestation_serials AS "attestationSerials" FROM devices WHERE id = ${id}`,
+  )
+
+export type DeviceStanding = Pick<DeviceRow, 'notAfter' | 'revokedAt' | 'provenTier' | 'attestationSerials'>
 
 export async function findDeviceById(tx: Tx, id: string): Promise<DeviceRow | undefined> {
   const [device] = await tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE id = $1`, [id])

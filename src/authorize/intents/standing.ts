@@ -1,20 +1,22 @@
-// What a decision about a token reads: the row of the token and the standing of everything that it is bound to. The reads
-// are independent of each other and sent together.
+// What a decision about a token reads: the row of the token and the standing of everything that it is bound to, in one
+// statement, which runs after the locks.
 
-import { readAgents } from '#src/agents/registry/rows.ts'
-import { readAgentSession } from '#src/agents/registry/session-rows.ts'
+import { agentFacts, agentFactsOf } from '#src/agents/registry/rows.ts'
+import { type AgentSessionRow, agentSession } from '#src/agents/registry/session-rows.ts'
 import { withState } from '#src/attest/devices/devices.ts'
-import { type DeviceRow, findDeviceById } from '#src/attest/devices/rows.ts'
+import { type DeviceStanding, deviceStanding } from '#src/attest/devices/rows.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import type { CurrentCompiled, PolicyReader } from '#src/authorize/policy/current.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
-import { readRevocation, readStop } from '#src/authorize/revocations/rows.ts'
+import { CURRENT_DIGEST } from '#src/authorize/policy/rows.ts'
+import { LIVE_STOP, liveRevocation } from '#src/authorize/revocations/rows.ts'
 import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
+import { type JsonRow, oneRow, readsOfOneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
-import { readLiveLock } from '#src/trace/locks/rows.ts'
+import { liveLock } from '#src/trace/locks/rows.ts'
 import type { VerifyFacts } from './facts.ts'
 
 export interface StandingDeps extends Pick<PolicyReader, 'readPolicy'> {
@@ -70,6 +72,19 @@ export function takeLocks(tx: Tx, locks: readonly SubjectLock[], isExclusive = f
   return isExclusive ? lockExclusive(tx, locks) : lockShared(tx, locks)
 }
 
+// $1 the token or null, $2 the session, $3 the device, $4 the agent or null.
+const readRows = readsOfOneRow({
+  policy: CURRENT_DIGEST,
+  stop: LIVE_STOP,
+  revocation: liveRevocation({ jti: '$1', agentSessionId: '$2', deviceId: '$3' }),
+  lock: liveLock('$2', '$4'),
+  agent: agentFacts('$4'),
+  session: agentSession('$2'),
+  device: deviceStanding('$3'),
+  // After every lock of the transaction, whose start may be long ago.
+  clock: oneRow<{ at: Date }>('SELECT clock_timestamp() AS at'),
+})
+
 /** @param revocations Of the keys that attest hardware: read before, since it may be fetched. */
 export async function readStanding(
   tx: Tx,
@@ -77,48 +92,26 @@ export async function readStanding(
   { jti, agentId, agentSessionId, deviceId, traceId }: Subjects,
   revocations: RevocationSnapshot,
 ): Promise<TokenStanding> {
-  const isRegistered = isOwnId(agentSessionId, 'ses')
-  const [policy, stop, revocation, lock, agents, session, device, trace, at] = await Promise.all([
-    readPolicy(tx),
-    readStop(tx),
-    readRevocation(tx, { jti, agentSessionId, deviceId }),
-    readLiveLock(tx, { agentSessionId, agentId }),
-    agentId === null ? undefined : readAgents(tx, [agentId]),
-    isRegistered ? readAgentSession(tx, agentSessionId) : undefined,
-    isOwnId(deviceId, 'dev') ? findDeviceById(tx, deviceId) : undefined,
+  const [trace, rows] = await Promise.all([
     traceId === null ? undefined : canaries.readTrace(tx, { traceId, agentSessionId, agentId }),
-    readClock(tx),
+    readRows(tx, [jti ?? null, agentSessionId, deviceId, agentId]),
   ])
-  const agent = agentId === null ? undefined : agents?.get(agentId)
+  const { stop, revocation, lock, session, device } = rows
+  const policy = await readPolicy(tx, rows.policy)
+  const at = isoOf(rows.clock?.at)
   return {
-    at: at.toISOString(),
+    at,
     policy,
-    stop: stop === undefined ? null : { reason: stop.reason, at: stop.at.toISOString() },
-    revocation: revocation === undefined ? null : { scope: revocation.scope, at: revocation.at.toISOString() },
-    lock: lock === undefined ? null : { lock_id: lock.lockId },
-    agent:
-      agentId === null
-        ? null
-        : {
-            id: agentId,
-            status: agent?.status ?? 'missing',
-            attributes:
-              agent === undefined
-                ? {}
-                : {
-                    id: agent.id,
-                    name: agent.name,
-                    owner: agent.owner,
-                    status: agent.status,
-                    metadata: agent.metadata,
-                  },
-          },
+    stop: stop === null ? null : { reason: stop.reason, at: isoOf(stop.at) },
+    revocation: revocation === null ? null : { scope: revocation.scope, at: isoOf(revocation.at) },
+    lock: lock === null ? null : { lock_id: lock.lockId },
+    agent: agentId === null ? null : agentOf(agentId, rows.agent),
     device: deviceOf(deviceId, device, at, revocations),
     session: sessionOf(agentSessionId, session),
     reading_hash: trace?.hash ?? null,
     canary: canaryOf(trace?.reading),
     sessionAgentId: session?.agentId ?? null,
-    isSessionKnown: session !== undefined || !isRegistered,
+    isSessionKnown: session !== null || !isOwnId(agentSessionId, 'ses'),
     isSessionEnded: session?.status === 'ended',
   }
 }
@@ -159,21 +152,29 @@ export async function readTogether<R>(
   })
 }
 
-// After every lock of the transaction, whose start may be long ago.
-async function readClock(tx: Tx): Promise<Date> {
-  const [row] = await tx.query<{ at: Date }>('SELECT clock_timestamp() AS at')
-  if (row === undefined) throw new Error('Postgres told no time')
-  return row.at
+/** A time of Postgres as facts have it: in UTC, to milliseconds. @throws {Error} when it is absent. */
+const isoOf = (time: string | undefined): string => new Date(time ?? '').toISOString()
+
+function agentOf(id: string, row: Parameters<typeof agentFactsOf>[0] | null): VerifyFacts['agent'] {
+  if (row === null) return { id, status: 'missing', attributes: {} }
+  const { name, owner, status, metadata } = agentFactsOf(row)
+  return { id, status, attributes: { id, name, owner, status, metadata } }
 }
 
 function deviceOf(
   id: string,
-  row: DeviceRow | undefined,
-  at: Date,
+  row: JsonRow<DeviceStanding> | null,
+  at: string,
   revocations: RevocationSnapshot,
 ): VerifyFacts['device'] {
-  if (row === undefined) return { id, tier: 'none', enrolled: false }
-  const { hardwareTier, state } = withState(row, at, revocations)
+  if (row === null) return { id, tier: 'none', enrolled: false }
+  const { notAfter, revokedAt, ...hardware } = row
+  const standing = {
+    ...hardware,
+    notAfter: new Date(notAfter),
+    revokedAt: revokedAt === null ? null : new Date(revokedAt),
+  }
+  const { hardwareTier, state } = withState(standing, new Date(at), revocations)
   return { id, tier: hardwareTier, enrolled: state === 'enrolled' }
 }
 
@@ -192,7 +193,7 @@ function canaryOf(reading: CanaryReading | undefined): JsonObject | null {
   }
 }
 
-function sessionOf(id: string, session: Awaited<ReturnType<typeof readAgentSession>>): JsonObject {
-  if (session === undefined) return { id, status: 'unregistered' }
-  return { id, status: session.status, agent_id: session.agentId, created_at: session.createdAt.toISOString() }
+function sessionOf(id: string, session: JsonRow<AgentSessionRow> | null): JsonObject {
+  if (session === null) return { id, status: 'unregistered' }
+  return { id, status: session.status, agent_id: session.agentId, created_at: isoOf(session.createdAt) }
 }

@@ -18,8 +18,11 @@ export interface CurrentCompiled {
 }
 
 export interface PolicyReader {
-  /** The policy of the transaction's account and environment. */
-  readPolicy(tx: Tx): Promise<CurrentCompiled>
+  /**
+   * The policy of the transaction's account and environment.
+   * @param found What `CURRENT_DIGEST` selected in the same transaction, null for no row; read here when absent.
+   */
+  readPolicy(tx: Tx, found?: Pick<PolicyVersion, 'version' | 'digest'> | null): Promise<CurrentCompiled>
   /** The compiled document, from the cache if it is there. @throws {Error} when it does not have its digest. */
   compiledOf(document: PolicyDocument, digest: string): CompiledPolicy
 }
@@ -58,8 +61,8 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
 
   return {
     compiledOf,
-    async readPolicy(tx) {
-      const { version, digest } = (await findCurrentDigest(tx)) ?? DEFAULT_VERSION
+    async readPolicy(tx, found) {
+      const { version, digest } = (found === undefined ? await findCurrentDigest(tx) : found) ?? DEFAULT_VERSION
       const known = cache.get(digest)
       if (known !== undefined) return { version, digest, compiled: known }
       const { document } = version === 0 ? DEFAULT_VERSION : await getDocument(tx, version)

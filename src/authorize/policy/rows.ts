@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PolicyDocument } from './document.ts'
 
@@ -19,11 +20,13 @@ type NewVersion = Omit<PolicyVersion, 'createdAt' | 'changedBy'> & { changedBy: 
 const VERSION = `version, document, encode(digest, 'hex') AS digest, rolled_back_to AS "rolledBackTo",
   changed_by AS "changedBy", created_at AS "createdAt"`
 
-/** Of the newest version, without its document; undefined while the defaults apply. */
-export async function findCurrentDigest(tx: Tx): Promise<{ version: number; digest: string } | undefined> {
-  const [row] = await tx.query<{ version: number; digest: string }>(
-    `SELECT version, encode(digest, 'hex') AS digest FROM policy_versions ORDER BY version DESC LIMIT 1`,
-  )
+/** Of the newest version, without its document; no row while the defaults apply. */
+export const CURRENT_DIGEST = oneRow<Pick<PolicyVersion, 'version' | 'digest'>>(
+  `SELECT version, encode(digest, 'hex') AS digest FROM policy_versions ORDER BY version DESC LIMIT 1`,
+)
+
+export async function findCurrentDigest(tx: Tx): Promise<Pick<PolicyVersion, 'version' | 'digest'> | undefined> {
+  const [row] = await tx.query<Pick<PolicyVersion, 'version' | 'digest'>>(CURRENT_DIGEST)
   return row
 }
 

@@ -2,6 +2,7 @@
 // (src/authorize/tokens/revoked-rows.ts), so that a verify finds it with the token.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { idsBefore } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
@@ -145,18 +146,22 @@ export async function readRevocation(tx: Tx, subjects: RevocationSubjects): Prom
   return row
 }
 
-const LIVE = `SELECT * FROM (
+/** What `readRevocation` reads. The arguments are the places of the subjects; the one of `jti` may be null. */
+export const liveRevocation = (places: Record<keyof RevocationSubjects, `$${number}`>) =>
+  oneRow<LiveRevocation>(`SELECT * FROM (
     SELECT revocation_id AS "revocationId", revoked_scope AS scope, revoked_at AS at, 1 AS rank
-    FROM intents WHERE jti = $1 AND revocation_id IS NOT NULL
+    FROM intents WHERE jti = ${places.jti} AND revocation_id IS NOT NULL
     UNION ALL
-    SELECT id, scope, created_at, 2 FROM revocations
-    WHERE subject_id = $2 AND scope = 'session' AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    SELECT id, scope, created_at, 2 FROM revocations WHERE subject_id = ${places.agentSessionId} AND scope = 'session'
+      AND (expires_at IS NULL OR expires_at > clock_timestamp())
     UNION ALL
-    SELECT id, scope, created_at, 3 FROM revocations
-    WHERE subject_id = $3 AND scope = 'device' AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    SELECT id, scope, created_at, 3 FROM revocations WHERE subject_id = ${places.deviceId} AND scope = 'device'
+      AND (expires_at IS NULL OR expires_at > clock_timestamp())
     UNION ALL
-    SELECT NULL, 'device', revoked_at, 4 FROM devices WHERE id = $3 AND revoked_at IS NOT NULL
-  ) found ORDER BY rank, at LIMIT 1`
+    SELECT NULL, 'device', revoked_at, 4 FROM devices WHERE id = ${places.deviceId} AND revoked_at IS NOT NULL
+  ) found ORDER BY rank, at LIMIT 1`)
+
+const LIVE = liveRevocation({ jti: '$1', agentSessionId: '$2', deviceId: '$3' })
 
 export interface LiveStop {
   reason: string
@@ -174,4 +179,5 @@ export async function readStop(tx: Tx): Promise<LiveStop | undefined> {
   return row
 }
 
-const LIVE_STOP = 'SELECT reason, stopped_at AS at FROM stops WHERE resumed_at IS NULL'
+/** What `readStop` reads. */
+export const LIVE_STOP = oneRow<LiveStop>('SELECT reason, stopped_at AS at FROM stops WHERE resumed_at IS NULL')

@@ -2,6 +2,7 @@
 // session. A subject has one live lock at most, by a unique index.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export const LOCK_STATUSES = ['locked', 'cleared'] as const
@@ -46,17 +47,22 @@ const LIVE = `SELECT id AS "lockId", agent_session_id AS "agentSessionId", agent
 
 /**
  * The lock that is in force for a session and an agent: that of the session itself before any other of the agent, the
- * oldest first. A lock on one session of an agent is in force for all of them, as it suspends the agent.
+ * oldest first. A lock on one session of an agent is in force for all of them, as it suspends the agent. The arguments are
+ * the places of the two, each of which may be null.
  */
+export const liveLock = (session: `$${number}`, agent: `$${number}`) =>
+  oneRow<LiveLock>(
+    `SELECT * FROM ((${LIVE} agent_session_id = ${session}) UNION ALL (${LIVE} agent_id = ${agent} ORDER BY id LIMIT 1)) live
+     ORDER BY "agentSessionId" IS NOT DISTINCT FROM ${session} DESC, "lockId" LIMIT 1`,
+  )
+
+const LIVE_LOCK = liveLock('$1', '$2')
+
 export async function readLiveLock(
   tx: Tx,
   { agentSessionId, agentId }: { agentSessionId: string | null; agentId: string | null },
 ): Promise<LiveLock | undefined> {
-  const [row] = await tx.query<LiveLock>(
-    `SELECT * FROM ((${LIVE} agent_session_id = $1) UNION ALL (${LIVE} agent_id = $2 ORDER BY id LIMIT 1)) live
-     ORDER BY "agentSessionId" IS NOT DISTINCT FROM $1 DESC, "lockId" LIMIT 1`,
-    [agentSessionId, agentId],
-  )
+  const [row] = await tx.query<LiveLock>(LIVE_LOCK, [agentSessionId, agentId])
   return row
 }
 
